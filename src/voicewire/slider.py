@@ -94,9 +94,7 @@ class Frames:
         return self.text
 
 
-def frames(
-    draw: Callable[..., Axes | Figure], alt: Callable[..., str], **knobs: Sequence[Any] | Knob
-) -> Frames:
+def frames(draw: Callable[..., Axes | Figure], alt: Callable[..., str], **knobs: Sequence[Any] | Knob) -> Frames:
     """Draw one picture for each combination of the knobs' values and put them behind sliders.
 
     Parameters
@@ -127,8 +125,7 @@ def frames(
     table = {name: knob if isinstance(knob, Knob) else Knob(list(knob)) for name, knob in knobs.items()}
     _check(table)
     combinations = [
-        dict(zip(table, values, strict=True))
-        for values in itertools.product(*(knob.values for knob in table.values()))
+        dict(zip(table, values, strict=True)) for values in itertools.product(*(knob.values for knob in table.values()))
     ]
     pictures: dict[str, str] = {}
     order: list[int] = []

@@ -104,8 +104,9 @@ def t_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
         same = float(values[0])
         return Interval(same, same, same, confidence, values.size)
     mean = float(np.mean(values))
-    low, high = stats.t.interval(confidence, values.size - 1, loc=mean, scale=stats.sem(values))
-    return Interval(mean, float(low), float(high), confidence, values.size)
+    # Not stats.t.interval: a standard error that underflows to zero makes it answer NaN.
+    half = float(stats.t.ppf((1 + confidence) / 2, values.size - 1) * stats.sem(values))
+    return Interval(mean, mean - half, mean + half, confidence, values.size)
 
 
 def bootstrap_interval(
@@ -198,7 +199,7 @@ def _samples(samples: ArrayLike, at_least: int) -> NDArray[np.float64]:
     if bad.size:
         raise ValueError(
             f"{bad.size} of {values.size} samples are not finite"
-            f" (the first is {values[bad[0]]} at index {bad[0]}): find out why that run failed; do not drop it"
+            f" (the first is {values[bad[0]]} at index {bad[0]}): find out why; do not drop it"
         )
     return values
 
