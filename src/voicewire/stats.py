@@ -46,9 +46,7 @@ class Interval:
 
     def __post_init__(self) -> None:
         if not all(np.isfinite([self.estimate, self.low, self.high])):
-            raise ValueError(
-                f"an interval needs finite numbers, got {self.estimate}, [{self.low}, {self.high}]"
-            )
+            raise ValueError(f"an interval needs finite numbers, got {self.estimate}, [{self.low}, {self.high}]")
         if self.low > self.high:
             raise ValueError(f"the lower end {self.low} lies above the upper end {self.high}: swap them")
         _check_confidence(self.confidence)
