@@ -93,8 +93,10 @@ def _legend(top: int) -> str:
     out = []
     for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, claims.VERDICTS.items(), strict=True)):
         x, y = 4 + (0, 128, 268)[place % 3], top + 22 * (place // 3)
-        short = verdict.removesuffix(" by the paper itself").removesuffix(" here").replace(
-            "contradicted", "self-contradicted"
+        short = (
+            verdict.removesuffix(" by the paper itself")
+            .removesuffix(" here")
+            .replace("contradicted", "self-contradicted")
         )
         out.append(
             f'<rect x="{x}" y="{y - 11}" width="12" height="12" fill="{fill}"/>'
