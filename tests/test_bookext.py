@@ -137,10 +137,8 @@ def test_white_on_each_verdicts_colour_has_enough_contrast():
 
 
 def test_the_readmes_picture_is_current():
-    rows = claims.scorecard(ROOT)
-    titles = {r["study"]: gather.title(ROOT, r["study"]) for r in rows}
     drawn = (ROOT / scorecard.PICTURE).read_text(encoding="utf-8")
-    assert drawn == scorecard.picture(rows, titles, standalone=True) + "\n", "python -m voicewire.bookext.scorecard"
+    assert drawn == scorecard.draw_picture(ROOT), "draw it anew: python -m voicewire.bookext"
 
 
 def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):

@@ -1,7 +1,6 @@
 """The scorecard page: all studies at a glance, then each claim beside what was reproduced.
 
-Everything here is read from the executed notebooks by `voicewire.claims.scorecard`. ``python -m
-voicewire.bookext.scorecard`` writes the picture that the README shows.
+Everything here is read from the executed notebooks by `voicewire.claims.scorecard`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from voicewire import claims, paths
+from voicewire import claims
 from voicewire.verdicts import show
 
 PICTURE = Path("book/_static/scorecard.svg")
@@ -184,16 +183,9 @@ def _tolerance(row: Mapping[str, Any]) -> str:
     return f'<br><span class="vw-tolerance">Tolerance: {escape(words)}. {escape(row["tolerance_reason"])}</span>'
 
 
-def main() -> None:
-    """Write the picture that the README shows."""
+def draw_picture(base: Path) -> str:
+    """Return the drawing that the README shows, as the executed notebooks have it."""
     from voicewire.bookext.gather import title
 
-    base = paths.root()
     rows = claims.scorecard(base)
-    titles = {row["study"]: title(base, row["study"]) for row in rows}
-    (base / PICTURE).write_text(picture(rows, titles, standalone=True) + "\n", encoding="utf-8")
-    print(f"{PICTURE.as_posix()}: {len(rows)} claims of {len(titles)} studies")
-
-
-if __name__ == "__main__":
-    main()
+    return picture(rows, {row["study"]: title(base, row["study"]) for row in rows}, standalone=True) + "\n"
