@@ -63,15 +63,16 @@ def latency(session: Session) -> Parts:
     near, far = session.near, session.far
     held = min(session.window, session.window_limit) // session.mss  # full segments in the first window
     limit = session.window_limit // session.mss
-    first_two = min(session.size, 2 * session.mss)  # the second may be short and fit all the same
-    if n == 2 and min(session.window, session.window_limit) >= first_two:
-        held = limit = 2
+    tail = session.size - (n - 1) * session.mss  # bytes of the last segment
+    first = min(session.window, session.window_limit)
     stalls = 0
-    if n == 1:
-        pass
-    elif limit < 2:
+    if n == 2 and session.size > first:
+        stalls = near + far
+    elif n > 2 and limit < 2:
+        if session.mss + tail <= session.window_limit:
+            raise OutsideRegime("the short last segment fits into the window beside a full one")
         stalls = (n - 1) * (near + far)
-    else:
+    elif n > 1:
         stalls = _pipelined(session, n, held, limit, int(data[0]), int(data[-1]), ack)
     return Parts(
         handshake=2 * syn + ack,
@@ -106,6 +107,8 @@ def _one_stall(near: int, far: int, full: int, last: int, ack: int, n: int) -> i
     """Count the slots of the only stall of a window that starts with two segments and may grow to four."""
     if far > full + ack:
         raise OutsideRegime(f"a response of {far} slots outlasts a data packet and its acknowledgement")
+    if near == 0 < far:
+        raise OutsideRegime("an appliance that answers at once acknowledges before the second segment goes out")
     saved = ack if last < near and (n > 3 or far > near) else 0
     if far == near:
         return far - saved

@@ -51,8 +51,9 @@ def _control(  # noqa: PLR0913
 @numba.njit(cache=True)
 def session(  # noqa: PLR0912, PLR0913, PLR0915
     slots: np.ndarray, sizes: np.ndarray, ack_slots: int, syn_slots: int, near: int, far: int, mss: int,
-    window: int, window_limit: int, restart: int, rto: int, backoff: bool, limit: int, single_buffer: bool,
-    kind: int, to_bad: float, to_good: float, every: int, bad: bool, rng: np.random.Generator, log: bool,
+    window: int, window_limit: int, restart: int, rto: int, backoff: bool, limit: int, threshold: int,
+    single_buffer: bool, kind: int, to_bad: float, to_good: float, every: int, bad: bool,
+    rng: np.random.Generator, log: bool,
 ) -> tuple[int, int, int, int, int, int, int, int, int, int, int, bool, int, np.ndarray]:  # fmt: skip
     """Run a session; see `voicewire.nfc.session.Session` for the parameters (times in slots) and `Result` for the rest."""
     n = len(slots)
@@ -158,16 +159,16 @@ def session(  # noqa: PLR0912, PLR0913, PLR0915
                     data_done = True
             elif number == una and una < nxt:
                 dup += 1
-                if dup == 3 and recover < 0:
+                if dup == threshold and recover < 0:
                     fast += 1
                     recover = nxt
                     ssthresh = max(min(cwnd, float(flight)) / 2, 2.0 * mss)
-                    cwnd = ssthresh + 3 * mss
+                    cwnd = ssthresh + threshold * mss
                     if count <= n:
                         head = (head - 1) % (n + 1)
                         queue[head] = una
                         count += 1
-                elif dup > 3 and recover >= 0:
+                elif dup > threshold and recover >= 0:
                     cwnd += mss
                 cwnd = min(cwnd, float(window_limit))
         if data_done:

@@ -18,6 +18,7 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, segment_sizes
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
 MAXIMUM_RETRANSMISSIONS = 12  # lwIP's TCP_MAXRTX
+NEVER = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Session:
         Double the timeout at each further retransmission of the same segment.
     retransmissions : int
         Give up after so many in a row.
+    duplicates : int
+        Duplicate acknowledgements that make a fast retransmit; 0: none, every loss waits for its timeout.
     single_buffer : bool
         The appliance reads its next packet only when its own is on its way (True), or latency and transmission
         overlap (False). Notebook 3 shows which of the two fits.
@@ -68,6 +71,7 @@ class Session:
     rto: float = RTO
     backoff: bool = True
     retransmissions: int = MAXIMUM_RETRANSMISSIONS
+    duplicates: int = 3
     single_buffer: bool = True
     link: Link = field(default_factory=Link)
     channel: Channel = field(default_factory=Channel)
@@ -81,6 +85,7 @@ class Session:
         check_not_negative("Ethernet delay", self.ethernet_delay, "s")
         check_positive("retransmission timeout", self.rto, "s")
         check_count("retransmissions", self.retransmissions, least=0)
+        check_count("duplicates for a fast retransmit", self.duplicates, least=0)
         if self.restart_window is not None:
             check_count("restart window", self.restart_window)
         if self.mss > 65_495:
@@ -136,6 +141,7 @@ class Session:
             max(1, self.link.slots_of_time(self.rto)),
             self.backoff,
             self.retransmissions,
+            self.duplicates if self.duplicates else NEVER,
             self.single_buffer,
             self.channel.kind,
             self.channel.to_bad,
