@@ -125,8 +125,9 @@ def execute(everything: bool) -> None:
 def book(options: argparse.Namespace) -> None:
     """Re-execute what changed, build the HTML book, print the scorecard and where the book lies."""
     setup()
-    execute(options.all)
-    if options.all:
+    if not options.as_committed:
+        execute(options.all)
+    if options.all or options.as_committed:
         shutil.rmtree(ROOT / "_build", ignore_errors=True)
     say("building the book")
     build = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
@@ -227,7 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, function in COMMANDS.items():
         sub = commands.add_parser(name, help=(function.__doc__ or "").split("\n", maxsplit=1)[0])
         if name == "book":
-            sub.add_argument("--all", action="store_true", help="execute every notebook, and build from nothing")
+            which = sub.add_mutually_exclusive_group()
+            which.add_argument("--all", action="store_true", help="execute every notebook, and build from nothing")
+            which.add_argument("--as-committed", action="store_true", help="execute none, and build from nothing")
         if name == "lock":
             sub.add_argument("--upgrade", action="store_true", help="take the newest versions the ranges allow")
     options = parser.parse_args(arguments)
