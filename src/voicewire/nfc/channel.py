@@ -121,10 +121,7 @@ def cross(
         else:
             leave = to_bad
         # bits spent in this state, at least one: geometric by inversion
-        if leave >= 1.0:
-            stay = 1.0
-        else:
-            stay = math.floor(math.log(1.0 - rng.random()) / math.log1p(-leave)) + 1.0
+        stay = 1.0 if leave >= 1.0 else math.floor(math.log(1.0 - rng.random()) / math.log1p(-leave)) + 1.0
         if stay > left:  # the packet ends inside this state; the geometric law has no memory
             return hit, bad
         left -= int(stay)
@@ -132,9 +129,7 @@ def cross(
 
 
 @numba.njit(cache=True)
-def error_bits(
-    bits: int, bad: bool, to_bad: float, to_good: float, rng: np.random.Generator
-) -> np.ndarray:
+def error_bits(bits: int, bad: bool, to_bad: float, to_good: float, rng: np.random.Generator) -> np.ndarray:
     """Run the two-state chain bit by bit: the slow definition, for the notebook and the tests."""
     errors = np.zeros(bits, dtype=np.bool_)
     for i in range(bits):

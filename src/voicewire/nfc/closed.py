@@ -12,7 +12,7 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import Session
 
 
-class OutsideRegime(ParameterError):
+class OutsideRegimeError(ParameterError):
     """No closed form holds for this session; the message says which condition failed."""
 
 
@@ -48,7 +48,7 @@ def latency(session: Session) -> Parts:
 
     Raises
     ------
-    OutsideRegime
+    OutsideRegimeError
         If neither regime holds.
     ParameterError
         If the session's channel makes errors, or the appliance is not single-buffered.
@@ -70,7 +70,7 @@ def latency(session: Session) -> Parts:
         stalls = near + far
     elif n > 2 and limit < 2:
         if session.mss + tail <= session.window_limit:
-            raise OutsideRegime("the short last segment fits into the window beside a full one")
+            raise OutsideRegimeError("the short last segment fits into the window beside a full one")
         stalls = (n - 1) * (near + far)
     elif n > 1:
         stalls = _pipelined(session, n, held, limit, int(data[0]), int(data[-1]), ack)
@@ -89,26 +89,26 @@ def _pipelined(session: Session, n: int, held: int, limit: int, full: int, last:
     near, far = session.near, session.far
     tail = session.size - (n - 1) * session.mss  # bytes of the last segment
     if full < near:
-        raise OutsideRegime(f"a data packet ({full} slots) is shorter than a response ({near} slots)")
+        raise OutsideRegimeError(f"a data packet ({full} slots) is shorter than a response ({near} slots)")
     # a last packet shorter than a response leaves one acknowledgement inside that response
     saved = ack if last < near else 0
     if n == 2:
         return -saved
     if held >= 3 or (held == 2 and n == 3 and 2 * session.mss + tail <= min(session.window, session.window_limit)):
         if far > full + ack or limit < 3:
-            raise OutsideRegime(f"the window of {limit} segments does not cover a response of {far} slots")
+            raise OutsideRegimeError(f"the window of {limit} segments does not cover a response of {far} slots")
         return -saved
     if held == 2 and limit >= 4:
         return _one_stall(near, far, full, last, ack, n)
-    raise OutsideRegime(f"a first window of {held} and a limit of {limit} segments")
+    raise OutsideRegimeError(f"a first window of {held} and a limit of {limit} segments")
 
 
 def _one_stall(near: int, far: int, full: int, last: int, ack: int, n: int) -> int:
     """Count the slots of the only stall of a window that starts with two segments and may grow to four."""
     if far > full + ack:
-        raise OutsideRegime(f"a response of {far} slots outlasts a data packet and its acknowledgement")
+        raise OutsideRegimeError(f"a response of {far} slots outlasts a data packet and its acknowledgement")
     if near == 0 < far:
-        raise OutsideRegime("an appliance that answers at once acknowledges before the second segment goes out")
+        raise OutsideRegimeError("an appliance that answers at once acknowledges before the second segment goes out")
     saved = ack if last < near and (n > 3 or far > near) else 0
     if far == near:
         return far - saved

@@ -16,7 +16,7 @@ UP, DOWN = 0, 1  # to the appliance, and back
 
 
 @numba.njit(cache=True)
-def _control(  # noqa: PLR0913
+def _control(
     now: int, there: int, back: int, wait_there: int, wait_here: int, ip_bits: int, rto: int, backoff: bool,
     limit: int, kind: int, to_bad: float, to_good: float, bad: bool, rng: np.random.Generator,
     packets: list[tuple[int, int, int, int, int]], log: bool,
@@ -49,13 +49,13 @@ def _control(  # noqa: PLR0913
 
 
 @numba.njit(cache=True)
-def session(  # noqa: PLR0912, PLR0913, PLR0915
+def session(
     slots: np.ndarray, sizes: np.ndarray, ack_slots: int, syn_slots: int, near: int, far: int, mss: int,
     window: int, window_limit: int, restart: int, rto: int, backoff: bool, limit: int, threshold: int,
     single_buffer: bool, kind: int, to_bad: float, to_good: float, every: int, bad: bool,
     rng: np.random.Generator, log: bool,
 ) -> tuple[int, int, int, int, int, int, int, int, int, int, int, bool, int, np.ndarray]:  # fmt: skip
-    """Run a session; see `voicewire.nfc.session.Session` for the parameters (times in slots) and `Result` for the rest."""
+    """Run a session, all times in slots; `session.Session` explains the parameters and `session.Result` the rest."""
     n = len(slots)
     packets = [(0, 0, 0, 0, 0)]
     now, air, timeouts, gave_up, bad = _control(

@@ -74,9 +74,7 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="voicewire-lwip-")
 
 
-def run(  # noqa: PLR0913
-    session: Model, *, phase: float = 0.125, quick: bool = True, every: int = 0, rto: float = ADAPTED_RTO
-) -> Row:
+def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int = 0, rto: float = ADAPTED_RTO) -> Row:
     """Drive one session through the real stack.
 
     Parameters
