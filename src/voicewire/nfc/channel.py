@@ -46,7 +46,7 @@ class Channel:
     def random(cls, ber: float) -> "Channel":
         """Give independent bit errors of rate `ber`."""
         check_share("bit error rate", ber)
-        return cls(RANDOM, ber)
+        return cls(RANDOM, ber) if ber else cls()
 
     @classmethod
     def burst(cls, ber: float, length: float = paper.BURST_LENGTH) -> "Channel":
@@ -58,6 +58,8 @@ class Channel:
         check_finite("burst length", length)
         if length < 1:
             raise ParameterError(f"burst length is {length:g} bits: it must be at least 1")
+        if ber == 0:
+            return cls()
         to_good = 1 / length
         to_bad = to_good * ber / (1 - ber)
         if to_bad > 1:

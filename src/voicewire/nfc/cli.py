@@ -1,6 +1,8 @@
 """The commands `voicewire nfc …`: what-if questions about the slotted link."""
 
 import argparse
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     session.add_argument("--backoff", action=argparse.BooleanOptionalAction, default=True, help="double the timeout")
     session.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the bit errors (default 1)")
     _common(session)
-    session.set_defaults(handler=_session)
+    session.set_defaults(handler=_checked(_session, session.prog))
     exchange = commands.add_parser(
         "exchange",
         help="mean and spread of an exchange with bit errors (Table 7.3)",
@@ -44,7 +46,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     exchange.add_argument("--backoff", action="store_true", help="double the timeout at each further loss")
     exchange.add_argument("--seed", type=int, default=1, metavar="N", help="seed (default 1)")
     _common(exchange)
-    exchange.set_defaults(handler=_exchange)
+    exchange.set_defaults(handler=_checked(_exchange, exchange.prog))
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +57,21 @@ def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=11200, metavar="BPS", help="bits on air, bit/s (default 11200)")
     parser.add_argument("--ber", type=float, default=0.0, metavar="P", help="bit error rate, below 1 (default 0)")
     parser.add_argument("--burst", type=float, default=None, metavar="BITS", help="mean burst length; else independent")
+
+
+def _checked(handler: Callable[[argparse.Namespace], int], prog: str) -> Callable[[argparse.Namespace], int]:
+    """Turn an impossible parameter into a usage error: one line, exit status 2."""
+
+    def checked(options: argparse.Namespace) -> int:
+        from voicewire.nfc.errors import ParameterError
+
+        try:
+            return handler(options)
+        except ParameterError as error:
+            print(f"{prog}: {error}", file=sys.stderr)
+            return 2
+
+    return checked
 
 
 def _session(options: argparse.Namespace) -> int:
