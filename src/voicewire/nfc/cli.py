@@ -63,9 +63,10 @@ def _checked(handler: Callable[[argparse.Namespace], int], prog: str) -> Callabl
     """Turn an impossible parameter into a usage error: one line, exit status 2."""
 
     def checked(options: argparse.Namespace) -> int:
-        from voicewire.nfc.errors import ParameterError
+        from voicewire.nfc.errors import ParameterError, check_count
 
         try:
+            check_count("seed", options.seed, least=0)
             return handler(options)
         except ParameterError as error:
             print(f"{prog}: {error}", file=sys.stderr)
