@@ -45,18 +45,21 @@ def timeline(result: Result, until: float | None = None, ax: Axes | None = None)
     """
     ax = figures.new_axes(ax, size=(7.0, 2.4))
     period = result.session.link.period
-    for first, length, direction, segment, lost in result.packets:
-        kind = 0 if segment < 0 else 1 + int(direction)
-        ax.barh(
-            int(direction),
-            length * period,
-            left=first * period,
-            height=0.72,
-            color="white" if lost else KIND_COLOURS[kind],
-            edgecolor="black",
-            linewidth=0.5,
-            hatch="xx" if lost else HATCHES[kind],
-        )
+    first, length, direction, segment, lost = result.packets.T
+    kinds = np.where(segment < 0, 0, 1 + direction)
+    for row in (0, 1):
+        for kind, (colour, hatch) in enumerate(zip(KIND_COLOURS, HATCHES, strict=True)):
+            for hit in (0, 1):
+                here = (direction == row) & (kinds == kind) & (lost == hit)
+                if here.any():
+                    ax.broken_barh(
+                        list(zip(first[here] * period, length[here] * period, strict=True)),
+                        (row - 0.36, 0.72),
+                        facecolor="white" if hit else colour,
+                        edgecolor="black",
+                        linewidth=0.5,
+                        hatch="xx" if hit else hatch,
+                    )
     ax.set(
         xlabel="time (s)", yticks=[0, 1], yticklabels=["to the appliance", "back"], ylim=(1.6, -0.6),
         xlim=(0, until or result.seconds),
