@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
@@ -19,9 +20,14 @@ HATCHES = ("..", "", "//")
 KIND_COLOURS = (figures.SERIES[3], figures.SERIES[0], figures.SERIES[1])
 
 
+def _new_axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return `ax`, or new axes in the style that is in use."""
+    return plt.subplots(figsize=size)[1] if ax is None else ax
+
+
 def slot_staircase(link: Link, ax: Axes | None = None) -> Axes:
     """Slots of a packet over its IP bytes, with the packets of Table 7.2 marked (notebook 1)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     sizes = np.arange(1, 1561)
     slots = np.array([link.slots(int(size)) for size in sizes])
     ax.step(sizes, slots, where="post", color=figures.COLOURS["theory"], linestyle="-", label="slots of one packet")
@@ -43,7 +49,7 @@ def timeline(result: Result, until: float | None = None, ax: Axes | None = None)
     until : float, optional
         End of the time axis, s; the whole session if None.
     """
-    ax = figures.new_axes(ax, size=(7.0, 2.4))
+    ax = _new_axes(ax, size=(7.0, 2.4))
     period = result.session.link.period
     first, length, direction, segment, lost = result.packets.T
     kinds = np.where(segment < 0, 0, 1 + direction)
@@ -75,7 +81,7 @@ def timeline(result: Result, until: float | None = None, ax: Axes | None = None)
 
 def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float], ax: Axes | None = None) -> Axes:
     """Stacked parts of the closed form, with the printed latency as a mark (notebook 1)."""
-    ax = figures.new_axes(ax, size=(7.0, 3.2))
+    ax = _new_axes(ax, size=(7.0, 3.2))
     names = ("data", "acks", "handshake", "teardown", "responses", "stalls")
     hatches = ("", "//", "..", "xx", "\\\\", "++")
     left = np.zeros(len(sessions))
@@ -99,7 +105,7 @@ def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float],
 
 def window_delay(latencies: Mapping[float, Sequence[float]], windows: Sequence[int], ax: Axes | None = None) -> Axes:
     """Extra latency against the largest window, by Ethernet delay: Fig. 7.3 as differences (notebooks 1 and 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     for i, (delay, times) in enumerate(latencies.items()):
         extra = np.asarray(times) - times[-1]
         ax.plot(
@@ -118,7 +124,7 @@ def window_delay(latencies: Mapping[float, Sequence[float]], windows: Sequence[i
 
 def goodput_curve(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
     """Application goodput so far, over time: Fig. 7.4 (notebook 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0) & (result.packets[:, 4] == 0)]
         end = (rows[:, 0] + rows[:, 1]) * result.session.link.period
@@ -136,7 +142,7 @@ def goodput_curve(results: Mapping[str, Result], ax: Axes | None = None) -> Axes
 
 def losses(bits: int, ax: Axes | None = None) -> Axes:
     """Packet loss over bit error rate, independent and bursty, for packets of `bits` bits (notebook 2)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     rates = np.logspace(-7, -3, 200)
     for i, (name, build) in enumerate((("independent errors", Channel.random), ("bursts of 4 bits", Channel.burst))):
         loss = [100 * build(float(rate)).loss(bits) for rate in rates]
@@ -148,7 +154,7 @@ def losses(bits: int, ax: Axes | None = None) -> Axes:
 
 def error_raster(errors: Mapping[str, np.ndarray], width: int, ax: Axes | None = None) -> Axes:
     """Bits in error as dots, reading order, `width` bits a row: what bursts look like (notebook 2)."""
-    ax = figures.new_axes(ax, size=(7.0, 2.6))
+    ax = _new_axes(ax, size=(7.0, 2.6))
     offset = 0
     for i, (name, hits) in enumerate(errors.items()):
         where = np.flatnonzero(hits)
@@ -166,7 +172,7 @@ def error_raster(errors: Mapping[str, np.ndarray], width: int, ax: Axes | None =
 
 def timer_walls(ax: Axes | None = None) -> Axes:
     """Expected timeouts a packet over the loss probability: p/(1-p) and p/(1-2p) (notebook 2)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     p = np.linspace(0, 0.98, 400)
     ax.plot(p, p / (1 - p), color=figures.SERIES[0], linestyle="-", label="constant timeout: p/(1 − p)")
     half = p[p < 0.5]
@@ -198,7 +204,7 @@ def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | Non
 
 def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
     """Segments over time with lost ones crossed out: the kind of picture of Fig. 7.7 to 7.12 (notebooks 2 and 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0)]
         time = (rows[:, 0] + rows[:, 1]) * result.session.link.period
@@ -216,7 +222,7 @@ def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
 
 def table_73(outcomes: Mapping[tuple[str, float], Outcomes], ax: Axes | None = None) -> Axes:
     """Distribution of the Monte Carlo latencies with the printed values: Table 7.3 (notebook 3)."""
-    ax = figures.new_axes(ax, size=(7.0, 3.8))
+    ax = _new_axes(ax, size=(7.0, 3.8))
     for i, (key, out) in enumerate(outcomes.items()):
         ratio = out.seconds / paper.TABLE_73[key]
         low, middle, high = np.percentile(ratio, [2.5, 50, 97.5])
@@ -243,7 +249,7 @@ def table_73(outcomes: Mapping[tuple[str, float], Outcomes], ax: Axes | None = N
 
 def slot_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
     """Latency over slot time at three bit rates: Fig. 7.13 to 7.15 on one pair of axes (notebook 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     active = np.linspace(*paper.SLOT_RANGE_MS, 61)
     times = latency_map(session, paper.RATES, active)
     for i, rate in enumerate(paper.RATES):
@@ -256,7 +262,7 @@ def slot_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
 
 def efficiency_map(session: ShortSession, ax: Axes | None = None) -> Axes:
     """Efficiency over slot time against the best latency of the map, with the four printed points (notebook 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     active = np.linspace(*paper.SLOT_RANGE_MS, 61)
     times = latency_map(session, paper.RATES, active)
     for i, rate in enumerate(paper.RATES):
@@ -276,7 +282,7 @@ def efficiency_map(session: ShortSession, ax: Axes | None = None) -> Axes:
 
 def control_share(session: ShortSession, rate: float, ax: Axes | None = None) -> Axes:
     """Latency over the share of control messages, three roundings: Fig. 7.16 (notebook 3)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     shares = np.arange(paper.SECTION_SLOTS) / paper.SECTION_SLOTS
     names = ("Eq. 7.4, not rounded", "packet rounded up", "section rounded up")
     for i, (rounding, name) in enumerate(zip(("none", "packet", "section"), names, strict=True)):
@@ -296,7 +302,7 @@ def control_share(session: ShortSession, rate: float, ax: Axes | None = None) ->
 
 def expected_latency(exchange: Exchange, ax: Axes | None = None) -> Axes:
     """Expected latency of the exchange over the bit error rate, both kinds and both timers (notebook 2)."""
-    ax = figures.new_axes(ax)
+    ax = _new_axes(ax)
     rates = np.logspace(-6.5, -3.6, 160)
     i = 0
     for name, build in (("independent", Channel.random), ("bursts", Channel.burst)):
