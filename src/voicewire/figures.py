@@ -86,6 +86,9 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) ->
     """
     if ax is not None:
         return ax
+    # Have the backend loaded before the context: loaded inside, the interactive mode that it sets in a notebook would
+    # be undone on leaving, and the notebook would show its first figure only.
+    plt.draw_if_interactive()
     with mpl.rc_context(STYLE):
         return plt.subplots(figsize=size)[1]
 
