@@ -8,7 +8,7 @@ is the upper incisor, x runs backwards and y downwards, both in cm, as the paper
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 import numpy as np
@@ -31,7 +31,7 @@ _WALL: Final = np.array(
 )  # fmt: skip
 REST_LARYNX: Final = 6.1732  # cm below the incisor: Table I, rest position
 REST_HYOID: Final = 4.2266
-_SECTIONS: Final = 56
+_SECTIONS: Final = 48
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,25 @@ def wall(place: Array) -> tuple[Array, Array]:
     return np.asarray(point), np.column_stack([-tangent[:, 1], tangent[:, 0]])
 
 
-def wall_length(depth: float) -> float:
-    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor)."""
+@cache
+def _rear() -> tuple[Array, Array]:
+    """Return places along the rear wall (cm) and their depths (cm), for reading one from the other."""
     _, total = _spline()
     grid = np.linspace(0.4 * total, total, 2001)
-    return float(np.interp(depth, wall(grid)[0][:, 1], grid))
+    return grid, wall(grid)[0][:, 1]
+
+
+def wall_length(depth: float) -> float:
+    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor)."""
+    places, depths = _rear()
+    return float(np.interp(depth, depths, places))
+
+
+@lru_cache(maxsize=256)
+def _stretch(larynx: float) -> tuple[Array, Array, Array]:
+    """Return places, points and normals of the wall above a larynx (an inversion asks for the same one over and over)."""
+    place = np.linspace(0.0, wall_length(larynx), _SECTIONS)
+    return (place, *wall(place))
 
 
 @dataclass(frozen=True)
@@ -160,7 +174,7 @@ def outline(articulation: Articulation) -> Outline:
     check(articulation)
     a = articulation
     larynx = REST_LARYNX - a.larynx
-    place = np.linspace(0.0, wall_length(larynx), _SECTIONS)
+    place, points, normals = _stretch(larynx)
     neutral = 1.05 + 0.25 * _bump(place, 8.0, 2.0) - 0.35 * _bump(place, 0.0, 1.2)
     shape = (
         neutral
@@ -171,7 +185,6 @@ def outline(articulation: Articulation) -> Outline:
         + 0.7 * a.jaw * _bump(place, 2.0, 2.4)
     )
     opening = np.maximum(shape, 0.0)
-    points, normals = wall(place)
     # the hyoid hangs on the larynx and is pulled up by a retracted root (Table I: 0.5 to 0.9 of the larynx' rise)
     hyoid = REST_HYOID - 0.75 * a.larynx - 0.2 * a.root
     return Outline(place, points, points + opening[:, None] * normals, opening, larynx, hyoid)
