@@ -74,6 +74,4 @@ def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
     sign = np.sign(rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)])
     rows = rows * sign[:, None]
     share = singular**2 / float(np.sum(singular**2))
-    return ArticulatoryModel(
-        mean, rows[:count], singular[:count] / np.sqrt(data.shape[0] - 1), share[:count]
-    )
+    return ArticulatoryModel(mean, rows[:count], singular[:count] / np.sqrt(data.shape[0] - 1), share[:count])

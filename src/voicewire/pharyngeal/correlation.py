@@ -14,8 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = Sequence[float] | NDArray[np.float64]
 
-def pearson(x: Sequence[float], y: Sequence[float]) -> float:
+
+def pearson(x: Numbers, y: Numbers) -> float:
     """Return Pearson's correlation of two sequences of equal length.
 
     Raises
@@ -33,14 +35,14 @@ def pearson(x: Sequence[float], y: Sequence[float]) -> float:
     return float(a @ b) / scale
 
 
-def leverage(x: Sequence[float]) -> NDArray[np.float64]:
+def leverage(x: Numbers) -> NDArray[np.float64]:
     """Return the leverage of each point in a straight-line fit (between 1/n and 1; they add up to 2)."""
     a = np.asarray(x, dtype=float)
     centred = a - a.mean()
     return np.asarray(1 / a.size + centred**2 / float(centred @ centred), dtype=np.float64)
 
 
-def leave_one_out(x: Sequence[float], y: Sequence[float]) -> NDArray[np.float64]:
+def leave_one_out(x: Numbers, y: Numbers) -> NDArray[np.float64]:
     """Return the correlation without each point in turn."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     return np.array([pearson(np.delete(a, i), np.delete(b, i)) for i in range(a.size)])
@@ -55,7 +57,7 @@ class PermutationTest:
     permutations: int
 
 
-def permutation_test(x: Sequence[float], y: Sequence[float]) -> PermutationTest:
+def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
     """Test a correlation by all n! pairings (n at most 8), two-sided.
 
     Raises

@@ -111,7 +111,10 @@ def table_2() -> Derived:
         f"F3 is said to be little influenced, so it must lie near the plain {plain['F3']:.0f} Hz; the cell holds "
         f"F2 - F1 = {gap:.2f} Hz (printed {third:.2f})",
     )
-    out["table-2.f4-ayn"] = (repaired["F4"], "The cell holds F3; F4 itself is lost, and only the text's increase gives it.")
+    out["table-2.f4-ayn"] = (
+        repaired["F4"],
+        "The cell holds F3; F4 itself is lost, and only the text's increase gives it.",
+    )
     return out
 
 
@@ -219,7 +222,8 @@ def text_articulation() -> Derived:
         named = {"0.987": high, paper.LARYNX_RISE[name]: other}
         out[f"text.larynx-percent-{number}"] = (
             100 * (high - other) / other,
-            forensics.percent_readings(paper.LARYNX_PERCENT[name], named).describe() + " The divisor is the wrong value.",
+            forensics.percent_readings(paper.LARYNX_PERCENT[name], named).describe()
+            + " The divisor is the wrong value.",
         )
     return out
 

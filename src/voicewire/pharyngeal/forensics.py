@@ -141,9 +141,7 @@ def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
 
 def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
     """Try the difference of each ordered pair of named values."""
-    return _search(
-        printed, ((f"{a} - {b}", values[a] - values[b]) for a, b in itertools.permutations(values, 2))
-    )
+    return _search(printed, ((f"{a} - {b}", values[a] - values[b]) for a, b in itertools.permutations(values, 2)))
 
 
 def percent_readings(printed: str, values: Mapping[str, float]) -> Search:

@@ -148,7 +148,7 @@ def _track_lpc(samples: Array, rate: int, settings: Settings) -> tuple[Array, Ar
             b = -np.log(np.abs(roots)) * target / np.pi
             by = np.argsort(f)
             frequencies[index, : f.size], bandwidths[index, : f.size] = f[by], b[by]
-    return times, frequencies, bandwidths
+    return np.asarray(times, dtype=float), frequencies, bandwidths
 
 
 def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -> Track:
@@ -262,10 +262,8 @@ def measure(
                 f, b = (nothing, nothing) if dead else runs[name].at(time)
                 for k in range(4):
                     flag = list(flags) if dead or np.isfinite(f[k]) else [*flags, "no formant"]
-                    rows.append(
-                        (sound.name, interval.label, interval.start, interval.end, name, point, time, k + 1)
-                        + (float(f[k]), float(b[k]), "; ".join(flag))
-                    )
+                    where_it_is = (sound.name, interval.label, interval.start, interval.end, name, point, time)
+                    rows.append((*where_it_is, k + 1, float(f[k]), float(b[k]), "; ".join(flag)))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

@@ -80,9 +80,7 @@ def invert(
     first = np.array([getattr(start, name) for name in names])
 
     def build(position: Array) -> Articulation:
-        return tract.moved(
-            start, **{n: float(p - getattr(start, n)) for n, p in zip(names, position, strict=True)}
-        )
+        return tract.moved(start, **{n: float(p - getattr(start, n)) for n, p in zip(names, position, strict=True)})
 
     def cost(position: Array) -> Array:
         found = tract.formants(build(position), goal.size).frequencies
@@ -91,7 +89,12 @@ def invert(
         return np.concatenate([np.log(found / goal), effort * (position - first) / (high - low)])
 
     result = least_squares(
-        cost, np.clip(first, low + 1e-6, high - 1e-6), bounds=(low, high), x_scale=high - low, diff_step=1e-3, max_nfev=40
+        cost,
+        np.clip(first, low + 1e-6, high - 1e-6),
+        bounds=(low, high),
+        x_scale=high - low,
+        diff_step=1e-3,
+        max_nfev=40,
     )
     solved = build(result.x)
     found = tract.formants(solved, goal.size).frequencies

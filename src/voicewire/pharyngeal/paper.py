@@ -48,23 +48,23 @@ def _rows(name: str) -> list[dict[str, str]]:
 def _table(number: int) -> pd.DataFrame:
     columns = ARTICULATORS if number == 1 else FORMANTS
     unit = "cm" if number == 1 else "Hz"
-    tidy = []
-    for row in _rows(f"table_{number}.csv"):
-        for column in columns:
-            if row[column]:
-                tidy.append(
-                    {
-                        "row": row["row"],
-                        "kind": row["kind"],
-                        "group": row["group"],
-                        "context": row["context"],
-                        "quantity": column,
-                        "printed": row[column],
-                        "value": float(row[column]),
-                        "unit": "%" if row["kind"] == "percent" else unit,
-                    }
-                )
-    return pd.DataFrame(tidy)
+    return pd.DataFrame(
+        [
+            {
+                "row": row["row"],
+                "kind": row["kind"],
+                "group": row["group"],
+                "context": row["context"],
+                "quantity": column,
+                "printed": row[column],
+                "value": float(row[column]),
+                "unit": "%" if row["kind"] == "percent" else unit,
+            }
+            for row in _rows(f"table_{number}.csv")
+            for column in columns
+            if row[column]
+        ]
+    )
 
 
 def table(number: int) -> pd.DataFrame:

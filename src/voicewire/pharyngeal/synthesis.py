@@ -93,7 +93,7 @@ class Token:
         return np.array([np.interp(time, self.times, column) for column in self.truth.T])
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+@numba.njit(cache=True)
 def _cascade(source: Array, centres: Array, bandwidths: Array, rate: float) -> Array:
     """Run a source through resonators in series whose centres change with every sample (Klatt's difference eq.)."""
     output = source.copy()

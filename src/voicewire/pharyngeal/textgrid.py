@@ -127,7 +127,7 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
                 raise TextGridError(f"{path.name}: tier {name!r}: {interval.label!r} has no proper start and end")
     if sound_duration is not None and abs(end - sound_duration) > 0.05:
         raise TextGridError(
-            f"{path.name}: the grid ends at {end:.3f} s, the sound at {sound_duration:.3f} s; they don't belong together"
+            f"{path.name}: the grid ends at {end:.3f} s, the sound at {sound_duration:.3f} s; they differ"
         )
     return Grid(found, end, path.name)
 

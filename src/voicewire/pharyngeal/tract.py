@@ -122,7 +122,7 @@ def wall_length(depth: float) -> float:
 
 @lru_cache(maxsize=256)
 def _stretch(larynx: float) -> tuple[Array, Array, Array]:
-    """Return places, points and normals of the wall above a larynx (an inversion asks for the same one over and over)."""
+    """Return places, points and normals of the wall above a larynx (an inversion asks for one often)."""
     place = np.linspace(0.0, wall_length(larynx), _SECTIONS)
     return (place, *wall(place))
 
