@@ -256,12 +256,12 @@ def text_acoustics() -> Derived:
         search = forensics.difference_readings(printed, {"63.13": 63.13, percent: float(percent)})
         out[f"text.f1-percent-over-{group}"] = (
             100 * (f1 / _t2(over[group], "F1") - 1),
-            f"{search.describe()} That would be percentage points, not percent.",
+            f"{search.describe()} That would be points, not percent.",
         )
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
     out |= {
         "text.f3-shift-ayntah": (_t2("a-ayntah", "F3") - plain["F3"], ""),
-        "text.f3-f4-increase": (gap, "With Table II's plain row both decrease: the sign hangs on the choice of baseline."),
+        "text.f3-f4-increase": (gap, "With Table II's plain row both decrease: the sign hangs on the baseline."),
         "text.f2-relief": (shift["ayntah"]["F2"] - shift["tt"]["F2"], ""),
         "text.f1-similar": (shift["ayn"]["F1"] / shift["tt"]["F1"], ""),
         "text.f4-superposed": (shift["ayn"]["F4"] + shift["tt"]["F4"], ""),
@@ -271,14 +271,18 @@ def text_acoustics() -> Derived:
         ),
         "text.f2-halved": (
             _percent("a-ayntah", "F2") / _percent("tt-mean", "F2"),
-            "It holds for the recomputed -5.47 %, not for the printed -7.47 %; with the text's baseline the share is 0.74.",
+            "It holds for the recomputed -5.47 %, not the printed -7.47 %; with the text's baseline it is 0.74.",
         ),
         "text.f4-uninfluenced": (
             {"text": 100 * shift["tt"]["F4"] / plain["F4"], "table": _percent("tt-mean", "F4")},
             "By the text's baseline F4 rises by 0.6 %, by Table II's it falls by 2.5 %.",
         ),
         "table-2.order-f1": (
-            {"plain": _t2("plain-mean", "F1"), "ayn": _t2("ayn-mean", "F1"), "tt": _t2("tt-mean", "F1"), "ayntah": f1}, "",
+            {
+                "plain": _t2("plain-mean", "F1"), "ayn": _t2("ayn-mean", "F1"), "tt": _t2("tt-mean", "F1"),
+                "ayntah": f1,
+            },
+            "",
         ),
         "table-2.order-f2": (
             {
