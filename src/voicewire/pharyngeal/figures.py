@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, STYLE, new_axes, origin
-from voicewire.pharyngeal import tract, tube, vowels, xray
+from voicewire.pharyngeal import libraries, tract, tube, vowels, xray
 from voicewire.pharyngeal.formants import Track
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
@@ -116,8 +116,7 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
 
 def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None, ax: Axes | None = None) -> Axes:
     """Draw formant tracks over a spectrogram, and the truth where it is known."""
-    import librosa
-
+    librosa = libraries.librosa()
     ax = new_axes(ax)
     window = 80
     power = np.abs(librosa.stft(sound.samples, n_fft=512, hop_length=32, win_length=window)) ** 2

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from voicewire.pharyngeal import libraries
 from voicewire.pharyngeal import sound as sounds
 from voicewire.pharyngeal.sound import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
@@ -122,8 +123,7 @@ def _track_praat(samples: Array, rate: int, settings: Settings, robust: bool) ->
 
 
 def _track_lpc(samples: Array, rate: int, settings: Settings) -> tuple[Array, Array, Array]:
-    import librosa
-
+    librosa = libraries.librosa()
     target = 2 * settings.ceiling
     low = librosa.resample(samples, orig_sr=rate, target_sr=target)
     low = np.append(low[0], low[1:] - np.exp(-2 * np.pi * 50.0 / target) * low[:-1])

@@ -139,18 +139,3 @@ def family(
         if found.error <= tolerance:
             kept.append(found)
     return kept
-
-
-def nearest(solutions: Sequence[Solution], reference: Articulation) -> Solution:
-    """Return the solution with the least movement from a reference, in units of each articulator's range."""
-    if not solutions:
-        raise ValueError("there is no solution to choose from; allow a larger tolerance or more starts")
-    scale = np.array([LIMITS[name][1] - LIMITS[name][0] for name in NAMES])
-    origin = tract.vector(reference)
-    return min(solutions, key=lambda s: float(np.sum(((tract.vector(s.articulation) - origin) / scale) ** 2)))
-
-
-def explained(plain: Articulation, steps: Sequence[tuple[str, Articulation]]) -> list[tuple[str, Array]]:
-    """Return the change of F1 to F4 (Hz) that each of several configurations makes against a plain one."""
-    base = tract.formants(plain).frequencies
-    return [(name, tract.formants(moved).frequencies - base) for name, moved in steps]
