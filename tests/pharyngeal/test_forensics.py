@@ -46,7 +46,8 @@ def test_what_fails_says_which_reading_gives_the_print_or_that_none_does():
 
 @pytest.mark.parametrize(
     ("printed", "value", "cut"),
-    [("0.654", 0.65487, "truncated"), ("0.66", 0.6559, "rounded"), ("1.8655", 1.8655, "both"), ("-5.47", -5.4716, "both"),
+    [("0.654", 0.65487, "truncated"), ("0.66", 0.6559, "rounded"), ("1.8655", 1.8655, "both"),
+     ("-5.47", -5.4716, "both"),
      ("2.0", 2.2, ""), ("1", math.nan, "")],
 )  # fmt: skip
 def test_agreement(printed, value, cut):

@@ -254,6 +254,11 @@ def test_the_command(praat_files, tmp_path, capsys):
     assert cli.main(["formants", str(tmp_path / "bad.wav"), wav]) == 1
     both = capsys.readouterr()
     assert both.err.count("\n") == 1 and "empty" in both.err and len(both.out.splitlines()) == 9
-    for wrong in (["--tier", "vowels"], ["--textgrid", grid, "--textgrid", grid], ["--ceiling", "1"], ["--trajectory", "-1"]):
+    for wrong in (
+        ["--tier", "vowels"],
+        ["--textgrid", grid, "--textgrid", grid],
+        ["--ceiling", "1"],
+        ["--trajectory", "-1"],
+    ):
         assert cli.main(["formants", wav, *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1

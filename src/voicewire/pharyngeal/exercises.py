@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.exercises import Feedback, choice, number, sequence
+from voicewire.exercises import Feedback, choice, number
 from voicewire.pharyngeal import correlation, derived, paper, tract, tube
-from voicewire.pharyngeal.tract import Articulation
 
 
 def check_quarter_wave(answer: object) -> Feedback:
@@ -54,6 +53,8 @@ def check_strongest_knob(answer: object) -> Feedback:
 def check_same_vowel(answer: object) -> Feedback:
     """Two configurations with nearly the same F1 and F2, from different bodies (``01_tract_to_formants``)."""
     try:
+        first: Any
+        second: Any
         first, second = answer  # type: ignore[misc]
         pair = [tract.formants(item).frequencies[:2] for item in (first, second)]
     except (TypeError, ValueError, AttributeError):
@@ -188,13 +189,3 @@ def check_needed_rise(answer: object) -> Feedback:
         ("rises", "falls"),
         hints={"falls": "A raised larynx shortens the tract; what does a shorter tube do to all its resonances?"},
     )
-
-
-def check_consistent(answer: object) -> Feedback:
-    """F1, F2, F3 of the repaired /ʕ/ row, Hz (``04_reproduction``)."""
-    row = derived.repaired_ayn()
-    return sequence(answer, [row["F1"], row["F2"], row["F3"]], tolerance=1e-4, unit="Hz")
-
-
-NEUTRAL = Articulation()
-"""A configuration to start from in the exercises."""
