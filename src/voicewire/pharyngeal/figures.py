@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, STYLE, new_axes, origin
+from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, origin
 from voicewire.pharyngeal import libraries, tract, tube, vowels, xray
 from voicewire.pharyngeal.formants import Track
 from voicewire.pharyngeal.sound import Sound
@@ -24,9 +24,14 @@ from voicewire.pharyngeal.tract import Articulation
 Array = NDArray[np.float64]
 
 
+def _new_axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return ``ax``, or new axes in the style that is in use."""
+    return plt.subplots(figsize=size)[1] if ax is None else ax
+
+
 def draw_outline(articulation: Articulation, ax: Axes | None = None, label: str = "tongue", index: int = 1) -> Axes:
     """Draw a midsagittal outline; the wall is black, the moving side in the series' colour ``index``."""
-    ax = new_axes(ax, (4.0, 4.2))
+    ax = _new_axes(ax, (4.0, 4.2))
     shape = tract.outline(articulation)
     if not ax.lines:
         ax.plot(*shape.wall.T, color="black", linestyle="-", label="palate and rear wall")
@@ -40,7 +45,7 @@ def draw_outline(articulation: Articulation, ax: Axes | None = None, label: str 
 
 def draw_response(articulation: Articulation, ax: Axes | None = None) -> Axes:
     """Draw a configuration's gain from glottis to lips with its formants."""
-    ax = new_axes(ax, (5.0, 3.2))
+    ax = _new_axes(ax, (5.0, 3.2))
     f = np.arange(50.0, 5000.0, 20.0)
     ax.plot(f, tube.response(*tract.area_function(articulation), f), color=COLOURS["simulated"])
     for k, value in enumerate(tract.formants(articulation).frequencies):
@@ -52,8 +57,7 @@ def draw_response(articulation: Articulation, ax: Axes | None = None) -> Axes:
 
 def tract_and_sound(articulation: Articulation) -> Figure:
     """Draw outline and gain side by side, the frame of the sliders."""
-    with plt.rc_context(STYLE):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(6.6, 3.1), width_ratios=(1, 1.3))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.6, 3.1), width_ratios=(1, 1.3))
     draw_outline(articulation, left)
     draw_response(articulation, right)
     origin(right, "simulated here")
@@ -75,7 +79,7 @@ def describe(articulation: Articulation) -> str:
 
 def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
     """Draw the first four resonances of uniform tubes against their length: chain matrix on the closed form."""
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     ours = np.array([tube.resonances([4.0], [x], walls=False, radiation=False).frequencies for x in lengths])
     fine = np.linspace(lengths.min(), lengths.max(), 100)
     theory = np.array([tube.uniform(x) for x in fine])
@@ -97,7 +101,7 @@ def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
 
 def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | None = None, unit: str = "cm") -> Axes:
     """Draw how F1 to F3 move when one articulator moves."""
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     found = np.array([tract.formants(tract.moved(base, **{knob: float(v)}), 3).frequencies for v in values])
     for k in range(3):
         ax.plot(
@@ -117,11 +121,11 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
 def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None, ax: Axes | None = None) -> Axes:
     """Draw formant tracks over a spectrogram, and the truth where it is known."""
     librosa = libraries.librosa()
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     window = 80
-    power = np.abs(librosa.stft(sound.samples, n_fft=512, hop_length=32, win_length=window)) ** 2
-    level = 10 * np.log10(power + 1e-9)
-    times = np.arange(power.shape[1]) * 32 / sound.rate
+    power = np.abs(librosa.stft(sound.samples, n_fft=512, hop_length=64, win_length=window)) ** 2
+    level = 3 * np.round(10 * np.log10(power + 1e-9) / 3)  # steps of 3 dB make a small picture
+    times = np.arange(power.shape[1]) * 64 / sound.rate
     ax.imshow(
         level, origin="lower", aspect="auto", cmap="Greys", vmin=level.max() - 55, vmax=level.max(),
         extent=(0, float(times[-1]), 0, sound.rate / 2),
@@ -148,7 +152,7 @@ def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None,
 
 def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Axes:
     """Draw the error of each formant for each tracker: median, quartiles, and 5 to 95 %."""
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     names = list(errors_by_tracker)
     for i, name in enumerate(names):
         for k in range(4):
@@ -169,7 +173,7 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
 
 def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)") -> Axes:
     """Draw F1 against F2 (both reversed, as phoneticians do) with one-standard-deviation ellipses by context."""
-    ax = new_axes(ax, (5.6, 4.2))
+    ax = _new_axes(ax, (5.6, 4.2))
     for i, (context, rows) in enumerate(table.groupby("context", sort=True)):
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
         ax.plot(x, y, MARKERS[i], color=SERIES[i], alpha=0.45, markersize=4)
@@ -185,7 +189,7 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
 
 def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
     """Draw a synthetic x-ray frame with the tracked and the true contour."""
-    ax = new_axes(ax, (4.6, 4.2))
+    ax = _new_axes(ax, (4.6, 4.2))
     ax.imshow(shown.image, cmap="gray", vmin=0, vmax=1)
     truth = xray.pixels(shown.outline.tongue)
     found = xray.pixels(tracker.contour(opening))
@@ -204,8 +208,7 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
     """Draw the mean contour and what two standard deviations of each component do to it."""
     count = model.components.shape[0]
     if axes is None:
-        with plt.rc_context(STYLE):
-            _, axes = plt.subplots(1, count, figsize=(7.2, 2.6), sharey=True)
+        _, axes = plt.subplots(1, count, figsize=(7.2, 2.6), sharey=True)
     for k, ax in enumerate(axes):
         score = np.zeros(count)
         ax.plot(place, model.mean, color="black", linestyle="-", label="mean")
@@ -214,17 +217,15 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
             ax.plot(place, model.contour(score)[0], color=SERIES[k], linestyle=style, label=f"{sign:+d} SD")
         ax.set_title(f"component {k + 1}: {100 * model.explained[k]:.0f} %")
         ax.set(xlabel="along the wall (cm)")
+        ax.legend(fontsize=8, loc="lower right")
     axes[0].set(ylabel="opening (cm)")
-    axes[-1].legend(fontsize=8)
-    axes[-1].text(
-        1, -0.42, "synthetic stand-in", transform=axes[-1].transAxes, ha="right", fontsize=8.5, style="italic"
-    )
+    origin(axes[-1], "synthetic stand-in")
     return axes[0].figure  # type: ignore[return-value]
 
 
 def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
     """Draw where repeated tracings of one contour put its constriction: opening against location."""
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     ax.plot(places, openings, "o", color=COLOURS["simulated"], alpha=0.35)
     ax.set(xlabel="location along the wall from the incisor (cm)", ylabel="opening (cm)", xlim=(0, 15))
     return origin(ax, "simulated here")
@@ -234,7 +235,7 @@ def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], a
     """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage."""
     from voicewire.pharyngeal.correlation import leverage as lever
 
-    ax = new_axes(ax)
+    ax = _new_axes(ax)
     x, y = np.asarray(rise), np.asarray(f1)
     worst = int(np.argmax(lever(rise)))
     rest = np.arange(x.size) != worst
@@ -255,7 +256,7 @@ def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], a
 
 def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None = None) -> Axes:
     """Draw what each of several movements does to F1 and F2, beside what the paper found."""
-    ax = new_axes(ax, (7.0, 3.4))
+    ax = _new_axes(ax, (7.0, 3.4))
     rows = [("the paper", wanted), *changes]
     for i, (_, change) in enumerate(rows):
         for k, hatch in ((0, ""), (1, "//")):
@@ -277,8 +278,7 @@ def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None 
 def missing(solved: Mapping[str, tuple[Array, float]], axes: Sequence[Axes] | None = None) -> Figure:
     """Draw the listed /a/ tokens of each column, their printed mean, and the unlisted token that the mean needs."""
     if axes is None:
-        with plt.rc_context(STYLE):
-            _, axes = plt.subplots(1, len(solved), figsize=(7.2, 2.8))
+        _, axes = plt.subplots(1, len(solved), figsize=(7.2, 2.8))
     for ax, (name, (listed, token)) in zip(axes, solved.items(), strict=True):
         ax.plot(listed, np.zeros(listed.size), "o", color=COLOURS["published"], label="listed tokens")
         ax.plot(token, 0, "*", color=COLOURS["simulated"], markersize=14, label="unlisted token")
