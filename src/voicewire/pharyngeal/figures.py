@@ -24,6 +24,10 @@ from voicewire.pharyngeal.tract import Articulation
 Array = NDArray[np.float64]
 
 
+# how a context is named in a legend
+_CONTEXTS = {"tt": "beside /tˁ/", "ayn": "beside /ʕ/", "ayntah": "in /ʕtˁaħ/"}
+
+
 def _new_axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
     """Return ``ax``, or new axes in the style that is in use."""
     return plt.subplots(figsize=size)[1] if ax is None else ax
@@ -131,19 +135,14 @@ def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None,
         extent=(0, float(times[-1]), 0, sound.rate / 2),
     )  # fmt: skip
     for k in range(4):
-        ax.plot(
-            track.times, track.frequencies[:, k], MARKERS[k], markersize=3.5, color=SERIES[k], label=f"F{k + 1} tracked"
-        )
         if truth is not None:
-            ax.plot(truth[0], truth[1][:, k], color="white", linewidth=3)
-            ax.plot(
-                truth[0],
-                truth[1][:, k],
-                color="black",
-                linewidth=1.1,
-                linestyle="--",
-                label="truth" if k == 0 else None,
-            )
+            ax.plot(truth[0], truth[1][:, k], color="white", linewidth=3, linestyle="-")
+            label = "truth" if k == 0 else None
+            ax.plot(truth[0], truth[1][:, k], color="black", linewidth=1.1, linestyle="--", label=label)
+        points = track.frequencies[::2, k]
+        ax.plot(
+            track.times[::2], points, MARKERS[k], color=SERIES[k], label=f"F{k + 1} tracked", markeredgecolor="white"
+        )
     ax.set(ylim=(0, 5000), xlabel="time (s)", ylabel="frequency (Hz)")
     ax.grid(False)
     ax.legend(loc="upper right", ncols=3, framealpha=0.9, frameon=True, fontsize=8)
@@ -178,7 +177,13 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
         ax.plot(x, y, MARKERS[i], color=SERIES[i], alpha=0.45, markersize=4)
         ring = vowels.ellipse(x, y)
-        ax.plot(ring[:, 0], ring[:, 1], color=SERIES[i], linestyle=LINESTYLES[i], label=str(context))
+        ax.plot(
+            ring[:, 0],
+            ring[:, 1],
+            color=SERIES[i],
+            linestyle=LINESTYLES[i],
+            label=_CONTEXTS.get(str(context), str(context)),
+        )
         ax.plot(x.mean(), y.mean(), MARKERS[i], color=SERIES[i], markersize=10, markeredgecolor="black")
     ax.invert_xaxis()
     ax.invert_yaxis()
@@ -189,15 +194,16 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
 
 def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
     """Draw a synthetic x-ray frame with the tracked and the true contour."""
-    ax = _new_axes(ax, (4.6, 4.2))
-    ax.imshow(shown.image, cmap="gray", vmin=0, vmax=1)
+    ax = _new_axes(ax, (4.2, 3.8))
+    grey = np.round(16 * np.clip(shown.image, 0, 1)) / 16  # few greys make a small picture
+    ax.imshow(grey, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     truth = xray.pixels(shown.outline.tongue)
     found = xray.pixels(tracker.contour(opening))
     ax.plot(truth[:, 1], truth[:, 0], color="#F5D000", linewidth=3.5, linestyle="-", label="truth")
     ax.plot(found[:, 1], found[:, 0], color="#D55E00", linewidth=1.6, linestyle="--", label="tracked")
     ticks = np.arange(0, xray.SIZE, 60)
-    ax.set_xticks(ticks, [f"{x * xray.PIXEL - xray.ORIGIN[0]:.0f}" for x in ticks])
-    ax.set_yticks(ticks, [f"{y * xray.PIXEL - xray.ORIGIN[1]:.0f}" for y in ticks])
+    ax.set_xticks(ticks, [f"{x * xray.PIXEL - xray.ORIGIN[0]:.1f}" for x in ticks])
+    ax.set_yticks(ticks, [f"{y * xray.PIXEL - xray.ORIGIN[1]:.1f}" for y in ticks])
     ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
     ax.grid(False)
     ax.legend(loc="lower left", frameon=True)
@@ -215,7 +221,7 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
         for sign, style in ((2, "--"), (-2, ":")):
             score[k] = sign
             ax.plot(place, model.contour(score)[0], color=SERIES[k], linestyle=style, label=f"{sign:+d} SD")
-        ax.set_title(f"component {k + 1}: {100 * model.explained[k]:.0f} %")
+        ax.set_title(f"no. {k + 1}: {100 * model.explained[k]:.0f} %")
         ax.set(xlabel="along the wall (cm)")
         ax.legend(fontsize=8, loc="lower right")
     axes[0].set(ylabel="opening (cm)")
