@@ -277,7 +277,7 @@ def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None 
     ax.set_yticks(range(len(rows)), [name for name, _ in rows])
     ax.invert_yaxis()
     ax.set(xlabel="change of the formant against the plain vowel (Hz)")
-    ax.legend(loc="lower left")
+    ax.legend(loc="center left")
     return origin(ax, "simulated here")
 
 
@@ -293,6 +293,6 @@ def missing(solved: Mapping[str, tuple[Array, float]], axes: Sequence[Axes] | No
         ax.set_yticks([])
         ax.set(xlabel=f"{name} (cm)", ylim=(-1, 1))
         ax.grid(axis="y", visible=False)
-    axes[0].legend(loc="upper left", fontsize=7.5)
+    axes[0].legend(loc="upper left", fontsize=7.5, frameon=True, framealpha=1.0)
     origin(axes[-1], "published")
     return axes[0].figure  # type: ignore[return-value]
