@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, DROPPED_SENDER, NEVER, QUEUE, SECOND
 from voicewire.netsim.tcp import _measure, _start_timer, vector_shift
 from voicewire.netsim.wire import send_back, transmit
@@ -17,7 +16,7 @@ Record = Any
 NDUPACK = 3  # RFC 4341 section 5
 
 
-@njit(cache=True)
+@rule
 def initialise(f: Record) -> None:
     """RFC 4341 section 5: the initial window is RFC 3390's, in packets of the flow's size: four for voice."""
     f.cwnd = f.initial_window
@@ -31,16 +30,16 @@ def initialise(f: Record) -> None:
     f.highest = -1
 
 
-@njit(cache=True)
+@rule
 def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
          now: int) -> None:
     """Send from the buffer while the window is open."""
     if f.q_head < f.q_tail and f.seg_head == f.seg_tail and now - f.last_send > int(f.rto * SECOND):
         f.cwnd = min(f.cwnd, f.initial_window)  # RFC 4341 section 5.1, as RFC 2581 section 4.1
-    while f.q_head < f.q_tail and f.pipe + 1.0 <= f.cwnd and f.seg_tail - f.seg_head < segments.size:
-        frame = f.queue[f.q_head % QUEUE]
+    while f.q_head < f.q_tail and f.pipe + 1.0 <= f.cwnd and f.seg_tail - f.seg_head <= f.mask:
+        frame = f.queue[f.q_head & (QUEUE - 1)]
         f.q_head += 1
-        segment = segments[f.seg_tail % segments.size]
+        segment = segments[f.ring + (f.seg_tail & f.mask)]
         f.seg_tail += 1
         segment.sent = now
         segment.lost = 0
@@ -53,7 +52,7 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
             _start_timer(f, now)
 
 
-@njit(cache=True)
+@rule
 def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int,
               frame: int) -> None:
     """The codec hands over a frame: the send buffer is the one that TFRC has."""
@@ -62,14 +61,14 @@ def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, se
         if not f.drop_oldest:
             fate[frame] = DROPPED_SENDER
             return
-        fate[f.queue[f.q_head % QUEUE]] = DROPPED_SENDER
+        fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
         f.q_head += 1
-    f.queue[f.q_tail % QUEUE] = frame
+    f.queue[f.q_tail & (QUEUE - 1)] = frame
     f.q_tail += 1
     push(f, link, departures, data, fate, sent_at, segments, now)
 
 
-@njit(cache=True)
+@rule
 def _congestion(f: Record, seq: int) -> None:
     if seq > f.recover:  # one halving per window of data
         f.cwnd = max(f.cwnd / 2.0, 1.0)
@@ -77,14 +76,14 @@ def _congestion(f: Record, seq: int) -> None:
         f.recover = f.seq - 1
 
 
-@njit(cache=True)
+@rule
 def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
            now: int) -> None:
     """An acknowledgement vector arrives: `upto` is the highest packet, bit i of the vector packet upto - i."""
     _measure(f, now, ack.echo)
     progress = False
     for k in range(f.seg_head, f.seg_tail):
-        segment = segments[k % segments.size]
+        segment = segments[f.ring + (k & f.mask)]
         age = ack.upto - segment.frame
         if age < 0:
             break
@@ -100,7 +99,7 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
             f.pipe -= 1.0
             _congestion(f, segment.frame)
     while f.seg_head < f.seg_tail:
-        segment = segments[f.seg_head % segments.size]
+        segment = segments[f.ring + (f.seg_head & f.mask)]
         if not (segment.sacked or segment.lost):
             break
         f.seg_head += 1
@@ -115,7 +114,7 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
     push(f, link, departures, data, fate, sent_at, segments, now)
 
 
-@njit(cache=True)
+@rule
 def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
              now: int) -> None:
     """Timeout: everything outstanding counts as lost, the window is one packet (RFC 4341 section 5)."""
@@ -129,21 +128,21 @@ def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sen
     push(f, link, departures, data, fate, sent_at, segments, now)
 
 
-@njit(cache=True)
+@rule
 def _acknowledge(f: Record, acks: Any, now: int) -> None:
     f.unacked = 0
     f.delayed_ack = NEVER
     mark = f.pending_mark
     f.pending_mark = 0
     if send_back(f, acks, now):
-        ack = acks[(f.ack_tail - 1) % acks.size]
+        ack = acks[f.ring + ((f.ack_tail - 1) & f.mask)]
         ack.echo = f.ack_echo
         ack.upto = f.highest
         ack.vector = f.vector
         ack.mark = mark
 
 
-@njit(cache=True)
+@rule
 def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None:
     """A packet arrives: one acknowledgement vector for every second packet, at once when one is missing."""
     now = packet.time
@@ -163,7 +162,7 @@ def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None
         f.delayed_ack = now + f.ack_delay
 
 
-@njit(cache=True)
+@rule
 def on_delayed_ack(f: Record, acks: Any, now: int) -> None:
     """The delayed-acknowledgement timer runs out."""
     _acknowledge(f, acks, now)

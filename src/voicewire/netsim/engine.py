@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim import ccid2, tcp, tfrc_receiver, tfrc_sender
 from voicewire.netsim.records import (
     CCID2, DELIVERED, EV_ARRIVAL, EV_DELAYED_ACK, EV_FEEDBACK, EV_FRAME, EV_SEND, EV_TIMER, NEVER, TCP, TFRC, UDP,
@@ -22,14 +21,14 @@ __all__: list[str] = []
 Record = Any
 
 
-@njit(cache=True)
+@rule
 def _next_event(f: Record, data: Any, acks: Any, frames: Any) -> int:
     """Time × 8 + kind of the flow's next event."""
     best = NEVER * 8
     if f.ack_head < f.ack_tail:
-        best = acks[f.ack_head % acks.size].time * 8 + EV_FEEDBACK
+        best = acks[f.ring + (f.ack_head & f.mask)].time * 8 + EV_FEEDBACK
     if f.data_head < f.data_tail:
-        best = min(best, data[f.data_head % data.size].time * 8 + EV_ARRIVAL)
+        best = min(best, data[f.ring + (f.data_head & f.mask)].time * 8 + EV_ARRIVAL)
     if f.next_frame < f.last:
         best = min(best, frames[f.next_frame] * 8 + EV_FRAME)
     best = min(best, f.send_at * 8 + EV_SEND)
@@ -37,7 +36,7 @@ def _next_event(f: Record, data: Any, acks: Any, frames: Any) -> int:
     return min(best, f.delayed_ack * 8 + EV_DELAYED_ACK)
 
 
-@njit(cache=True)
+@rule
 def _log_rate(f: Record, rates: Any, now: int) -> None:
     if f.log and f.n_rates < rates.shape[0]:
         rates[f.n_rates, 0] = now
@@ -48,7 +47,7 @@ def _log_rate(f: Record, rates: Any, now: int) -> None:
         f.n_rates += 1
 
 
-@njit(cache=True)
+@rule
 def _log_level(f: Record, levels: Any, now: int) -> None:
     if f.log and f.n_levels < levels.shape[0]:
         levels[f.n_levels, 0] = now
@@ -56,7 +55,7 @@ def _log_level(f: Record, levels: Any, now: int) -> None:
         f.n_levels += 1
 
 
-@njit(cache=True)
+@rule
 def _frame(f: Record, link: Record, departures: Any, data: Any, segments: Any, frames: Any, sent: Any,
            fate: Any, now: int) -> None:
     if f.kind == TCP:
@@ -76,9 +75,9 @@ def _frame(f: Record, link: Record, departures: Any, data: Any, segments: Any, f
         ccid2.new_frame(f, link, departures, data, fate, sent, segments, now, frame)
 
 
-@njit(cache=True)
+@rule
 def run(flows: Any, link: Record, departures: Any, data: Any, acks: Any, segments: Any, frames: Any, sent: Any,
-        arrive: Any, fate: Any, got: Any, rates: Any, levels: Any, upcoming: Any, until: int) -> int:
+          arrive: Any, fate: Any, got: Any, rates: Any, levels: Any, upcoming: Any, until: int) -> int:
     """Run all flows up to and including the time `until`; the number of events is returned."""
     n = flows.size
     for k in range(n):
@@ -89,7 +88,7 @@ def run(flows: Any, link: Record, departures: Any, data: Any, acks: Any, segment
             tcp.initialise(f)
         elif f.kind == CCID2:
             ccid2.initialise(f)
-        upcoming[k] = _next_event(f, data[k], acks[k], frames)
+        upcoming[k] = _next_event(f, data, acks, frames)
     limit = until * 8 + 7
     events = 0
     while True:
@@ -106,44 +105,44 @@ def run(flows: Any, link: Record, departures: Any, data: Any, acks: Any, segment
         kind = best & 7
         f = flows[who]
         if kind == EV_ARRIVAL:
-            packet = data[who][f.data_head % data.shape[1]]
+            packet = data[f.ring + (f.data_head & f.mask)]
             f.data_head += 1
             if f.kind == UDP:
                 f.delivered += 1
                 arrive[packet.frame] = now
                 fate[packet.frame] = DELIVERED
             elif f.kind == TFRC:
-                tfrc_receiver.on_packet(f, packet, acks[who], arrive, fate)
+                tfrc_receiver.on_packet(f, packet, acks, arrive, fate)
             elif f.kind == TCP:
-                tcp.on_packet(f, packet, acks[who], got, arrive, fate)
+                tcp.on_packet(f, packet, acks, got, arrive, fate)
             else:
-                ccid2.on_packet(f, packet, acks[who], arrive, fate)
+                ccid2.on_packet(f, packet, acks, arrive, fate)
         elif kind == EV_FRAME:
-            _frame(f, link, departures, data[who], segments[who], frames, sent, fate, now)
+            _frame(f, link, departures, data, segments, frames, sent, fate, now)
             _log_level(f, levels, now)
         elif kind == EV_FEEDBACK:
-            ack = acks[who][f.ack_head % acks.shape[1]]
+            ack = acks[f.ring + (f.ack_head & f.mask)]
             f.ack_head += 1
             if f.kind == TFRC:
                 tfrc_sender.on_feedback(f, now, ack.echo, ack.counter, ack.x_recv, ack.p)
                 _log_rate(f, rates, now)
             elif f.kind == TCP:
-                tcp.on_ack(f, ack, link, departures, data[who], fate, sent, segments[who], now)
+                tcp.on_ack(f, ack, link, departures, data, fate, sent, segments, now)
             else:
-                ccid2.on_ack(f, ack, link, departures, data[who], fate, sent, segments[who], now)
+                ccid2.on_ack(f, ack, link, departures, data, fate, sent, segments, now)
         elif kind == EV_SEND:
-            tfrc_sender.send(f, link, departures, data[who], fate, sent, now)
+            tfrc_sender.send(f, link, departures, data, fate, sent, now)
             _log_level(f, levels, now)
         elif kind == EV_TIMER:
             if f.kind == TFRC:
                 tfrc_sender.on_timer(f, now)
                 _log_rate(f, rates, now)
             elif f.kind == TCP:
-                tcp.on_timer(f, link, departures, data[who], fate, sent, segments[who], now)
+                tcp.on_timer(f, link, departures, data, fate, sent, segments, now)
             else:
-                ccid2.on_timer(f, link, departures, data[who], fate, sent, segments[who], now)
+                ccid2.on_timer(f, link, departures, data, fate, sent, segments, now)
         elif f.kind == TCP:
-            tcp.on_delayed_ack(f, acks[who], got, now)
+            tcp.on_delayed_ack(f, acks, got, now)
         else:
-            ccid2.on_delayed_ack(f, acks[who], now)
-        upcoming[who] = _next_event(f, data[who], acks[who], frames)
+            ccid2.on_delayed_ack(f, acks, now)
+        upcoming[who] = _next_event(f, data, acks, frames)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, vectorize
+from numba import vectorize
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.errors import NetsimError
 
 __all__ = ["WEIGHTS", "average_interval", "loss_rate", "rate", "rfc4828_table", "small_packet_rate"]
@@ -24,13 +25,13 @@ HEADER = 40.0  # RFC 4828 section 4.2: header bytes charged to each packet
 _W = np.array(WEIGHTS)
 
 
-@njit(cache=True)
+@rule
 def throughput(s: float, rtt: float, p: float) -> float:
     """X = s / (R sqrt(2p/3) + 4R · 3 sqrt(3p/8) p (1 + 32p²)), RFC 3448 section 3.1 with b = 1, t_RTO = 4R."""
     return s / (rtt * math.sqrt(2 * p / 3) + 4 * rtt * 3 * math.sqrt(3 * p / 8) * p * (1 + 32 * p * p))
 
 
-@njit(cache=True)
+@rule
 def inverse(x: float, s: float, rtt: float) -> float:
     """Loss event rate at which `throughput` gives `x`; the rate falls with p, so bisection on log p (6.3.1)."""
     low, high = 1e-12, 1.0
@@ -49,7 +50,7 @@ def inverse(x: float, s: float, rtt: float) -> float:
     return math.sqrt(low * high)
 
 
-@njit(cache=True)
+@rule
 def mean_interval(intervals: NDArray[np.float64], n: int) -> float:
     """I_mean = max(I_tot0, I_tot1) / W_tot over I_0 (still open) and n closed intervals (RFC 3448, 5.4)."""
     tot0 = tot1 = w0 = w1 = 0.0

@@ -48,8 +48,8 @@ FLOW = np.dtype([
     ("delay", _i), ("jitter", _i), ("loss", _f), ("loss_back", _f), ("burst_loss", _f), ("to_bad", _f),
     ("to_good", _f), ("bad", _i), ("bad_back", _i), ("rng", np.uint64), ("rng_back", np.uint64), ("shared", _i),
     ("ecn", _i), ("last_arrival", _i), ("last_ack", _i),
-    # rings of packets and acknowledgements in flight: monotone counters
-    ("data_head", _i), ("data_tail", _i), ("ack_head", _i), ("ack_tail", _i), ("overflow", _i),
+    # rings of packets and acknowledgements in flight: counters that only grow, entry k at ring + (k & mask)
+    ("data_head", _i), ("data_tail", _i), ("ack_head", _i), ("ack_tail", _i), ("ring", _i), ("mask", _i), ("overflow", _i),
     # send buffer of frames
     ("buffer", _i), ("drop_oldest", _i), ("queue", _i, (QUEUE,)), ("q_head", _i), ("q_tail", _i),
     # clocks
@@ -70,7 +70,7 @@ FLOW = np.dtype([
     ("gap_later", _i, (GAPS,)), ("gaps", _i), ("event_seq", _i), ("event_time", _i), ("event_losses", _i),
     ("events", _i), ("intervals", _f, (9,)), ("closed", _i),
     # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
-    ("mss", _i), ("initial_window", _f), ("cwnd", _f), ("ssthresh", _f), ("una", _i), ("nxt", _i), ("seg_head", _i),
+    ("mss", _i), ("most", _i), ("initial_window", _f), ("cwnd", _f), ("ssthresh", _f), ("una", _i), ("nxt", _i), ("seg_head", _i),
     ("seg_tail", _i), ("pipe", _f), ("recovering", _i), ("recover", _i), ("srtt", _f), ("rttvar", _f), ("rto", _f),
     ("rto_min", _f), ("backoff", _f), ("last_send", _i), ("ecn_until", _i), ("window_limit", _f),
     # TCP and CCID 2 receiver
@@ -83,5 +83,5 @@ FLOW = np.dtype([
 LINK = np.dtype([
     ("on", _i), ("rate", _f), ("limit", _i), ("red", _i), ("ecn", _i), ("low", _f), ("high", _f), ("max_p", _f),
     ("weight", _f), ("mean", _f), ("since_mark", _i), ("idle_from", _i), ("busy_until", _i), ("head", _i),
-    ("tail", _i), ("rng", np.uint64), ("longest", _i), ("bytes", _f),
+    ("tail", _i), ("mask", _i), ("rng", np.uint64), ("longest", _i), ("bytes", _f),
 ], align=True)

@@ -145,7 +145,9 @@ def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.vo
         red = bottleneck.red
         link["red"], link["ecn"] = 1, red.ecn
         link["low"], link["high"], link["max_p"], link["weight"] = red.low, red.high, red.max_p, red.weight
-    return link, np.empty(bottleneck.packets + 1, dtype=np.int64)
+    room = 1 << int(bottleneck.packets).bit_length()
+    link["mask"] = room - 1
+    return link, np.empty(room, dtype=np.int64)
 
 
 def _packets(f: NDArray[np.void]) -> dict[str, int]:
@@ -188,6 +190,8 @@ def simulate(
         state[k] = _record(flow, int(ends[k]) - schedules[k].size, int(ends[k]), seeds[2 * k + 1 : 2 * k + 3],
                            bottleneck is not None, log)
     room = max(_ring(flow, bottleneck) for flow in flows)
+    state["ring"] = np.arange(len(flows)) * room
+    state["mask"] = room - 1
     link, departures = _link(bottleneck, seeds[0])
     frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
     sent = np.full(total, -1, dtype=np.int64)
@@ -198,8 +202,8 @@ def simulate(
     state["log"][1:] = 0
     rates, levels = np.empty((rows, 5)), np.empty((rows, 2))
     events = engine.run(
-        state, link[0], departures, np.empty((len(flows), room), records.PACKET),
-        np.empty((len(flows), room), records.ACK), np.empty((len(flows), room), records.SEGMENT), frames, sent, arrive,
+        state, link[0], departures, np.empty(len(flows) * room, records.PACKET),
+        np.empty(len(flows) * room, records.ACK), np.empty(len(flows) * room, records.SEGMENT), frames, sent, arrive,
         fate, np.zeros(total, np.int8), rates, levels, np.empty(len(flows), np.int64), until,
     )
     if state["overflow"].any():

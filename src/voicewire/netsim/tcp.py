@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, NEVER, SECOND
 from voicewire.netsim.wire import send_back, transmit
 
@@ -21,9 +20,10 @@ Record = Any
 DUPTHRESH = 3  # RFC 3517
 
 
-@njit(cache=True)
+@rule
 def initialise(f: Record) -> None:
     """Connection just opened: the handshake has measured one round trip (RFC 2988 section 2.2)."""
+    f.most = max(f.mss // f.payload, 1)
     f.cwnd = f.initial_window
     f.ssthresh = 1e18
     f.una = f.nxt = f.first
@@ -36,12 +36,12 @@ def initialise(f: Record) -> None:
     f.old_lo = f.old_hi = 0
 
 
-@njit(cache=True)
+@rule
 def _start_timer(f: Record, now: int) -> None:
     f.timer = now + int(min(f.rto * f.backoff, 64.0) * SECOND)
 
 
-@njit(cache=True)
+@rule
 def _send_segment(f: Record, link: Record, departures: Any, data: Any, fate: Any, segment: Any, now: int) -> None:
     segment.sent = now
     f.pipe += segment.count * f.payload
@@ -51,16 +51,15 @@ def _send_segment(f: Record, link: Record, departures: Any, data: Any, fate: Any
         _start_timer(f, now)
 
 
-@njit(cache=True)
+@rule
 def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
          now: int) -> None:
     """Send what the window allows: lost segments first (RFC 3517 NextSeg), then new frames."""
-    room = segments.size
     window = min(f.cwnd, f.window_limit)
     if f.recovering:
         k = f.seg_head
         while k < f.seg_tail:
-            segment = segments[k % room]
+            segment = segments[f.ring + (k & f.mask)]
             if segment.lost and not segment.again and not segment.sacked:
                 if f.pipe > 0.0 and f.pipe + segment.count * f.payload > window:
                     return
@@ -71,15 +70,14 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
     if f.nxt < f.next_frame and f.seg_head == f.seg_tail and now - f.last_send > int(f.rto * SECOND):
         f.cwnd = min(f.cwnd, f.initial_window)  # RFC 2581 section 4.1: restart window after idleness
         window = min(f.cwnd, f.window_limit)
-    most = max(f.mss // f.payload, 1)
-    while f.nxt < f.next_frame and f.seg_tail - f.seg_head < room:
-        count = min(f.next_frame - f.nxt, most)
-        fits = int((window - f.pipe) // f.payload)
+    while f.nxt < f.next_frame and f.seg_tail - f.seg_head <= f.mask:
+        count = min(f.next_frame - f.nxt, f.most)
+        fits = int((window - f.pipe) / f.payload)
         if f.pipe > 0.0 and fits < count:
             # silly window avoidance: wait, unless what is there is a single fresh frame that fits
             if fits < 1 or count > 1:
                 return
-        segment = segments[f.seg_tail % room]
+        segment = segments[f.ring + (f.seg_tail & f.mask)]
         segment.frame = f.nxt
         segment.count = count
         segment.sacked = 0
@@ -92,7 +90,7 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         _send_segment(f, link, departures, data, fate, segment, now)
 
 
-@njit(cache=True)
+@rule
 def _measure(f: Record, now: int, echo: int) -> None:
     sample = (now - echo) / SECOND  # timestamps: every acknowledgement measures (RFC 1323)
     f.rttvar = 0.75 * f.rttvar + 0.25 * abs(f.srtt - sample)
@@ -100,18 +98,17 @@ def _measure(f: Record, now: int, echo: int) -> None:
     f.rto = max(f.srtt + 4.0 * f.rttvar, f.rto_min)
 
 
-@njit(cache=True)
+@rule
 def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
            now: int) -> None:
     """An acknowledgement arrives: cumulative part, SACK blocks, losses, window."""
-    room = segments.size
     _measure(f, now, ack.echo)
     progress = ack.upto > f.una
     if progress:
         f.una = ack.upto
         f.backoff = 1.0
         while f.seg_head < f.seg_tail:
-            segment = segments[f.seg_head % room]
+            segment = segments[f.ring + (f.seg_head & f.mask)]
             if segment.frame + segment.count > f.una:
                 break
             if not segment.sacked and (not segment.lost or segment.again):
@@ -125,7 +122,7 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
         k = f.seg_tail - 1
         found = False
         while k >= f.seg_head:
-            segment = segments[k % room]
+            segment = segments[f.ring + (k & f.mask)]
             inside = (ack.lo0 <= segment.frame < ack.hi0) or (ack.lo1 <= segment.frame < ack.hi1)
             if inside and not segment.sacked:
                 segment.sacked = 1
@@ -157,7 +154,7 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
     push(f, link, departures, data, fate, sent_at, segments, now)
 
 
-@njit(cache=True)
+@rule
 def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
              now: int) -> None:
     """Retransmission timer: RFC 2581 section 3.1 and RFC 2988 section 5."""
@@ -166,7 +163,7 @@ def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sen
     f.cwnd = float(f.mss)
     f.backoff = min(f.backoff * 2.0, 64.0)
     for k in range(f.seg_head, f.seg_tail):
-        segment = segments[k % segments.size]
+        segment = segments[f.ring + (k & f.mask)]
         segment.lost = 1
         segment.again = 0
         segment.sacked = 0  # RFC 2018 section 8: what was SACKed may have been forgotten
@@ -176,7 +173,7 @@ def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sen
     push(f, link, departures, data, fate, sent_at, segments, now)
 
 
-@njit(cache=True)
+@rule
 def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int) -> None:
     f.unacked = 0
     f.delayed_ack = NEVER
@@ -192,7 +189,7 @@ def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int
         while hi < f.last and got[hi]:
             hi += 1
     if send_back(f, acks, now):
-        ack = acks[(f.ack_tail - 1) % acks.size]
+        ack = acks[f.ring + ((f.ack_tail - 1) & f.mask)]
         ack.echo = echo
         ack.upto = f.rcv_next
         ack.lo0 = lo
@@ -205,7 +202,7 @@ def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int
         f.old_hi = hi
 
 
-@njit(cache=True)
+@rule
 def on_packet(f: Record, packet: Any, acks: Any, got: Any, arrive: Any, fate: Any) -> None:
     """A segment arrives: in-order delivery, delayed acknowledgements (RFC 2581 section 4.2)."""
     now = packet.time
@@ -230,13 +227,13 @@ def on_packet(f: Record, packet: Any, acks: Any, got: Any, arrive: Any, fate: An
         f.delayed_ack = now + f.ack_delay
 
 
-@njit(cache=True)
+@rule
 def on_delayed_ack(f: Record, acks: Any, got: Any, now: int) -> None:
     """The delayed-acknowledgement timer runs out."""
     _acknowledge(f, acks, got, f.ack_echo, -1, now)
 
 
-@njit(cache=True)
+@rule
 def vector_shift(vector: np.uint64, by: int) -> np.uint64:
     """Acknowledgement vector after `by` newer packets, the last of which arrived: bit i is packet highest - i."""
     moved = vector << np.uint64(by) if by < 64 else np.uint64(0)

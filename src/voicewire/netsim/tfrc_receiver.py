@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, inverse, mean_interval
 from voicewire.netsim.records import (
     DELIVERED, GAPS, HISTORY, SECOND, XRECV_CCID3, XRECV_RTT, XRECV_THESIS,
@@ -22,18 +21,18 @@ Record = Any
 NDUPACK = 3  # RFC 3448 section 5.1
 
 
-@njit(cache=True)
+@rule
 def _packets_since(f: Record, since: int) -> int:
     count = 0
     k = f.n_arrivals - 1
     oldest = max(f.n_arrivals - HISTORY, 0)
-    while k >= oldest and f.arrivals[k % HISTORY] > since:
+    while k >= oldest and f.arrivals[k & (HISTORY - 1)] > since:
         count += 1
         k -= 1
     return count
 
 
-@njit(cache=True)
+@rule
 def receive_rate(f: Record, now: int, rtt: float) -> float:
     """X_recv in bytes per second.
 
@@ -51,7 +50,7 @@ def receive_rate(f: Record, now: int, rtt: float) -> float:
     return _packets_since(f, now - round_trip) * f.payload / rtt
 
 
-@njit(cache=True)
+@rule
 def loss_event_rate(f: Record) -> float:
     """p = 1 / I_mean, RFC 3448 section 5.4; I_0 runs from the last event's first packet to the newest."""
     if f.events == 0:
@@ -60,7 +59,7 @@ def loss_event_rate(f: Record) -> float:
     return min(1.0 / mean_interval(f.intervals, f.closed), 1.0)
 
 
-@njit(cache=True)
+@rule
 def _loss(f: Record, seq: int, when: int, now: int, rtt: float) -> bool:
     """Book one lost or marked packet; True if it starts a loss event (RFC 3448 section 5.2)."""
     round_trip = int(rtt * SECOND)
@@ -93,7 +92,7 @@ def _loss(f: Record, seq: int, when: int, now: int, rtt: float) -> bool:
     return True
 
 
-@njit(cache=True)
+@rule
 def _find_losses(f: Record, seq: int, now: int, rtt: float) -> bool:
     """Note a new hole, and declare those that three later packets have passed (RFC 3448 section 5.1)."""
     fresh = False
@@ -125,7 +124,7 @@ def _find_losses(f: Record, seq: int, now: int, rtt: float) -> bool:
     return fresh
 
 
-@njit(cache=True)
+@rule
 def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None:
     """A data packet arrives: deliver it, look for losses, and report if a report is due."""
     now = packet.time
@@ -133,7 +132,7 @@ def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None
     f.delivered += 1
     arrive[packet.frame] = now
     fate[packet.frame] = DELIVERED
-    f.arrivals[f.n_arrivals % HISTORY] = now
+    f.arrivals[f.n_arrivals & (HISTORY - 1)] = now
     f.n_arrivals += 1
     f.fb_packets += 1
     fresh = _find_losses(f, packet.seq, now, rtt)
@@ -142,7 +141,7 @@ def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None
     f.r_seq = packet.seq
     f.r_time = now
     # RFC 4342 section 6: report on the first packet, after four quarters of an RTT, or on a new loss event
-    if f.r_first and not fresh and (packet.counter - f.fb_counter) % 16 < 4:
+    if f.r_first and not fresh and (packet.counter - f.fb_counter) & 15 < 4:
         return
     x_recv = receive_rate(f, now, rtt)
     p = loss_event_rate(f)
@@ -151,7 +150,7 @@ def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None
     f.fb_packets = 0
     f.fb_counter = packet.counter
     if send_back(f, acks, now):
-        ack = acks[(f.ack_tail - 1) % acks.size]
+        ack = acks[f.ring + ((f.ack_tail - 1) & f.mask)]
         ack.echo = packet.sent
         ack.counter = packet.counter
         ack.x_recv = x_recv

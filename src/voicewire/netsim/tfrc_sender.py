@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
 from voicewire.netsim.records import DROPPED_SENDER, NEVER, QUEUE, RATES, SECOND
 from voicewire.netsim.wire import transmit
@@ -22,7 +21,7 @@ LEAST_RTT = 1e-4  # seconds; a clock's grain, so that a path without delay has a
 T_MBI = 64.0  # seconds; RFC 3448 section 4.3: at least one packet in 64 s
 
 
-@njit(cache=True)
+@rule
 def equation_rate(f: Record, p: float) -> float:
     """X_calc in payload bytes per second: the equation, for TFRC-SP with s = 1460 less the headers' share."""
     if f.small:
@@ -31,14 +30,14 @@ def equation_rate(f: Record, p: float) -> float:
     return throughput(float(f.payload), f.rtt, p)
 
 
-@njit(cache=True)
+@rule
 def apply_floor(f: Record) -> None:
     """MD, section 5.1 of the thesis: X never falls below so many packets per round trip."""
     if f.floor_packets > 0.0:
         f.x = max(f.x, f.floor_packets * f.payload / f.rtt)
 
 
-@njit(cache=True)
+@rule
 def reschedule(f: Record, now: int) -> None:
     """Nominal send time of the next packet, RFC 3448 section 4.6; recomputed whenever X changes."""
     if f.q_head == f.q_tail:
@@ -51,7 +50,7 @@ def reschedule(f: Record, now: int) -> None:
     f.send_at = max(now, f.base + interval)
 
 
-@njit(cache=True)
+@rule
 def set_timer(f: Record, now: int) -> None:
     """Nofeedback timer: max(4R, 2s/X), RFC 3448 section 4.3 step 5; the sender counts as idle until it sends."""
     wait = max(4.0 * f.rtt, 2.0 * f.payload / f.x)
@@ -59,13 +58,13 @@ def set_timer(f: Record, now: int) -> None:
     f.idle = 1
 
 
-@njit(cache=True)
+@rule
 def initial_rate(f: Record) -> float:
     """Packets per RTT that a connection may begin with (RFC 3448: 1; RFC 4342 section 5 and RFC 5348: up to 4)."""
     return f.initial_packets * f.payload / f.rtt
 
 
-@njit(cache=True)
+@rule
 def initialise(f: Record) -> None:
     """Sender initialisation, RFC 3448 section 4.2; the handshake has measured the RTT, so the first rate is s/R."""
     f.x_recv = 0.0
@@ -78,7 +77,7 @@ def initialise(f: Record) -> None:
     set_timer(f, 0)
 
 
-@njit(cache=True)
+@rule
 def limited(f: Record, now: int) -> None:
     """Note that the sender is not data-limited: it holds a frame that it may not send yet (RFC 5348, 8.2.1)."""
     if f.limited1 <= f.last_acked_send:
@@ -87,10 +86,10 @@ def limited(f: Record, now: int) -> None:
         f.limited2 = now
 
 
-@njit(cache=True)
+@rule
 def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int) -> None:
     """Send the frame at the head of the buffer, marked with the window counter (RFC 4342 section 8.1)."""
-    frame = f.queue[f.q_head % QUEUE]
+    frame = f.queue[f.q_head & (QUEUE - 1)]
     f.q_head += 1
     if f.started:
         # no credit across a silence: the nominal time never lags behind the clock by more than `credit`
@@ -98,7 +97,7 @@ def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         f.base = max(f.base + interval, now - f.credit)
         quarters = (now - f.wc_time) * 4 // int(f.rtt * SECOND)
         if quarters > 0:
-            f.wc = (f.wc + min(quarters, 5)) % 16
+            f.wc = (f.wc + min(quarters, 5)) & 15
             f.wc_time = now
     else:
         f.started = 1
@@ -112,7 +111,7 @@ def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         limited(f, now)
 
 
-@njit(cache=True)
+@rule
 def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int,
               frame: int) -> None:
     """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
@@ -121,9 +120,9 @@ def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, se
         if not f.drop_oldest:
             fate[frame] = DROPPED_SENDER
             return
-        fate[f.queue[f.q_head % QUEUE]] = DROPPED_SENDER
+        fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
         f.q_head += 1
-    f.queue[f.q_tail % QUEUE] = frame
+    f.queue[f.q_tail & (QUEUE - 1)] = frame
     f.q_tail += 1
     if f.send_at == NEVER:
         reschedule(f, now)
@@ -133,7 +132,7 @@ def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, se
         limited(f, now)
 
 
-@njit(cache=True)
+@rule
 def _receive_limit(f: Record, now: int, x_recv: float, worse: bool, limited_by_data: bool) -> float:
     """recv_limit from X_recv_set, RFC 5348 section 4.3 step 4."""
     if limited_by_data:
@@ -171,7 +170,7 @@ def _receive_limit(f: Record, now: int, x_recv: float, worse: bool, limited_by_d
     return 2.0 * top
 
 
-@njit(cache=True)
+@rule
 def _modern_limit(f: Record, now: int, sent: int, x_recv: float, worse: bool) -> float:
     """Was the interval that the feedback covers data-limited throughout? (RFC 5348 section 8.2.1) Then the limit."""
     old = sent - int(f.rtt * SECOND)
@@ -184,7 +183,7 @@ def _modern_limit(f: Record, now: int, sent: int, x_recv: float, worse: bool) ->
     return _receive_limit(f, now, x_recv, worse, not (one or two))
 
 
-@njit(cache=True)
+@rule
 def allowed(f: Record, now: int, limit: float) -> None:
     """Step 4 of RFC 3448 section 4.3: the allowed rate from X_calc and the receive limit."""
     if f.p > 0.0:
@@ -198,7 +197,7 @@ def allowed(f: Record, now: int, limit: float) -> None:
     apply_floor(f)
 
 
-@njit(cache=True)
+@rule
 def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
     """A feedback packet arrives: RFC 3448 section 4.3, steps 1 to 5."""
     sample = (now - sent) / SECOND
@@ -213,15 +212,15 @@ def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: 
         limit = (f.restart_factor if p > 0.0 else 2.0) * x_recv
     allowed(f, now, limit)
     # RFC 4342 section 8.1: later packets carry at least the acknowledged counter + 4
-    ahead = (f.wc - counter) % 16
+    ahead = (f.wc - counter) & 15
     if ahead < 4:
-        f.wc = (counter + 4) % 16
+        f.wc = (counter + 4) & 15
         f.wc_time = now
     set_timer(f, now)
     reschedule(f, now)
 
 
-@njit(cache=True)
+@rule
 def on_timer(f: Record, now: int) -> None:
     """The nofeedback timer expires: RFC 3448 section 4.4 (slow start as in its erratum), RFC 5348 section 4.4."""
     s = float(f.payload)

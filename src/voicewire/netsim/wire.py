@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
-
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, DROPPED_QUEUE, LOST, SECOND
 
 __all__: list[str] = []
@@ -15,7 +14,7 @@ __all__: list[str] = []
 Record = Any  # numpy records have no useful static type
 
 
-@njit(cache=True)
+@rule
 def _mix(z: np.uint64) -> float:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -23,21 +22,21 @@ def _mix(z: np.uint64) -> float:
     return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True)
+@rule
 def uniform(f: Record) -> float:
     """Next number in [0, 1) of the flow's forward stream (splitmix64): packet n meets the same luck in any variant."""
     f.rng = f.rng + np.uint64(0x9E3779B97F4A7C15)
     return _mix(f.rng)
 
 
-@njit(cache=True)
+@rule
 def uniform_back(f: Record) -> float:
     """Next number of the flow's backward stream."""
     f.rng_back = f.rng_back + np.uint64(0x9E3779B97F4A7C15)
     return _mix(f.rng_back)
 
 
-@njit(cache=True)
+@rule
 def lost_forward(f: Record) -> bool:
     """Bernoulli, or Gilbert-Elliott when the bad state can be entered: first the state moves, then the coin falls."""
     if f.to_bad > 0.0:
@@ -50,7 +49,7 @@ def lost_forward(f: Record) -> bool:
     return f.loss > 0.0 and uniform(f) < f.loss
 
 
-@njit(cache=True)
+@rule
 def lost_backward(f: Record) -> bool:
     """The same on the way back, with a state of its own."""
     if f.to_bad > 0.0:
@@ -63,11 +62,10 @@ def lost_backward(f: Record) -> bool:
     return f.loss_back > 0.0 and uniform_back(f) < f.loss_back
 
 
-@njit(cache=True)
+@rule
 def offer(link: Record, departures: Any, now: int, size: int, ecn: int) -> int:
     """Offer a packet to the bottleneck: its departure time, negated if it leaves marked, or 0 if it is dropped."""
-    room = departures.size
-    while link.head < link.tail and departures[link.head % room] <= now:
+    while link.head < link.tail and departures[link.head & link.mask] <= now:
         link.head += 1
     level = link.tail - link.head
     if level >= link.limit:
@@ -98,21 +96,21 @@ def offer(link: Record, departures: Any, now: int, size: int, ecn: int) -> int:
             link.since_mark = -1
     begin = max(now, link.busy_until)
     link.busy_until = begin + math.ceil(size * SECOND / link.rate)
-    departures[link.tail % room] = link.busy_until
+    departures[link.tail & link.mask] = link.busy_until
     link.tail += 1
     link.bytes += size
     link.longest = max(link.longest, level + 1)
     return -link.busy_until if mark else link.busy_until
 
 
-@njit(cache=True)
+@rule
 def _mark(fate: Any, frame: int, count: int, how: int) -> None:
     for k in range(frame, frame + count):
         if fate[k] != DELIVERED:  # a needless retransmission may be lost without harm
             fate[k] = how
 
 
-@njit(cache=True)
+@rule
 def transmit(f: Record, link: Record, departures: Any, data: Any, fate: Any, now: int, frame: int, count: int,
              counter: int) -> int:
     """Put `count` frames from `frame` on into one packet and send it; its sequence number is returned."""
@@ -140,10 +138,10 @@ def transmit(f: Record, link: Record, departures: Any, data: Any, fate: Any, now
         arrival += int(uniform(f) * f.jitter)
         arrival = max(arrival, f.last_arrival)  # a path keeps the order of its packets
     f.last_arrival = arrival
-    if f.data_tail - f.data_head >= data.size:
+    if f.data_tail - f.data_head > f.mask:
         f.overflow = 1
         return seq
-    slot = data[f.data_tail % data.size]
+    slot = data[f.ring + (f.data_tail & f.mask)]
     slot.time = arrival
     slot.seq = seq
     slot.frame = frame
@@ -156,14 +154,14 @@ def transmit(f: Record, link: Record, departures: Any, data: Any, fate: Any, now
     return seq
 
 
-@njit(cache=True)
+@rule
 def send_back(f: Record, acks: Any, now: int) -> bool:
     """Launch an acknowledgement: True if it survives, and then its slot is `acks[f.ack_tail - 1]`."""
     f.acks_sent += 1
     if lost_backward(f):
         f.acks_lost += 1
         return False
-    if f.ack_tail - f.ack_head >= acks.size:
+    if f.ack_tail - f.ack_head > f.mask:
         f.overflow = 1
         return False
     arrival = now + f.delay
@@ -171,6 +169,6 @@ def send_back(f: Record, acks: Any, now: int) -> bool:
         arrival += int(uniform_back(f) * f.jitter)
         arrival = max(arrival, f.last_ack)
     f.last_ack = arrival
-    acks[f.ack_tail % acks.size].time = arrival
+    acks[f.ring + (f.ack_tail & f.mask)].time = arrival
     f.ack_tail += 1
     return True
