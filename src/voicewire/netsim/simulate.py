@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,7 +105,7 @@ def _frames(flow: Flow) -> NDArray[np.int64]:
     return times
 
 
-def _record(flow: Flow, first: int, last: int, seeds: NDArray[np.uint64], shared: bool, log: bool) -> NDArray[np.void]:
+def _record(flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> NDArray[np.void]:
     f = np.zeros((), dtype=records.FLOW)
     path = flow.path
     f["payload"] = int(number(flow.payload, "the payload in bytes", 1, 65_000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,14 +45,14 @@ class Call:
 
 def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
     """Delay of each frame in ms from spoken to delivered, inf for those that never came."""
-    delay = (arrive - spoken) * 1e-6
+    delay: NDArray[np.float64] = np.asarray((arrive - spoken) * 1e-6, dtype=np.float64)
     delay[arrive < 0] = np.inf
     return delay
 
 
 def call(
     name: str, codec: str | Codec, *, delay_ms: float, loss: float = 0.0, seconds: float = 300.0, seed: int = 0,
-    spoken: Talk | None = None, bottleneck: Bottleneck | None = None, log: bool = False, **changes: object,
+    spoken: Talk | None = None, bottleneck: Bottleneck | None = None, log: bool = False, **changes: Any,
 ) -> Call:
     """Simulate and score one call.
 

@@ -140,7 +140,7 @@ class Shared:
 def shared_link(
     name: str, codec: str = "G.729", *, kbit_s: float, calls: int = paper.SOURCES * paper.ENCODERS,
     seconds: float = 120.0, delay_ms: float = 50.0, bulk_flows: int = 0, red: Red | None = None, seed: int = 0,
-    packets: int = paper.ROUTER_BUFFER, **changes: object,
+    packets: int = paper.ROUTER_BUFFER, **changes: Any,
 ) -> Shared:
     """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6)."""
     voice = codec_of(codec)
@@ -162,7 +162,7 @@ def shared_link(
 
 
 #: what the thesis doesn't say: (name, what is assumed, what else it could be, settings)
-ASSUMPTIONS: tuple[tuple[str, str, dict[str, object]], ...] = (
+ASSUMPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("as assumed", "RFC 4342 X_recv, buffer 5, no credit, first interval from X_recv", {}),
     ("X_recv", "as the thesis puts it: over the time since the last report", {"x_recv": "thesis"}),
     ("X_recv", "bytes since the last report over max(RTT, time since)", {"x_recv": "since"}),

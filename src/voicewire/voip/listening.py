@@ -10,6 +10,7 @@ from __future__ import annotations
 import wave
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import webrtcvad
@@ -92,12 +93,12 @@ def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDA
         raise VoipError(f"unknown coder {coder!r}: choose from {', '.join(CODERS)}")
     name, sample_format, bit_rate = CODERS[coder]
     x = _whole(pcm)
-    encoder = av.CodecContext.create(name, "w")
+    encoder: Any = av.CodecContext.create(name, "w")
     encoder.sample_rate, encoder.layout, encoder.format = RATE, "mono", sample_format
     if bit_rate:
         encoder.bit_rate = bit_rate
     packets: list[bytes] = []
-    decoder = av.CodecContext.create("amrnb" if "amr" in name else name, "r")
+    decoder: Any = av.CodecContext.create("amrnb" if "amr" in name else name, "r")
     decoder.sample_rate, decoder.layout = RATE, "mono"
     out: list[NDArray[np.int16]] = []
     for n, samples in enumerate(x.reshape(-1, FRAME)):
@@ -139,7 +140,7 @@ def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
 
 def heard(
     pcm: ArrayLike, transport: str, codec: str = "G.711", *, delay_ms: float, loss: float = 0.0, seed: int = 0,
-    repeat: int = 1, **changes: object,
+    repeat: int = 1, **changes: Any,
 ) -> Heard:
     """Send a recording over a transport and render what arrives.
 

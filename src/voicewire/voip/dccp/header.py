@@ -84,8 +84,8 @@ class Packet:
             raise VoipError("a reset code belongs to Reset, and to no other type")
         if self.reset is not None and (len(self.reset) != 4 or any(not 0 <= v < 256 for v in self.reset)):
             raise VoipError("a reset code is four bytes: the code and three of data")
-        for option, value in self.options:
-            if not 0 <= option < 256 or (option < 32 and value) or len(value) > 253:
+        for option, content in self.options:
+            if not 0 <= option < 256 or (option < 32 and content) or len(content) > 253:
                 raise VoipError("an option has a type below 256; below 32 it has no value, else at most 253 bytes")
 
 
