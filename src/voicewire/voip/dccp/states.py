@@ -38,6 +38,7 @@ _CLIENT = _rows(CLIENT, """
     PARTOPEN | rcv Data        |          | OPEN
     PARTOPEN | rcv Ack         |          | OPEN
     PARTOPEN | rcv DataAck     |          | OPEN
+    PARTOPEN | close           | Close    | CLOSING
     PARTOPEN | rcv CloseReq    | Close    | CLOSING
     PARTOPEN | rcv Reset       |          | TIMEWAIT
     OPEN     | rcv CloseReq    | Close    | CLOSING
