@@ -5,7 +5,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from voicewire.netsim import Bottleneck, Ccid2, Flow, NetsimError, Path, Red, Tcp, Tfrc, Udp, bulk, initial_window, simulate
+from voicewire.netsim import (
+    Bottleneck,
+    Ccid2,
+    Flow,
+    NetsimError,
+    Path,
+    Red,
+    Tcp,
+    Tfrc,
+    Udp,
+    bulk,
+    initial_window,
+    simulate,
+)
 
 MS = 1_000_000
 SENDERS = {

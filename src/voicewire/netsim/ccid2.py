@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, DROPPED_SENDER, NEVER, QUEUE, SECOND
 from voicewire.netsim.tcp import _measure, _start_timer, vector_shift

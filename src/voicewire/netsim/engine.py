@@ -9,10 +9,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from voicewire.netsim.compiled import rule
 from voicewire.netsim import ccid2, tcp, tfrc_receiver, tfrc_sender
+from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import (
-    CCID2, DELIVERED, EV_ARRIVAL, EV_DELAYED_ACK, EV_FEEDBACK, EV_FRAME, EV_SEND, EV_TIMER, NEVER, TCP, TFRC, UDP,
+    CCID2,
+    DELIVERED,
+    EV_ARRIVAL,
+    EV_DELAYED_ACK,
+    EV_FEEDBACK,
+    EV_FRAME,
+    EV_SEND,
+    EV_TIMER,
+    NEVER,
+    TCP,
+    TFRC,
+    UDP,
 )
 from voicewire.netsim.wire import transmit
 

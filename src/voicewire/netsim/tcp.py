@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, NEVER, SECOND
 from voicewire.netsim.wire import send_back, transmit

@@ -11,7 +11,13 @@ from typing import Any
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, inverse, mean_interval
 from voicewire.netsim.records import (
-    DELIVERED, GAPS, HISTORY, SECOND, XRECV_CCID3, XRECV_RTT, XRECV_THESIS,
+    DELIVERED,
+    GAPS,
+    HISTORY,
+    SECOND,
+    XRECV_CCID3,
+    XRECV_RTT,
+    XRECV_THESIS,
 )
 from voicewire.netsim.wire import send_back
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.records import DELIVERED, DROPPED_QUEUE, LOST, SECOND
 

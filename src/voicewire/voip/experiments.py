@@ -23,7 +23,16 @@ from voicewire.voip.talk import talk
 from voicewire.voip.transports import NAMES, transport
 
 __all__ = [
-    "DELAYS", "LOSSES", "Curve", "FIGURES", "adaptive_choice", "curves", "jain", "point", "record", "sensitivity",
+    "DELAYS",
+    "FIGURES",
+    "LOSSES",
+    "Curve",
+    "adaptive_choice",
+    "curves",
+    "jain",
+    "point",
+    "record",
+    "sensitivity",
     "shared_link",
 ]
 
