@@ -1,5 +1,7 @@
 """DCCP packets, state machines, ring and knapsack."""
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,10 +50,8 @@ def test_bytes_of_a_request():
 def test_a_flipped_header_byte_is_noticed(packet, where, flip):
     raw = bytearray(header.encode(packet))
     raw[where] ^= flip
-    try:
+    with contextlib.suppress(VoipError):
         assert header.decode(bytes(raw)) != packet
-    except VoipError:
-        pass
 
 
 @pytest.mark.parametrize("raw", [b"", b"\0" * 11, b"\0" * 12, bytes(8) + bytes([31]) + bytes(30)])
@@ -61,7 +61,8 @@ def test_rubbish(raw):
 
 
 @pytest.mark.parametrize("arguments", [
-    {"type": Type.DATA, "ack": 1}, {"type": Type.ACK}, {"type": Type.DATA, "service": 1}, {"type": Type.RESET, "ack": 1},
+    {"type": Type.DATA, "ack": 1}, {"type": Type.ACK}, {"type": Type.DATA, "service": 1},
+    {"type": Type.RESET, "ack": 1},
     {"type": Type.REQUEST, "service": 1, "extended": False}, {"type": Type.DATA, "ccval": 16},
 ])
 def test_impossible_packets(arguments):

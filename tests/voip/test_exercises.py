@@ -12,7 +12,8 @@ RIGHT = {
 }
 WRONG = {
     "check_mean_interval": [600, 86.67, 1320], "check_first_x_recv": [200, 12.5], "check_packets_after_idle": [5, 2.32],
-    "check_restart_window": [0.365, 4.38], "check_udp_r": [79.4, 89.4], "check_mos": [4.03], "check_delay_budget": [150],
+    "check_restart_window": [0.365, 4.38], "check_udp_r": [79.4, 89.4], "check_mos": [4.03],
+    "check_delay_budget": [150],
     "check_fair_share": [0.8],
 }
 

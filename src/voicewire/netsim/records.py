@@ -49,7 +49,8 @@ FLOW = np.dtype([
     ("to_good", _f), ("bad", _i), ("bad_back", _i), ("rng", np.uint64), ("rng_back", np.uint64), ("shared", _i),
     ("ecn", _i), ("last_arrival", _i), ("last_ack", _i),
     # rings of packets and acknowledgements in flight: counters that only grow, entry k at ring + (k & mask)
-    ("data_head", _i), ("data_tail", _i), ("ack_head", _i), ("ack_tail", _i), ("ring", _i), ("mask", _i), ("overflow", _i),
+    ("data_head", _i), ("data_tail", _i), ("ack_head", _i), ("ack_tail", _i), ("ring", _i), ("mask", _i),
+    ("overflow", _i),
     # send buffer of frames
     ("buffer", _i), ("drop_oldest", _i), ("queue", _i, (QUEUE,)), ("q_head", _i), ("q_tail", _i),
     # clocks
@@ -70,7 +71,8 @@ FLOW = np.dtype([
     ("gap_later", _i, (GAPS,)), ("gaps", _i), ("event_seq", _i), ("event_time", _i), ("event_losses", _i),
     ("events", _i), ("intervals", _f, (9,)), ("closed", _i),
     # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
-    ("mss", _i), ("most", _i), ("initial_window", _f), ("cwnd", _f), ("ssthresh", _f), ("una", _i), ("nxt", _i), ("seg_head", _i),
+    ("mss", _i), ("most", _i), ("initial_window", _f), ("cwnd", _f), ("ssthresh", _f), ("una", _i),
+    ("nxt", _i), ("seg_head", _i),
     ("seg_tail", _i), ("pipe", _f), ("recovering", _i), ("recover", _i), ("srtt", _f), ("rttvar", _f), ("rto", _f),
     ("rto_min", _f), ("backoff", _f), ("last_send", _i), ("ecn_until", _i), ("window_limit", _f),
     # TCP and CCID 2 receiver

@@ -75,9 +75,7 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         count = min(f.next_frame - f.nxt, f.most)
         fits = int((window - f.pipe) / f.payload)
         if f.pipe > 0.0 and fits < count:
-            # silly window avoidance: wait, unless what is there is a single fresh frame that fits
-            if fits < 1 or count > 1:
-                return
+            return  # silly window avoidance (RFC 1122 section 4.2.3.4): wait until all of it fits
         segment = segments[f.ring + (f.seg_tail & f.mask)]
         segment.frame = f.nxt
         segment.count = count

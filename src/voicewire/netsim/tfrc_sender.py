@@ -46,7 +46,7 @@ def reschedule(f: Record, now: int) -> None:
     if not f.started:
         f.send_at = now
         return
-    interval = max(int(math.floor(f.payload / f.x * SECOND + 0.5)), f.min_interval)  # RFC 4828 section 4.3
+    interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)  # RFC 4828 section 4.3
     f.send_at = max(now, f.base + interval)
 
 
@@ -93,7 +93,7 @@ def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
     f.q_head += 1
     if f.started:
         # no credit across a silence: the nominal time never lags behind the clock by more than `credit`
-        interval = max(int(math.floor(f.payload / f.x * SECOND + 0.5)), f.min_interval)
+        interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
         f.base = max(f.base + interval, now - f.credit)
         quarters = (now - f.wc_time) * 4 // int(f.rtt * SECOND)
         if quarters > 0:
@@ -205,11 +205,10 @@ def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: 
     worse = p > f.p
     f.p = p
     f.x_recv = x_recv
+    # Faster Restart as the thesis emulates it (section 2.2.4): four times in congestion avoidance only
+    limit = (f.restart_factor if p > 0.0 else 2.0) * x_recv
     if f.modern:
         limit = _modern_limit(f, now, sent, x_recv, worse)
-    else:
-        # Faster Restart as the thesis emulates it (section 2.2.4): four times in congestion avoidance only
-        limit = (f.restart_factor if p > 0.0 else 2.0) * x_recv
     allowed(f, now, limit)
     # RFC 4342 section 8.1: later packets carry at least the acknowledged counter + 4
     ahead = (f.wc - counter) & 15

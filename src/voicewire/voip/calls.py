@@ -89,7 +89,7 @@ def quality(
     rng: np.random.Generator, transport_name: str, codec: str, delay_ms: float, loss: float = 0.0,
     seconds: float = 300.0, seed: int = 0,
 ) -> float:
-    """R of one call: what the sweeps call. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on."""
+    """R of one call, for a sweep. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on."""
     del rng
     return call(transport_name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=seed).r
 

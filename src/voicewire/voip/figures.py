@@ -27,7 +27,8 @@ def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
     ax = house.new_axes(ax)
     p = np.geomspace(1e-5, 0.5, 200)
     for k, (name, x) in enumerate({
-        "TFRC, s = 20 bytes": equation.rate(20, rtt, p), "TFRC-SP, 20-byte packets": equation.small_packet_rate(20, rtt, p),
+        "TFRC, s = 20 bytes": equation.rate(20, rtt, p),
+        "TFRC-SP, 20-byte packets": equation.small_packet_rate(20, rtt, p),
     }.items()):
         ax.loglog(p, x / 1000, color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
     ax.axhline(1.0, color=house.SERIES[6], linestyle=":", label="G.729 needs 1 kB/s")
