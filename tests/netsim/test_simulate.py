@@ -104,7 +104,7 @@ def test_silence_makes_the_first_report_small():
     words = np.r_[np.arange(100), 250 + np.arange(50)] * 20 * MS
     rates = simulate([Flow(words, 20, Tfrc(small=True), Path(50))], log=True).flows[0].rates
     first = rates[rates[:, 0] >= 5.1e9][0]
-    assert first[2] < 4 * 20 / 3.0
+    assert first[2] < 6 * 20 / 3.0  # at most a round trip of packets, spread over the silence
     assert first[1] == pytest.approx(20 / 0.1)
 
 
