@@ -236,7 +236,7 @@ class Connection(asyncio.Protocol):
         limit = broker.config.limits.max_packet
         may_write = session.permissions
         run: Route | None = None  # consecutive QoS 0 messages on one topic …
-        run_topic = b""
+        run_topic: bytes | None = None
         run_start = run_count = 0  # … that begin here, and so many
         handled = 0
         try:
@@ -262,7 +262,7 @@ class Connection(asyncio.Protocol):
                     if topic != run_topic:
                         if run is not None:
                             broker.forward(run, data[run_start:pos], run_count, self)
-                        run, run_topic = None, b""
+                        run, run_topic = None, None
                         if topic_end > end:
                             raise MalformedError("the packet ends inside a field")
                         route = broker.routes.get(topic) or broker.route(topic)
@@ -277,7 +277,7 @@ class Connection(asyncio.Protocol):
                     if run is not None:
                         broker.forward(run, data[run_start:pos], run_count, self)
                         run = None
-                    run_topic = b""
+                    run_topic = None
                     kind = first >> 4
                     if kind == 3:
                         self._publish(first, data, at, end, session)
