@@ -108,9 +108,7 @@ class Run:
         functions = [function] if against is None else [function, against]
         outcomes = [f() for f in functions]
         if same is not None and against is not None and not same(*outcomes):
-            raise ValueError(
-                f"{name}: ours and {peer} do not give the same result, so their times say nothing"
-            )
+            raise ValueError(f"{name}: ours and {peer} do not give the same result, so their times say nothing")
         samples = interleave(functions, self._rounds(rounds))
         value = statistics.median(samples[0])
         peer_value = statistics.median(samples[1]) if against is not None else None
@@ -206,9 +204,7 @@ class Run:
         if at_least is not None:
             bars.append(f">= {human(at_least, unit)}" if ratio is None else f">= {at_least:g} x")
             ok = ok and judged >= at_least
-        result = Result(
-            name, value, unit, spread, peer, peer_value, peer_spread, ratio, " and ".join(bars) or None, ok
-        )
+        result = Result(name, value, unit, spread, peer, peer_value, peer_spread, ratio, " and ".join(bars) or None, ok)
         self.results.append(result)
         return result
 
@@ -234,21 +230,15 @@ def main(
         Distributions whose versions matter to the result, peers included.
     """
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
-    parser.add_argument(
-        "--quick", action="store_true", help="a few rounds only; a bar that is missed is no failure"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print a JSON list of objects instead of the table"
-    )
+    parser.add_argument("--quick", action="store_true", help="a few rounds only; a bar that is missed is no failure")
+    parser.add_argument("--json", action="store_true", help="print a JSON list of objects instead of the table")
     arguments = parser.parse_args(argv)
     run = Run(quick=arguments.quick)
     benchmarks(run)
     versions, kind = versions_of(packages), machine()
     if arguments.json:
         fields = ("name", "value", "unit", "peer", "peer_value", "ratio", "bar", "ok")
-        rows = [
-            {f: getattr(r, f) for f in fields} | {"versions": versions, "machine": kind} for r in run.results
-        ]
+        rows = [{f: getattr(r, f) for f in fields} | {"versions": versions, "machine": kind} for r in run.results]
         print(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         print(table(run.results))
@@ -388,10 +378,7 @@ def table(results: Sequence[Result]) -> str:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     numeric = {1, 2, 4, 5, 6}
     lines = [
-        "  ".join(
-            c.rjust(w) if i in numeric else c.ljust(w)
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        )
+        "  ".join(c.rjust(w) if i in numeric else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
         for row in [head, *rows]
     ]
     lines.insert(1, "  ".join("-" * w for w in widths))

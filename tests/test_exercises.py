@@ -150,17 +150,13 @@ def test_only_what_lies_within_the_tolerance_passes(expected, factor):
 OPTIONS = {"a": "The loss rate", "b": "The delay", "c": "The jitter"}
 
 
-@pytest.mark.parametrize(
-    "answer", ["b", "B", " b) ", "(b)", "b.", "the delay", "The  Delay.", ["b"], np.str_("b")]
-)
+@pytest.mark.parametrize("answer", ["b", "B", " b) ", "(b)", "b.", "the delay", "The  Delay.", ["b"], np.str_("b")])
 def test_a_right_choice_in_any_form(answer):
     assert choice(answer, "b", OPTIONS)
 
 
 def test_a_wrong_choice_is_explained():
-    assert (
-        choice("a", "b", OPTIONS, hints={"a": "That is lost, not late."}).message == "That is lost, not late."
-    )
+    assert choice("a", "b", OPTIONS, hints={"a": "That is lost, not late."}).message == "That is lost, not late."
     assert "not it" in choice("c", "b", OPTIONS).message
     assert "none of the options: a, b, c" in choice("d", "b", OPTIONS).message
     assert "none of the options" in choice(Hostile(), "b", OPTIONS).message
@@ -222,8 +218,7 @@ def test_words_sets_and_names():
     assert sequence([6.24, 6.66], named)
     assert "no item for MSS 1024" in sequence({"MSS 1460": 6.24}, named).message
     assert (
-        sequence([6.24, 66.6], named).message
-        == "item 'MSS 1024': ten times too large: count the powers of ten again."
+        sequence([6.24, 66.6], named).message == "item 'MSS 1024': ten times too large: count the powers of ten again."
     )
 
 
@@ -237,8 +232,7 @@ def test_a_function_is_called_and_explained():
 
     assert function(upside_down, [((4, 2), 2.0)]).message.startswith("upside_down(4, 2): ")
     assert (
-        function(upside_down, [((0, 1), 0.0)]).message
-        == "upside_down(0, 1) raises ZeroDivisionError: division by zero"
+        function(upside_down, [((0, 1), 0.0)]).message == "upside_down(0, 1) raises ZeroDivisionError: division by zero"
     )
     assert "return missing" in function(lambda a, b: None, cases).message
     assert "without calling it" in function(2.0, cases).message

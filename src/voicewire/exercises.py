@@ -264,9 +264,7 @@ def function(
     if unanswered(answer):
         return UNANSWERED
     if not callable(answer):
-        return Feedback(
-            False, f"hand over the function itself, without calling it; this is {_quote(answer)}."
-        )
+        return Feedback(False, f"hand over the function itself, without calling it; this is {_quote(answer)}.")
     for arguments, expected in cases:
         call = f"{getattr(answer, '__name__', 'your function')}({', '.join(map(repr, arguments))})"
         try:
