@@ -128,7 +128,8 @@ def test_take_over(port: int) -> None:
 
 
 def test_session_is_resumed(port: int) -> None:
-    """[MQTT-3.1.2-4] [MQTT-3.1.4-3] [MQTT-3.2.2-2] [MQTT-3.2.2-3] [MQTT-4.1.0-1] Subscriptions survive; the flag says so."""
+    """[MQTT-3.1.2-4] [MQTT-3.1.4-3] [MQTT-3.2.2-2] [MQTT-3.2.2-3] [MQTT-4.1.0-1] Subscriptions survive; the flag
+    says so."""
     subscribed(port, "kept", qos=1, client_id="keeper", clean=False).close()
     with connect(port, "keeper", clean=False, present=True) as wire:
         wire.send(p.Publish("kept", b"x"))

@@ -83,7 +83,8 @@ def test_payload_sizes(port: int, size: int) -> None:
 @pytest.mark.parametrize("publisher", [0, 1, 2])
 @pytest.mark.parametrize("subscriber", [0, 1, 2])
 def test_qos_is_the_lesser(port: int, publisher: int, subscriber: int) -> None:
-    """[MQTT-3.8.4-6] [MQTT-3.3.4-1] [MQTT-4.3.1-1] [MQTT-4.3.2-2] [MQTT-4.3.3-2] [MQTT-2.3.1-5] [MQTT-2.3.1-6] The lesser QoS."""
+    """[MQTT-3.8.4-6] [MQTT-3.3.4-1] [MQTT-4.3.1-1] [MQTT-4.3.2-2] [MQTT-4.3.3-2] [MQTT-2.3.1-5] [MQTT-2.3.1-6] The
+    lesser QoS."""
     with subscribed(port, "lesser", qos=subscriber) as wire, connect(port) as other:
         publish(other, "lesser", b"x", publisher, 77)
         got = wire.publication()
@@ -92,7 +93,8 @@ def test_qos_is_the_lesser(port: int, publisher: int, subscriber: int) -> None:
 
 
 def test_qos_1_there(port: int) -> None:
-    """[MQTT-4.3.2-1] [MQTT-2.3.1-4] The broker sends QoS 1 with an unused packet id, DUP 0, and holds it until PUBACK."""
+    """[MQTT-4.3.2-1] [MQTT-2.3.1-4] The broker sends QoS 1 with an unused packet id, DUP 0, and holds it until
+    PUBACK."""
     with subscribed(port, "one", qos=1) as wire, connect(port) as other:
         for i in range(5):
             publish(other, "one", b"%d" % i, 1, 5)
@@ -156,7 +158,8 @@ def test_dup_is_not_passed_on(port: int) -> None:
 
 
 def test_redelivery(port: int) -> None:
-    """[MQTT-4.4.0-1] [MQTT-3.3.1-1] [MQTT-2.3.1-2] [MQTT-2.3.1-3] [MQTT-4.6.0-1] [MQTT-4.6.0-4] After a reconnection what was not
+    """[MQTT-4.4.0-1] [MQTT-3.3.1-1] [MQTT-2.3.1-2] [MQTT-2.3.1-3] [MQTT-4.6.0-1] [MQTT-4.6.0-4] After a reconnection
+    what was not
     acknowledged comes again: same id, DUP set, in order; PUBREL where PUBREC had come."""
     wire = subscribed(port, "again/#", qos=2, client_id="again", clean=False)
     with connect(port) as other:
@@ -179,7 +182,8 @@ def test_redelivery(port: int) -> None:
 
 
 def test_order(port: int) -> None:
-    """[MQTT-4.6.0-2] [MQTT-4.6.0-3] [MQTT-4.6.0-5] [MQTT-4.6.0-6] Messages of one publisher stay in order at each QoS; so do answers."""
+    """[MQTT-4.6.0-2] [MQTT-4.6.0-3] [MQTT-4.6.0-5] [MQTT-4.6.0-6] Messages of one publisher stay in order at each
+    QoS; so do answers."""
     for qos in (0, 1, 2):
         with subscribed(port, "order", qos=2) as listener, connect(port) as wire:
             wire.send(*(p.Publish("order", b"%d" % i, qos, packet_id=i + 1 if qos else 0) for i in range(200)))
@@ -202,7 +206,8 @@ def test_unknown_acknowledgements(port: int) -> None:
 
 # ---------------------------------------------------------------------- RETAIN
 def test_retained(port: int) -> None:
-    """[MQTT-3.3.1-5] [MQTT-3.3.1-6] [MQTT-3.3.1-8] [MQTT-3.3.1-9] [MQTT-3.3.1-12] The last retained message, to new subscribers with
+    """[MQTT-3.3.1-5] [MQTT-3.3.1-6] [MQTT-3.3.1-8] [MQTT-3.3.1-9] [MQTT-3.3.1-12] The last retained message, to new
+    subscribers with
     RETAIN 1, to old ones with RETAIN 0."""
     with subscribed(port, "ret/a", qos=1) as old, connect(port) as wire:
         publish(wire, "ret/a", b"1", 1, retain=True)
@@ -240,7 +245,8 @@ def test_empty_retained_message(port: int, qos: int) -> None:
 
 # ---------------------------------------------------------------------- SUBSCRIBE
 def test_subscribe_is_answered(port: int) -> None:
-    """[MQTT-3.8.4-1] [MQTT-3.8.4-2] [MQTT-3.8.4-4] [MQTT-3.8.4-5] [MQTT-3.9.3-1] [MQTT-3.9.3-2] [MQTT-2.3.1-7] One code for each
+    """[MQTT-3.8.4-1] [MQTT-3.8.4-2] [MQTT-3.8.4-4] [MQTT-3.8.4-5] [MQTT-3.9.3-1] [MQTT-3.9.3-2] [MQTT-2.3.1-7] One
+    code for each
     filter, in order; a refused one is 0x80."""
     with connect(port) as wire:
         wire.send(p.Subscribe(99, (("s/a", 2), ("test/nosubscribe", 1), ("s/b", 0), ("s/+/#", 1))))
@@ -252,7 +258,8 @@ def test_subscribe_is_answered(port: int) -> None:
 @pytest.mark.parametrize("pattern", [b"", b"a#", b"#/a", b"a/#/b", b"a+", b"+a/b", b"\xff", b"a\0"])
 @pytest.mark.parametrize("kind", [0x82, 0xA2])
 def test_bad_filters(port: int, pattern: bytes, kind: int) -> None:
-    """[MQTT-3.8.3-1] [MQTT-3.10.3-1] [MQTT-4.7.1-2] [MQTT-4.7.1-3] [MQTT-4.7.3-1] [MQTT-4.7.3-2] [MQTT-3.8.3-2] Bad topic filters."""
+    """[MQTT-3.8.3-1] [MQTT-3.10.3-1] [MQTT-4.7.1-2] [MQTT-4.7.1-3] [MQTT-4.7.3-1] [MQTT-4.7.3-2] [MQTT-3.8.3-2] Bad
+    topic filters."""
     with connect(port) as wire:
         wire.send(p.frame(kind, b"\0\1" + len(pattern).to_bytes(2, "big") + pattern + (b"\0" if kind == 0x82 else b"")))
         wire.closed()
@@ -290,7 +297,8 @@ def test_subscribing_again(port: int) -> None:
 
 
 def test_overlapping_subscriptions(port: int) -> None:
-    """[MQTT-3.3.5-1] [MQTT-3.3.2-3] Overlapping filters: one copy, at the greatest granted QoS, with the topic as published."""
+    """[MQTT-3.3.5-1] [MQTT-3.3.2-3] Overlapping filters: one copy, at the greatest granted QoS, with the topic as
+    published."""
     with connect(port) as wire, connect(port) as other:
         wire.send(p.Subscribe(1, (("over/#", 0), ("over/lap", 1), ("over/+", 2))))
         wire.expect(p.Suback(1, (0, 1, 2)))
@@ -301,10 +309,13 @@ def test_overlapping_subscriptions(port: int) -> None:
 
 
 def test_unsubscribe(port: int) -> None:
-    """[MQTT-3.10.4-1] [MQTT-3.10.4-2] [MQTT-3.10.4-4] [MQTT-3.10.4-5] [MQTT-3.10.4-6] Filters are compared as text; UNSUBACK comes in
+    """[MQTT-3.10.4-1] [MQTT-3.10.4-2] [MQTT-3.10.4-4] [MQTT-3.10.4-5] [MQTT-3.10.4-6] Filters are compared as text;
+    UNSUBACK comes in
     any case."""
     with subscribed(port, "u/+", "u/a", "u/b", "u/c") as wire:
-        wire.send(p.Unsubscribe(8, ("u/#", "u/+", "u/b", "U/c", "u/b")), p.Publish("u/a"), p.Publish("u/b"), p.Publish("u/c"))
+        wire.send(
+            p.Unsubscribe(8, ("u/#", "u/+", "u/b", "U/c", "u/b")), p.Publish("u/a"), p.Publish("u/b"), p.Publish("u/c")
+        )
         wire.expect(p.Unsuback(8), p.Publish("u/a"), p.Publish("u/c"))
         wire.quiet()
 

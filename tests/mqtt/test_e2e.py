@@ -207,7 +207,10 @@ def test_rule_default_time_limit(broker: Start) -> None:
     """[time limit] Without one the broker's own applies to reports, and none to the plain form."""
     port = broker(limits=Limits(hold_timeout=0.1)).port
     with subscribed(port, "dl", qos=3) as a, asking(port) as wire:
-        wire.send(p.Publish("dl", b"x", 3, packet_id=1, waited=1), p.Publish("dl", b"x", 3, packet_id=2, waited=1, report=True))
+        wire.send(
+            p.Publish("dl", b"x", 3, packet_id=1, waited=1),
+            p.Publish("dl", b"x", 3, packet_id=2, waited=1, report=True),
+        )
         assert report(wire).status is Status.TIMEOUT
         first = take(a)
         take(a)
@@ -217,7 +220,11 @@ def test_rule_default_time_limit(broker: Start) -> None:
 
 def test_rule_distinct_subscribers(port: int) -> None:
     """[distinct] One subscriber counts once, whatever it sends and however many of its filters match."""
-    with subscribed(port, "di/#", "di/+", "di/x", qos=3) as a, subscribed(port, "di/x", qos=3) as b, asking(port) as wire:
+    with (
+        subscribed(port, "di/#", "di/+", "di/x", qos=3) as a,
+        subscribed(port, "di/x", qos=3) as b,
+        asking(port) as wire,
+    ):
         wire.send(p.Publish("di/x", b"x", 3, packet_id=2, waited=2))
         got = take(a)
         a.send(p.Pubrec(got.packet_id, 3), p.Pubrec(got.packet_id, 3))
@@ -268,7 +275,8 @@ def test_rule_two_publishers(port: int) -> None:
 
 
 def test_rule_retained(port: int) -> None:
-    """[retained] A QoS 3 message may be retained; those who subscribe later get it at QoS 2 at most and do not count."""
+    """[retained] A QoS 3 message may be retained; those who subscribe later get it at QoS 2 at most and do not
+    count."""
     with asking(port) as wire:
         wire.send(p.Publish("rt", b"x", 3, retain=True, packet_id=2, waited=1))
         wire.quiet()
@@ -319,7 +327,8 @@ def test_rule_unmodified(port: int, qos: int, count: str) -> None:
 
 
 def test_rule_unmodified_report(port: int) -> None:
-    """[unmodified] A publisher subscribed to `$e2e/report/#` reads there, as JSON, how its messages ended; at QoS 0 too."""
+    """[unmodified] A publisher subscribed to `$e2e/report/#` reads there, as JSON, how its messages ended; at QoS 0
+    too."""
     with subscribed(port, "ur", qos=1, client_id="ur-a") as a, subscribed(port, "$e2e/report/#") as wire:
         for qos in (0, 1):
             wire.send(p.Publish("$e2e/1/ur", b"x", qos, packet_id=qos))
@@ -336,7 +345,9 @@ def test_rule_unmodified_report(port: int) -> None:
         assert json.loads(wire.publication().payload)["status"] == "short"
 
 
-@pytest.mark.parametrize("topic", ["$e2e/x/a", "$e2e/1", "$e2e/1/", "$e2e/-1/a", "$e2e/16383/a", "$e2e/1/$SYS/a", "$e2e/²/a"])
+@pytest.mark.parametrize(
+    "topic", ["$e2e/x/a", "$e2e/1", "$e2e/1/", "$e2e/-1/a", "$e2e/16383/a", "$e2e/1/$SYS/a", "$e2e/²/a"]
+)
 def test_rule_bad_address(port: int, topic: str) -> None:
     """[unmodified] A malformed `$e2e` address closes the connection."""
     with connect(port) as wire:

@@ -23,7 +23,9 @@ wills = st.builds(p.Will, names, blobs, st.integers(0, 2), st.booleans())
 def connects(draw: st.DrawFn) -> p.Connect:
     user = draw(st.none() | text)
     password = draw(st.none() | blobs) if user is not None else None
-    return p.Connect(draw(text), draw(st.booleans()), draw(st.integers(0, 65535)), draw(st.none() | wills), user, password)
+    return p.Connect(
+        draw(text), draw(st.booleans()), draw(st.integers(0, 65535)), draw(st.none() | wills), user, password
+    )
 
 
 @st.composite
@@ -102,14 +104,16 @@ def test_remaining_length_out_of_range(length: int) -> None:
     ("first", "body", "why"),
     [
         (0x00, "", "reserved"), (0xF0, "", "reserved"),
-        (0x30, "0000", "empty topic"), (0x30, "00012b", "wildcard"), (0x30, "000100", "null"), (0x30, "0001ff", "UTF-8"),
+        (0x30, "0000", "empty topic"), (0x30, "00012b", "wildcard"), (0x30, "000100", "null"),
+        (0x30, "0001ff", "UTF-8"),
         (0x30, "0003eda080", "UTF-8"), (0x38, "000161", "DUP"), (0x32, "0001610000", "packet id 0"),
         (0x32, "00026161", "inside a field"), (0x30, "0005", "inside a field"), (0x30, "", "inside a field"),
         (0x41, "0001", "flags"), (0x40, "000101", "too many"), (0x40, "0000", "packet id 0"), (0x40, "01", "inside"),
         (0x60, "0001", "flags"), (0x64, "0001", "flags"), (0x54, "0001", "flags"), (0x50, "000100", "too many"),
         (0x80, "000100016100", "flags"), (0x82, "000100016104", "reserved bits"), (0x82, "0001", "without a topic"),
         (0x82, "000100012b2b", "reserved bits"), (0x82, "000100022b6100", "beside"), (0x82, "000100", "inside"),
-        (0x82, "00010002236100", "inside topic"), (0x82, "0001000000", "empty topic filter"), (0x82, "0001000161", "inside"),
+        (0x82, "00010002236100", "inside topic"), (0x82, "0001000000", "empty topic filter"),
+        (0x82, "0001000161", "inside"),
         (0xA0, "0001000161", "flags"), (0xA2, "0001", "without a topic"), (0xC0, "00", "too many"), (0xC1, "", "flags"),
         (0xE1, "", "flags"), (0xE0, "00", "too many"), (0x20, "0200", "CONNACK"), (0x20, "0101", "CONNACK"),
         (0x90, "000104", "SUBACK"), (0x90, "0001", "SUBACK"),
@@ -135,8 +139,10 @@ def test_a_fifth_length_byte() -> None:
     "packet",
     [
         p.Publish("a", qos=4, packet_id=1), p.Publish("a", qos=1), p.Publish("a/#"), p.Publish(""), p.Publish("a\0"),
-        p.Publish("a", dup=True), p.Publish("x" * 65536), p.Publish("a", qos=3, packet_id=1, waited=2, subscribers=("x",)),
-        p.Publish("a", qos=3, packet_id=1, waited=99999), p.Publish("a", qos=3, packet_id=1, waited=1, subscribers=("",)),
+        p.Publish("a", dup=True), p.Publish("x" * 65536),
+        p.Publish("a", qos=3, packet_id=1, waited=2, subscribers=("x",)),
+        p.Publish("a", qos=3, packet_id=1, waited=99999),
+        p.Publish("a", qos=3, packet_id=1, waited=1, subscribers=("",)),
         p.Publish("a", qos=3, packet_id=1, waited=1, subscribers=("x" * 128,)), p.Puback(0), p.Puback(65536),
         p.Subscribe(1, ()), p.Subscribe(1, (("a", 4),)), p.Subscribe(1, (("a#", 1),)), p.Unsubscribe(1, ()),
         p.Connect("a", password=b"x"), p.Connect("a", keep_alive=65536), p.Connect("a\0"), p.Connect("x" * 65536),

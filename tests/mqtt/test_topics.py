@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches
 
 EXAMPLES = [
-    ("sport/tennis/player1/#", "sport/tennis/player1", True), ("sport/tennis/player1/#", "sport/tennis/player1/ranking", True),
+    ("sport/tennis/player1/#", "sport/tennis/player1", True),
+    ("sport/tennis/player1/#", "sport/tennis/player1/ranking", True),
     ("sport/tennis/player1/#", "sport/tennis/player1/score/wimbledon", True), ("sport/#", "sport", True),
-    ("#", "a/b", True), ("sport/tennis/+", "sport/tennis/player1", True), ("sport/tennis/+", "sport/tennis/p/ranking", False),
+    ("#", "a/b", True), ("sport/tennis/+", "sport/tennis/player1", True),
+    ("sport/tennis/+", "sport/tennis/p/ranking", False),
     ("sport/+", "sport", False), ("sport/+", "sport/", True), ("+/+", "/finance", True), ("/+", "/finance", True),
     ("+", "/finance", False), ("#", "$SYS/x", False), ("+/monitor/Clients", "$SYS/monitor/Clients", False),
     ("$SYS/#", "$SYS/monitor", True), ("$SYS/monitor/+", "$SYS/monitor/Clients", True), ("ACCOUNTS", "Accounts", False),
