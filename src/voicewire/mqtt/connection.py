@@ -281,6 +281,8 @@ class Connection(asyncio.Protocol):
                     kind = first >> 4
                     if kind == 3:
                         self._publish(first, data, at, end, session)
+                    elif first == 0xC0 and end == at:
+                        self.push(b"\xd0\x00")
                     elif end - at == 2 and 4 <= kind <= 7:
                         self._acknowledgement(first, kind, data[at] << 8 | data[at + 1], session)
                     else:
@@ -393,8 +395,6 @@ class Connection(asyncio.Protocol):
                 broker.subscribe(packet, self, session)
             case p.Unsubscribe() as packet:
                 broker.unsubscribe(packet, self, session)
-            case p.Pingreq():
-                self.push(b"\xd0\x00")
             case p.Disconnect():
                 session.will = None  # [MQTT-3.14.4-3]
                 self.close(will=False)

@@ -45,7 +45,11 @@ class BrokerThread:
 
     def statistics(self) -> dict[str, int | str]:
         """Return the broker's statistics."""
-        return self.broker.statistics()
+
+        async def ask() -> dict[str, int | str]:
+            return self.broker.statistics()
+
+        return asyncio.run_coroutine_threadsafe(ask(), self._loop).result()
 
     def _run(self) -> None:
         try:
