@@ -5,8 +5,8 @@ A query goes to n subscribers, and the publisher wants to know that each has it.
 
 from __future__ import annotations
 
-from voicewire.mqtt import packets as p
 from voicewire.emqtt import paper
+from voicewire.mqtt import packets as p
 
 READINGS = ("mqtt-2", "mqtt-0", "first", "half", "all", "unmodified")
 """MQTT with responses at QoS 2 and at QoS 0; E-MQTT waiting for the first, for half, for all; `$e2e` at QoS 2."""
