@@ -131,8 +131,8 @@ def _timed_broker(pipe: Pipe) -> None:
     with Thread(Config(port=0, sys_interval=0)) as broker:
         pipe.send(broker.port)
         while pipe.recv() == "delays":
-            pipe.send(list(Timed.found))
-            Timed.found.clear()
+            found, Timed.found = Timed.found, []
+            pipe.send(found)
 
 
 def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
