@@ -151,6 +151,12 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     _write(folder / "delays.csv", delays(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "broker_subscriber.csv", broker_subscriber(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
+    if process.mosquitto_version() is not None:
+        from voicewire.emqtt.mqtt5 import request_response
+
+        with process.mosquitto() as broker:
+            counts = request_response(broker.port)
+        (folder / "mqtt5.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
     about = {
         "command": f"voicewire emqtt-record FOLDER --tests {tests} --seed {seed}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
