@@ -15,6 +15,7 @@ import time
 import types
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -57,6 +58,12 @@ def test_one_two_or_three_workers_give_the_same_bits():
     reference = bits(sweep(draw, GRID, seeds=range(4), workers=1, cache=False))
     for workers in (2, 3):
         assert bits(sweep(draw, GRID, seeds=range(4), workers=workers, cache=False)) == reference
+
+
+def test_joblib_goes_on_working_beside_a_sweep():
+    sweep(draw, GRID, workers=2, cache=False)
+    assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in (-1, -2)) == [1, 2]
+    assert len(sweep(draw, GRID, workers=2, cache=False)) == 4
 
 
 def test_seeds_are_fixed_for_ever():
