@@ -146,8 +146,8 @@ async def _run(streams: int, seed: int, tell: Callable[[str], object] | None) ->
                 if watched:
                     sys.settrace(coverage.trace)
                 cut = rng.randrange(len(stream) + 1)
-                connection.data_received(stream[:cut])
-                connection.data_received(stream[cut:])
+                for chunk in filter(None, (stream[:cut], stream[cut:])):
+                    connection.data_received(chunk)
                 connection.connection_lost(None)
             except Exception as error:
                 out.errors.append(f"{type(error).__name__}: {error} from {stream.hex()}")
