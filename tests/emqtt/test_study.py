@@ -93,7 +93,7 @@ def test_ratios_are_paired() -> None:
 
 def test_figures_show_their_data(port: int) -> None:
     ax = figures.packets_by_subscribers()
-    assert [list(line.get_ydata()) for line in ax.lines][0] == [2 + 2 * n for n in paper.SUBSCRIBERS]
+    assert list(ax.lines[0].get_ydata()) == [2 + 2 * n for n in paper.SUBSCRIBERS]
     ax = figures.sizes()
     assert list(ax.lines[0].get_ydata()) == list(paper.EMQTT_BYTES.values())
     table = analysis.load("delays")
@@ -106,7 +106,8 @@ def test_figures_show_their_data(port: int) -> None:
 
 @pytest.mark.parametrize(
     "packet",
-    [p.Connect("a"), p.Connack(), p.Publish("T", b"x"), p.Publish("T", b"x", 3, packet_id=1, waited=1, subscribers=("a",)),
+    [p.Connect("a"), p.Connack(), p.Publish("T", b"x"),
+     p.Publish("T", b"x", 3, packet_id=1, waited=1, subscribers=("a",)),
      p.Puback(1), p.Pubrec(1, 3, b"x"), p.Subscribe(1, (("a", 1),)), p.Suback(1, (1,)), p.Pingreq(), p.Publish("T")],
 )  # fmt: skip
 def test_dissection_loses_no_byte(packet: p.Packet) -> None:

@@ -201,7 +201,7 @@ SESSIONS: dict[str, Session] = {
 }
 
 DIFFERENCES: dict[str, str] = {
-    "suback from a client": "mosquitto takes a SUBACK from a client, as it would from a bridge; here that is a violation",
+    "suback from a client": "mosquitto takes a SUBACK from a client, as from a bridge; here that is a violation",
 }
 """Sessions whose traces differ, each with its explanation; the test fails if one of them stops differing."""
 

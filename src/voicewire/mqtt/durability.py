@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from voicewire.mqtt import packets as p
