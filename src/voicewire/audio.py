@@ -1,0 +1,95 @@
+"""A small audio player for notebooks and the published book: the sound lies in the page itself."""
+
+from __future__ import annotations
+
+import base64
+import io
+import wave
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Player", "player"]
+
+FULL_SCALE = 32767
+
+
+class Player:
+    """What `player` returns: an audio element with its label as HTML, elsewhere one line of text."""
+
+    def __init__(self, wav: bytes, label: str, seconds: float) -> None:
+        self.wav = wav
+        self.label = label
+        self.seconds = seconds
+
+    def _repr_html_(self) -> str:
+        data = base64.b64encode(self.wav).decode("ascii")
+        label = escape(self.label)
+        # A group with a name, not a figure: two players may stand side by side.
+        return (
+            f'<div class="vw-audio" role="group" aria-label="{label}"><span class="vw-audio-label">{label} '
+            f"({self.seconds:.1f}\u202fs)</span> "
+            f'<audio controls aria-label="{label}" src="data:audio/wav;base64,{data}"></audio></div>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Audio: {self.label} ({self.seconds:.1f} s)"
+
+
+def player(samples: ArrayLike, rate: float, label: str) -> Player:
+    """Make a player of a short sound, 16 bits a sample, for the last expression of a cell.
+
+    Nothing is scaled: what is twice as loud in the array is twice as loud in the ear, and two players can be
+    compared. One second at 16 kHz costs about 43 kB of the notebook, so keep clips short.
+
+    Parameters
+    ----------
+    samples
+        Mono, shape (n,), or stereo, shape (n, 2): floats from -1 to 1 (full scale), or 16-bit integers.
+    rate
+        Sampling rate in Hz, a whole number.
+    label
+        What is heard, in words.
+
+    Returns
+    -------
+    Player
+        To be the last expression of a cell.
+
+    Raises
+    ------
+    ValueError
+        For an empty label, a rate that is not a positive whole number, or samples that are empty, not finite,
+        beyond full scale, or neither mono nor stereo.
+    """
+    if not label.strip():
+        raise ValueError("a player needs a label: say what is heard")
+    if not np.isfinite(rate) or rate <= 0 or rate != int(rate):
+        raise ValueError(f"rate must be a positive whole number of Hz, not {rate}")
+    sound = _sixteen_bits(np.asarray(samples))
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1 if sound.ndim == 1 else 2)
+        out.setsampwidth(2)
+        out.setframerate(int(rate))
+        out.writeframes(sound.astype("<i2").tobytes())
+    return Player(file.getvalue(), label.strip(), len(sound) / rate)
+
+
+def _sixteen_bits(samples: NDArray[Any]) -> NDArray[np.int16]:
+    if samples.ndim not in (1, 2) or (samples.ndim == 2 and samples.shape[1] != 2):
+        raise ValueError(f"samples must have shape (n,) or (n, 2), not {samples.shape}")
+    if not samples.size:
+        raise ValueError("samples are empty: there is nothing to hear")
+    if samples.dtype == np.int16:
+        return samples
+    if not np.issubdtype(samples.dtype, np.floating):
+        raise ValueError(f"samples must be floats from -1 to 1 or 16-bit integers, not {samples.dtype}")
+    if not np.isfinite(samples).all():
+        raise ValueError("samples must be finite: they hold NaN or infinity")
+    peak = float(np.abs(samples).max())
+    if peak > 1:
+        raise ValueError(f"samples reach {peak:.3g}, beyond full scale: divide them by their peak first")
+    return np.round(samples * FULL_SCALE).astype(np.int16)

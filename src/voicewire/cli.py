@@ -1,0 +1,119 @@
+"""The command ``voicewire``: the scorecard of the book, and what each study offers at a shell."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import NoReturn
+
+from voicewire import __version__, paths
+
+MODULES = (
+    "voicewire.grading_cli",
+    "voicewire.mqtt.cli",
+    *(f"voicewire.{study}.cli" for study in paths.STUDIES),
+)
+"""Modules whose ``register(subparsers)`` adds commands; one that a checkout doesn't have is passed over."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose usage errors are one line, with exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
+
+
+def _scorecard(options: argparse.Namespace) -> int:
+    from voicewire import claims
+
+    known = claims.studies()
+    if options.study and options.study not in known:
+        print(
+            f"voicewire: no ledger for {options.study!r} here: there is {', '.join(known) or 'none'}",
+            file=sys.stderr,
+        )
+        return 2
+    rows = claims.scorecard(study=options.study)
+    faults = claims.problems(study=options.study)
+    if options.json:
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+    else:
+        print(_table(rows, details=options.study is not None))
+    for fault in faults:
+        print(f"voicewire: {fault}", file=sys.stderr)
+    return 1 if faults or not rows else 0
+
+
+def _table(rows: list[dict[str, object]], details: bool) -> str:
+    from voicewire.claims import VERDICTS
+
+    lines = []
+    names = list(dict.fromkeys(str(row["study"]) for row in rows))
+    if details:
+        width = max((len(str(row["id"])) for row in rows), default=0)
+        lines += [f"{VERDICTS.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}" for row in rows]
+        lines.append("")
+    lines.append(f"{'study':<12}{'claims':>7}" + "".join(f"{sign:>5}" for sign in VERDICTS.values()))
+    for name in names:
+        counts = Counter(str(row["verdict"]) for row in rows if row["study"] == name)
+        lines.append(f"{name:<12}{counts.total():>7}" + "".join(f"{counts[verdict]:>5}" for verdict in VERDICTS))
+    lines.append("")
+    lines.append("   ".join(f"{sign} {verdict}" for verdict, sign in VERDICTS.items()))
+    return "\n".join(lines)
+
+
+def parser() -> Parser:
+    """Return the parser of the whole command line."""
+    top = Parser(
+        prog="voicewire",
+        description="Six published studies of speech and its protocols, re-run and judged claim by claim.",
+        epilog="Exit status: 0 all is well, 1 something failed (one line on stderr says what), 2 wrong usage.",
+    )
+    top.add_argument("--version", action="version", version=f"voicewire {__version__}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    card = commands.add_parser(
+        "scorecard",
+        help="what holds, what doesn't, claim by claim",
+        description="Print the verdicts that stand in the executed notebooks, for one study or for all.",
+        epilog="Exit status: 1 if a claim is unjudged, missing or stale.",
+    )
+    card.add_argument("study", nargs="?", metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
+    card.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    card.set_defaults(handler=_scorecard)
+    for name in MODULES:
+        if _exists(name):
+            importlib.import_module(name).register(commands)
+    return top
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its package isn't there either
+        return False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run ``voicewire`` and return its exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return int(options.handler(options))
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("voicewire: interrupted", file=sys.stderr)
+        return 130
+    except (ValueError, OSError) as error:
+        print(f"voicewire: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""One look for every figure of the book, and a fixed meaning for each of its colours.
+
+Figures are drawn dark on white; the book's style sheet turns them for dark pages, hues kept. Colour is never the
+only cue: `SERIES`, `LINESTYLES` and `MARKERS` go together, and each figure says where its data come from
+(`origin`). The chapter "How to use this book" explains the colours to the reader.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from cycler import cycler
+from matplotlib.axes import Axes
+
+Origin = Literal["published", "theory", "simulated here", "measured here", "synthetic stand-in"]
+
+COLOURS = {
+    "published": "#000000",
+    "theory": "#0072B2",
+    "simulated": "#D55E00",
+    "measured": "#00795C",
+    "synthetic": "#A3578A",
+    "muted": "#6B6B6B",
+}
+"""What a colour means in every figure (Okabe and Ito's palette, two of them darkened to 4.5:1 on white)."""
+
+SERIES = ("#0072B2", "#D55E00", "#00795C", "#A3578A", "#7A6A00", "#56A0D0", "#000000", "#6B6B6B")
+"""Colours for several curves of one kind, told apart by most colour-blind readers."""
+
+LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+_ORIGINS = {
+    "published": "published",
+    "theory": "theory",
+    "simulated here": "simulated",
+    "measured here": "measured",
+    "synthetic stand-in": "synthetic",
+}
+
+STYLE: Any = {
+    "figure.figsize": (7.0, 3.6),
+    "figure.dpi": 110,
+    "savefig.dpi": 110,
+    "figure.facecolor": "white",
+    "figure.constrained_layout.use": True,
+    "font.size": 10.5,
+    "axes.titlesize": 11.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10.5,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": cycler(color=SERIES) + cycler(linestyle=LINESTYLES),
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.0,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "image.cmap": "cividis",
+    "errorbar.capsize": 3.0,
+    # a figure's bytes must not change with the day or the machine's fonts
+    "svg.hashsalt": "voicewire",
+    "font.family": "DejaVu Sans",
+}
+
+
+def use() -> None:
+    """Give every figure drawn from here on the book's style. Call it once, in a notebook's import cell."""
+    mpl.rcParams.update(STYLE)
+
+
+def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) -> Axes:
+    """Return `ax`, or new axes in the book's style.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Returned as it is.
+    size : (float, float), optional
+        Width and height of the new figure in inches.
+    """
+    if ax is not None:
+        return ax
+    with mpl.rc_context(STYLE):
+        return plt.subplots(figsize=size)[1]
+
+
+def origin(ax: Axes, source: Origin) -> Axes:
+    """Stamp on `ax` where its data come from.
+
+    Raises
+    ------
+    ValueError
+        If `source` is not one of the five origins.
+    """
+    if source not in _ORIGINS:
+        raise ValueError(f"unknown origin {source!r}: choose one of {', '.join(map(repr, _ORIGINS))}")
+    ax.text(
+        1.0,
+        1.01,
+        source,
+        transform=ax.transAxes,
+        ha="right",
+        va="bottom",
+        fontsize=8.5,
+        style="italic",
+        color=COLOURS[_ORIGINS[source]],
+    )
+    return ax
+
+
+def interval_band(ax: Axes, x: Any, low: Any, high: Any, color: str, label: str | None = None) -> Axes:
+    """Draw an interval as a band with thin edges, so that it is seen in print too."""
+    ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0, label=label)
+    for edge in (low, high):
+        ax.plot(x, edge, color=color, linewidth=0.6, linestyle="-", alpha=0.6)
+    return ax

@@ -1,0 +1,222 @@
+"""Sliders that work in the published page, in JupyterLab and offline: every frame is drawn beforehand.
+
+A slider needs no kernel: the notebook draws one picture for each combination of the knobs' values and stores
+them, as small palette PNGs, in the cell's own output together with ordinary range inputs. Identical pictures
+are stored once. Nothing is fetched and nothing is random, so re-running a notebook leaves it as it was.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+__all__ = ["Frames", "Knob", "frames"]
+
+MAX_FRAMES = 80
+DPI = 110
+PALETTE = 64  # colours a frame keeps: line drawings with their anti-aliasing need no more
+
+# Runs wherever the output is shown. It finds its own sliders, if not yet started, by their content key, so
+# that no element needs an id and the same slider may stand twice on a page.
+SCRIPT = """(function (data) {
+  var mine = '.vw-slider[data-key="' + data.key + '"]:not([data-ready])';
+  document.querySelectorAll(mine).forEach(function (root) {
+    root.setAttribute("data-ready", "");
+    var knobs = Array.from(root.querySelectorAll("input[type=range]"));
+    var shown = Array.from(root.querySelectorAll("output"));
+    var image = root.querySelector("img");
+    var said = root.querySelector("[aria-live]");
+    function show(announce) {
+      var index = 0;
+      knobs.forEach(function (knob, k) {
+        var text = data.texts[k][knob.value];
+        index = index * data.texts[k].length + Number(knob.value);
+        knob.setAttribute("aria-valuetext", text);
+        shown[k].textContent = text;
+      });
+      image.src = "data:image/png;base64," + data.pictures[data.frames[index]];
+      image.alt = data.alts[index];
+      if (announce) { said.textContent = data.alts[index]; }
+    }
+    knobs.forEach(function (knob) { knob.addEventListener("input", function () { show(true); }); });
+    show(false);
+  });
+})"""
+
+HIDDEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """The values of one slider, where its keyword's name alone would not do as a label.
+
+    Parameters
+    ----------
+    values
+        What the knob can be set to, in order.
+    label
+        Words beside the slider; the keyword's name with spaces for underscores if empty.
+    unit
+        Unit behind the value.
+    start
+        The value shown first; the first of `values` if None.
+    """
+
+    values: Sequence[Any]
+    label: str = ""
+    unit: str = ""
+    start: Any = None
+
+
+class Frames:
+    """What `frames` returns: shown by JupyterLab and by the book as HTML, elsewhere as one line of text."""
+
+    def __init__(self, html: str, text: str) -> None:
+        self.html = html
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def frames(draw: Callable[..., Axes | Figure], alt: Callable[..., str], **knobs: Sequence[Any] | Knob) -> Frames:
+    """Draw one picture for each combination of the knobs' values and put them behind sliders.
+
+    Parameters
+    ----------
+    draw
+        Called as ``draw(**values)``; returns the axes or the figure of one picture. All pictures must have
+        the same size, or the page would jump.
+    alt
+        Called as ``alt(**values)``; returns what the picture shows, for those who do not see it.
+    **knobs
+        For each parameter of `draw` its values in order, or a `Knob` where a label or a unit is wanted.
+
+    Returns
+    -------
+    Frames
+        To be the last expression of a cell.
+
+    Raises
+    ------
+    ValueError
+        Without a knob, for a knob without values, for more than 80 pictures in all, for an empty alt text,
+        or if `draw` returns neither axes nor a figure.
+
+    Examples
+    --------
+    >>> frames(draw_timeline, describe_timeline, mss=Knob([256, 512, 1460], "MSS", "bytes"))  # doctest: +SKIP
+    """
+    table = {name: knob if isinstance(knob, Knob) else Knob(list(knob)) for name, knob in knobs.items()}
+    _check(table)
+    combinations = [
+        dict(zip(table, values, strict=True)) for values in itertools.product(*(knob.values for knob in table.values()))
+    ]
+    pictures: dict[str, str] = {}
+    order: list[int] = []
+    alts: list[str] = []
+    for values in combinations:
+        png = _picture(draw, values)
+        digest = hashlib.sha256(png).hexdigest()
+        if digest not in pictures:
+            pictures[digest] = base64.b64encode(png).decode("ascii")
+        order.append(list(pictures).index(digest))
+        alts.append(_alt(alt, values))
+    texts = [[_text(value, knob.unit) for value in knob.values] for knob in table.values()]
+    key = hashlib.sha256(json.dumps([list(table), texts, alts]).encode()).hexdigest()[:12]
+    data = {"key": key, "texts": texts, "frames": order, "alts": alts, "pictures": list(pictures.values())}
+    html = _html(table, data)
+    names = " and ".join(_label(name, knob) for name, knob in table.items())
+    return Frames(html, f"Slider over {names} ({len(combinations)} pictures): {alts[0]}")
+
+
+def _check(table: Mapping[str, Knob]) -> None:
+    if not table:
+        raise ValueError("frames() needs at least one knob, such as mss=[256, 512, 1460]")
+    total = 1
+    for name, knob in table.items():
+        if not len(knob.values):
+            raise ValueError(f"knob {name!r} has no values: give a list with at least one")
+        if knob.start is not None and knob.start not in knob.values:
+            raise ValueError(f"knob {name!r} cannot start at {knob.start!r}: it is not among its values")
+        total *= len(knob.values)
+    if total > MAX_FRAMES:
+        raise ValueError(f"{total} pictures are too many for a page: at most {MAX_FRAMES} combinations fit")
+
+
+def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, Any]) -> bytes:
+    """Return one frame as a palette PNG without metadata, and close its figure."""
+    drawn = draw(**values)
+    figure = drawn.figure if isinstance(drawn, Axes) else drawn
+    if not isinstance(figure, Figure):
+        raise ValueError(f"draw() returned {type(drawn).__name__}: it must return the axes or the figure")
+    raw = io.BytesIO()
+    # A fixed size rather than a tight box: frames must lie on each other.
+    with plt.rc_context({"savefig.bbox": None}):
+        figure.savefig(raw, format="png", dpi=DPI, facecolor="white")
+    plt.close(figure)
+    packed = io.BytesIO()
+    image = Image.open(raw).convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE)
+    image.save(packed, format="png", optimize=True)
+    return packed.getvalue()
+
+
+def _alt(alt: Callable[..., str], values: Mapping[str, Any]) -> str:
+    text = alt(**values).strip()
+    if not text:
+        raise ValueError(f"alt() returned nothing for {dict(values)}: say what the picture shows")
+    return text
+
+
+def _text(value: Any, unit: str) -> str:
+    """Return a knob's value as the reader sees it: short numbers, a narrow no-break space before the unit."""
+    number = not isinstance(value, bool | str) and hasattr(value, "__float__")
+    text = f"{float(value):g}" if number else str(value)
+    return f"{text}\u202f{unit}" if unit else text
+
+
+def _label(name: str, knob: Knob) -> str:
+    return knob.label or name.replace("_", " ")
+
+
+def _html(table: Mapping[str, Knob], data: Mapping[str, Any]) -> str:
+    starts = [0 if k.start is None else list(k.values).index(k.start) for k in table.values()]
+    first = 0
+    for knob, start in zip(table.values(), starts, strict=True):
+        first = first * len(knob.values) + start
+    rows = []
+    for (name, knob), start, texts in zip(table.items(), starts, data["texts"], strict=True):
+        # The label wraps its input and the value stands outside: the control's name never changes.
+        rows.append(
+            f'<div class="vw-knob"><label>{escape(_label(name, knob))} '
+            f'<input type="range" min="0" max="{len(knob.values) - 1}" step="1" value="{start}" '
+            f'autocomplete="off" aria-valuetext="{escape(texts[start])}"></label> '
+            f"<output>{escape(texts[start])}</output></div>"
+        )
+    picture = data["pictures"][data["frames"][first]]
+    alt = escape(data["alts"][first])
+    names = ", ".join(_label(name, knob) for name, knob in table.items())
+    # "</" inside a script would end it.
+    payload = json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("</", "<\\/")
+    return (
+        f'<div class="vw-slider" data-key="{data["key"]}" role="group" aria-label="Picture with sliders: '
+        f'{escape(names)}">{"".join(rows)}'
+        f'<img src="data:image/png;base64,{picture}" alt="{alt}" style="max-width:100%;height:auto">'
+        f'<div aria-live="polite" style="{HIDDEN}"></div></div>'
+        f"<script>{SCRIPT}({payload});</script>"
+    )

@@ -1,0 +1,56 @@
+"""The style's promises: colours that can be told apart and read, origins that exist, nothing that drifts."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from voicewire import figures
+
+
+def luminance(colour: str) -> float:
+    channels = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return float(np.dot([0.2126, 0.7152, 0.0722], channels))
+
+
+def test_meanings_are_readable_on_white():
+    for name, colour in figures.COLOURS.items():
+        assert 1.05 / (luminance(colour) + 0.05) >= 3.8, name
+
+
+def test_no_two_curves_look_alike():
+    looks = list(zip(figures.SERIES, figures.LINESTYLES, figures.MARKERS, strict=True))
+    assert len({str(line) for _, line, _ in looks}) == len(looks)
+    for (a, *_), (b, *_) in itertools.combinations(looks, 2):
+        assert np.abs(np.subtract(to_rgb(a), to_rgb(b))).max() > 0.1
+
+
+def test_axes_are_returned_as_given_or_made():
+    given = plt.subplots()[1]
+    assert figures.new_axes(given) is given
+    made = figures.new_axes(size=(4, 2))
+    assert made is not given
+    assert made.figure.get_size_inches().tolist() == [4, 2]
+    plt.close("all")
+
+
+def test_origin_is_stamped_and_checked():
+    ax = figures.new_axes()
+    figures.origin(ax, "measured here")
+    assert any(text.get_text() == "measured here" for text in ax.texts)
+    with pytest.raises(ValueError, match="unknown origin 'guessed'"):
+        figures.origin(ax, "guessed")
+    plt.close("all")
+
+
+def test_the_band_covers_the_interval():
+    ax = figures.new_axes()
+    figures.interval_band(ax, [0, 1], [1, 2], [3, 4], color="#000000")
+    (low, high) = (line.get_ydata() for line in ax.lines)
+    assert list(low) == [1, 2]
+    assert list(high) == [3, 4]
+    plt.close("all")

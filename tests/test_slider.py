@@ -1,0 +1,95 @@
+"""voicewire.slider: pictures behind range inputs, without a kernel."""
+
+import json
+import re
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import pytest
+
+from voicewire.slider import Knob, frames
+
+
+def draw(height: float, **_: Any) -> Any:
+    _, ax = plt.subplots(figsize=(2, 1))
+    ax.plot([0, 1], [0, height])
+    ax.set_ylim(0, 3)
+    return ax
+
+
+def describe(height: float, **_: Any) -> str:
+    return f"A line up to {height}."
+
+
+def payload(html: str) -> dict[str, Any]:
+    return json.loads(re.search(r"\}\)\((\{.*\})\);</script>", html, re.S).group(1))
+
+
+def test_every_combination_has_a_frame_and_a_description():
+    html = frames(draw, describe, height=[1, 2, 3])._repr_html_()
+    data = payload(html)
+    assert data["frames"] == [0, 1, 2]
+    assert data["alts"] == ["A line up to 1.", "A line up to 2.", "A line up to 3."]
+    assert len(set(data["pictures"])) == 3
+
+
+def test_identical_frames_are_stored_once():
+    data = payload(frames(draw, describe, height=[1, 2], idle=["a", "b", "c"])._repr_html_())
+    assert data["frames"] == [0, 0, 0, 1, 1, 1]
+    assert len(data["pictures"]) == 2
+
+
+def test_output_is_the_same_at_each_run():
+    first, second = (frames(draw, describe, height=[1, 2])._repr_html_() for _ in range(2))
+    assert first == second
+
+
+def test_frames_are_small_and_all_figures_are_closed():
+    before = plt.get_fignums()
+    data = payload(frames(draw, describe, height=[1, 2])._repr_html_())
+    assert all(len(picture) < 10_000 for picture in data["pictures"])
+    assert plt.get_fignums() == before
+
+
+def test_nothing_is_fetched_and_no_element_needs_an_id():
+    html = frames(draw, describe, height=[1, 2])._repr_html_()
+    assert not re.search(r"https?:|\bid=", html)
+
+
+def test_labels_units_and_start_reach_the_reader():
+    html = frames(draw, describe, height=Knob([1, 2.50], "Height < top", "m", start=2.5))._repr_html_()
+    assert "<label>Height &lt; top <input" in html
+    assert "<output>2.5\u202fm</output>" in html
+    assert 'value="1"' in html
+    assert 'alt="A line up to 2.5."' in html
+
+
+def test_a_description_cannot_end_the_script():
+    html = frames(draw, lambda height: "</script><b>", height=[1])._repr_html_()
+    assert html.count("</script>") == 1
+
+
+@pytest.mark.parametrize(
+    ("knobs", "message"),
+    [
+        ({}, "at least one knob"),
+        ({"height": []}, "no values"),
+        ({"height": range(81)}, "too many"),
+        ({"height": Knob([1, 2], start=3)}, "cannot start at 3"),
+    ],
+)
+def test_impossible_knobs(knobs, message):
+    with pytest.raises(ValueError, match=message):
+        frames(draw, describe, **knobs)
+
+
+def test_draw_and_alt_must_give_what_they_promise():
+    with pytest.raises(ValueError, match="must return the axes"):
+        frames(lambda height: None, describe, height=[1])
+    with pytest.raises(ValueError, match="say what the picture"):
+        frames(draw, lambda height: " ", height=[1])
+    plt.close("all")
