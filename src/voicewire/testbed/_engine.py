@@ -1,7 +1,8 @@
 """The inner loop of the userspace link: moves packets between two TUN descriptors, compiled by numba.
 
-It holds no Python object and releases the interpreter lock, so a link costs the experiment's own threads nothing but
-a share of the processor. ``read``, ``write``, ``poll`` and ``clock_gettime`` are the C library's own, called directly.
+It holds no Python object and releases the interpreter lock, so a link costs the experiment's own threads
+nothing but a share of the processor. ``read``, ``write``, ``poll`` and ``clock_gettime`` are the C library's
+own, called directly.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import njit
+from numba import types as _types
 
 __all__ = [
     "BYTES", "DELIVERED", "FRAME", "LOST", "OVERFLOWED", "POLL_FIELDS", "QUEUE_DROPPED", "RECEIVED", "STATS",
@@ -25,14 +27,13 @@ _BATCH = 64
 _POLLIN = 1
 _IDLE_NS = 20_000_000
 _SPIN_NS = 100_000
+_t: Any = _types  # its types can be called, which its own stubs do not say
 
-_read = types.ExternalFunction("read", types.int64(types.int32, types.uintp, types.uintp))
-_write = types.ExternalFunction("write", types.int64(types.int32, types.uintp, types.uintp))
-_ppoll = types.ExternalFunction("ppoll", types.int32(types.uintp, types.uint64, types.uintp, types.uintp))
-_clock = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.uintp))
-_prctl = types.ExternalFunction(
-    "prctl", types.int32(types.int32, types.uint64, types.uint64, types.uint64, types.uint64)
-)
+_read = _t.ExternalFunction("read", _t.int64(_t.int32, _t.uintp, _t.uintp))
+_write = _t.ExternalFunction("write", _t.int64(_t.int32, _t.uintp, _t.uintp))
+_ppoll = _t.ExternalFunction("ppoll", _t.int32(_t.uintp, _t.uint64, _t.uintp, _t.uintp))
+_clock = _t.ExternalFunction("clock_gettime", _t.int32(_t.int32, _t.uintp))
+_prctl = _t.ExternalFunction("prctl", _t.int32(_t.int32, _t.uint64, _t.uint64, _t.uint64, _t.uint64))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -67,10 +68,11 @@ def run(
     fds: Any, delay: Any, jitter: Any, ns_per_byte: Any, limit: Any, loss: Any, reorder: Any, state: Any,
     frames: Any, length: Any, due: Any, order: Any, stats: Any, stop: Any,
 ) -> None:  # fmt: skip
-    """Move packets until ``stop[0]`` is set (``stop[1]`` says that it runs); every parameter is an array with one entry a direction (0: a to b).
+    """Move packets until ``stop[0]`` is set (``stop[1]`` says that it runs).
 
-    delay, jitter, ns_per_byte in ns; limit in packets waiting for the line; loss as a probability; reorder as 0/1;
-    state holds the seeds. A packet first waits for the line (rate, queue), is then perhaps lost, then delayed.
+    Every parameter is an array with one entry a direction (0: a to b): delay, jitter, ns_per_byte in ns; limit in
+    packets waiting for the line; loss as a probability; reorder as 0/1; state holds the seeds.
+    A packet first waits for the line (rate, queue), is then perhaps lost, then delayed.
     """
     slots = length.shape[1]
     head = np.zeros(2, np.int64)  # first waiting entry in `order`

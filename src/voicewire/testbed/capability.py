@@ -107,7 +107,7 @@ def namespaces_alive() -> int:
     seen = set()
     for link in [*Path("/proc").glob("[0-9]*/ns/net"), *Path("/proc").glob("[0-9]*/fd/*")]:
         with contextlib.suppress(OSError):
-            target = os.readlink(link)
+            target = str(link.readlink())
             if target.startswith("net:["):
                 seen.add(target)
     return len(seen)

@@ -1,7 +1,7 @@
 """What the kernel itself counted: ``TCP_INFO`` of a socket, no privilege needed.
 
-A connection's header bytes follow from its segment counters. With timestamps each TCP header is 20 + 12 bytes;
-a SYN carries 8 more (MSS, window scale, SACK permitted: 20 of options instead of 12). So
+A connection's header bytes follow from its segment counters. With timestamps each TCP header is 20 + 12
+bytes; a SYN carries 8 more (MSS, window scale, SACK permitted: 20 of options instead of 12). So
 
     header bytes = 32 · segments + 8 · SYNs                                  (timestamps on)
     header bytes = 20 · segments + option bytes of the SYNs                  (timestamps off)
@@ -168,8 +168,8 @@ def settled(connection: socket.socket, *, passive: bool, timeout: float = 5.0) -
 def connections(port: int) -> list[tuple[tuple[str, int], tuple[str, int], TcpInfo]]:
     """Every TCP connection of the calling thread's host that has `port` locally: (local, remote, counters).
 
-    Asks the kernel by ``sock_diag`` (as ``ss -tin`` does), so it works for another program's sockets and needs no
-    privilege. A closed connection is no longer there: what it sent last is missing.
+    Asks the kernel by ``sock_diag`` (as ``ss -tin`` does), so it works for another program's sockets and
+    needs no privilege. A closed connection is no longer there: what it sent last is missing.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """Hosts as network namespaces that cannot outlive the process that made them.
 
 A namespace made by ``ip netns add`` is a mount under ``/run/netns`` and stays when its maker is killed.
-Ours are *held by a file descriptor only*: the kernel removes a namespace, its devices and its routes as soon as
-the last descriptor, process and socket in it are gone. So an exception, Ctrl-C and even ``kill -9`` leave nothing.
+Ours are *held by a file descriptor only*: the kernel removes a namespace, its devices and its routes as soon
+as the last descriptor, process and socket in it are gone. So an exception, Ctrl-C and even ``kill -9`` leave
+nothing.
 
 Explained in ``notebooks/transport/02_measuring_honestly.ipynb``.
 """
@@ -50,8 +51,8 @@ def _call(function: str, *arguments: int) -> None:
 def enter(descriptor: int) -> Iterator[None]:
     """Put the calling thread into the namespace of `descriptor`, and back again at the end.
 
-    Sockets stay where they were made, threads and processes where they were started: making them inside this block
-    is all that is needed to place them on a host.
+    Sockets stay where they were made, threads and processes where they were started: making them inside this
+    block is all that is needed to place them on a host.
     """
     home = os.open(_HERE, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -73,8 +74,8 @@ class Host:
         A short word for people ("sender"). The host's `name` adds the process id and four random hex digits,
         so that two runs at once never share a name.
     congestion : str
-        Congestion control of all its TCP connections. Pinned, because bbr hides loss and defaults differ; to Reno,
-        because every kernel has it and lets every namespace choose it.
+        Congestion control of all its TCP connections. Pinned, because bbr hides loss and defaults differ; to
+        Reno, because every kernel has it and lets every namespace choose it.
     sack : bool
         Selective acknowledgements. Off where counters and capture must agree to the byte even under loss.
 
@@ -85,7 +86,8 @@ class Host:
 
     Notes
     -----
-    ``with host.inside():`` runs the block's thread on the host. ``Host`` is itself a context manager that closes.
+    ``with host.inside():`` runs the block's thread on the host. ``Host`` is itself a context manager that
+    closes.
     """
 
     def __init__(self, role: str = "host", *, congestion: str = "reno", sack: bool = True) -> None:

@@ -1,8 +1,8 @@
 """A delay on loopback for those without privileges: a TCP relay that hands everything on late.
 
-The relay cannot delay the handshake with itself, so it holds back what follows by one whole round trip instead:
-a fresh connection's first byte then arrives 1.5 round trips after ``connect``, as it would over a real path.
-Headers are those of the loopback connection; `clamp` gives it the segment size of Ethernet.
+The relay cannot delay the handshake with itself, so it holds back what follows by one whole round trip
+instead: a fresh connection's first byte then arrives 1.5 round trips after ``connect``, as it would over a
+real path. Headers are those of the loopback connection; `clamp` gives it the segment size of Ethernet.
 
 Explained in ``notebooks/transport/02_measuring_honestly.ipynb``.
 """
@@ -14,6 +14,7 @@ import contextlib
 import socket
 import threading
 from types import TracebackType
+from typing import TypeAlias
 
 from voicewire.testbed.errors import TestbedError
 
@@ -21,6 +22,7 @@ __all__ = ["ETHERNET_MSS", "DelayProxy", "clamp"]
 
 ETHERNET_MSS = 1460
 _CHUNK = 1 << 16
+_Late: TypeAlias = "asyncio.Queue[tuple[float, bytes]]"
 
 
 def clamp(connection: socket.socket, mss: int = ETHERNET_MSS) -> None:
@@ -81,54 +83,56 @@ class DelayProxy:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        # The far end's accept: SYN and SYN-ACK each need half a round trip. From then on every byte of the
+        # client is 1 RTT late already, which is exactly when it could first have sent it.
+        opened = self._loop.time() + 2 * self.delay
         onward = None
+        to_server: _Late = asyncio.Queue()
+        to_client: _Late = asyncio.Queue()
+        helpers = [asyncio.ensure_future(self._fetch(reader, to_server, opened))]
         try:
-            # The far end's accept: SYN and SYN-ACK each need half a round trip. From then on every byte of the
-            # client is 1 RTT late already, which is exactly when it could first have sent it.
-            opened = self._loop.time() + 2 * self.delay
             await asyncio.sleep(2 * self.delay)
             with contextlib.suppress(OSError):
                 far_reader, onward = await asyncio.open_connection(*self.target)
                 _no_delay(writer)
                 _no_delay(onward)
+                helpers.append(asyncio.ensure_future(self._fetch(far_reader, to_client, opened)))
                 await asyncio.gather(
-                    self._pump(reader, onward, opened), self._pump(far_reader, writer, opened), return_exceptions=True
+                    self._deliver(to_server, onward), self._deliver(to_client, writer), return_exceptions=True
                 )
         except asyncio.CancelledError:
             pass
         finally:
             self._tasks.discard(task)
+            for helper in helpers:
+                helper.cancel()
             for end in (writer, onward):
                 if end is not None:
                     end.close()
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, opened: float) -> None:
-        """Read at once, write late; the line's rate is kept by a clock of its own."""
-        late: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
-
-        async def fetch() -> None:
-            free = 0.0
-            while True:
+    async def _fetch(self, source: asyncio.StreamReader, late: _Late, opened: float) -> None:
+        """Read at once and note when each piece is due; the line's rate is kept by a clock of its own."""
+        free = 0.0
+        while True:
+            try:
                 data = await source.read(_CHUNK)
-                now = max(self._loop.time(), opened)
-                free = max(now, free) + (8 * len(data) / self.rate if self.rate else 0.0)
-                late.put_nowait((free + self.delay, data))
-                if not data:
-                    return
+            except OSError:
+                data = b""
+            free = max(self._loop.time(), opened, free) + (8 * len(data) / self.rate if self.rate else 0.0)
+            late.put_nowait((free + self.delay, data))
+            if not data:
+                return
 
-        fetching = asyncio.ensure_future(fetch())
-        try:
-            while True:
-                due, data = await late.get()
-                await asyncio.sleep(max(0.0, due - self._loop.time()))
-                if not data:
-                    if sink.can_write_eof():
-                        sink.write_eof()
-                    return
-                sink.write(data)
-                await sink.drain()
-        finally:
-            fetching.cancel()
+    async def _deliver(self, late: _Late, sink: asyncio.StreamWriter) -> None:
+        while True:
+            due, data = await late.get()
+            await asyncio.sleep(max(0.0, due - self._loop.time()))
+            if not data:
+                if sink.can_write_eof():
+                    sink.write_eof()
+                return
+            sink.write(data)
+            await sink.drain()
 
     def close(self) -> None:
         """Stop relaying and close every connection."""
