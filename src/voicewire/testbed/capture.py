@@ -127,6 +127,9 @@ class Capture:
         Its name.
     snaplen : int
         Bytes of each packet to keep.
+    background : bool
+        Whether a thread fetches packets as they come. Without one they wait in the kernel until `drain` is called,
+        and nothing disturbs what is being timed.
 
     Raises
     ------
@@ -134,7 +137,7 @@ class Capture:
         Without CAP_NET_RAW, or (at the end) if the kernel dropped packets: a count would be too low.
     """
 
-    def __init__(self, host: Host | None, device: str, *, snaplen: int = 65535) -> None:
+    def __init__(self, host: Host | None, device: str, *, snaplen: int = 65535, background: bool = True) -> None:
         self.device, self.snaplen = device, snaplen
         self.packets: list[tuple[float, bool, bytes]] = []
         self._done = threading.Event()
@@ -155,26 +158,36 @@ class Capture:
                 self._socket.close()
                 raise TestbedError(f"cannot capture on {device!r}: {error.strerror}") from error
         self._socket.settimeout(0.05)
-        self._thread = threading.Thread(target=self._drain, name="voicewire-capture", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+        if background:
+            self._thread = threading.Thread(target=self._fetch_all, name="voicewire-capture", daemon=True)
+            self._thread.start()
 
-    def _drain(self) -> None:
-        while True:
-            try:
-                packet, extra, _, address = self._socket.recvmsg(self.snaplen, 64)
-            except TimeoutError:
-                if self._done.is_set():
-                    return
-                continue
-            seconds, nanoseconds = struct.unpack("=qq", extra[0][2]) if extra else (int(time.time()), 0)
-            self.packets.append((seconds + 1e-9 * nanoseconds, address[2] == 4, packet))
+    def _fetch_all(self) -> None:
+        while not self._done.is_set():
+            with contextlib.suppress(TimeoutError):
+                self._fetch_one()
+
+    def _fetch_one(self) -> None:
+        packet, extra, _, address = self._socket.recvmsg(self.snaplen, 64)
+        seconds, nanoseconds = struct.unpack("=qq", extra[0][2]) if extra else (int(time.time()), 0)
+        self.packets.append((seconds + 1e-9 * nanoseconds, address[2] == 4, packet))
+
+    def drain(self) -> None:
+        """Fetch what waits in the kernel (only without a background thread)."""
+        self._socket.settimeout(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._fetch_one()
 
     def stop(self) -> list[tuple[float, bool, bytes]]:
         """End the capture; the packets as (time, sent by this host, bytes from the IP header on)."""
         if self._socket.fileno() < 0:
             return self.packets
         self._done.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
+        self.drain()
         statistics = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
         self._socket.close()
         dropped = struct.unpack("=II", statistics)[1]

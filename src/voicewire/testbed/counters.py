@@ -28,7 +28,7 @@ __all__ = ["TcpInfo", "connections", "read", "settled"]
 _TIMESTAMPS, _SACK, _WSCALE = 1, 2, 4
 #: Offsets in struct tcp_info (include/uapi/linux/tcp.h), which only ever grows at its end.
 _OFFSETS = {
-    "state": (0, "B"), "options": (5, "B"), "mss": (16, "I"), "rtt": (68, "I"), "total_retrans": (100, "I"),
+    "state": (0, "B"), "options": (5, "B"), "mss": (16, "I"), "unacked": (24, "I"), "rtt": (68, "I"), "total_retrans": (100, "I"),
     "bytes_acked": (120, "Q"), "bytes_received": (128, "Q"), "segs_out": (136, "I"), "segs_in": (140, "I"),
     "data_segs_in": (152, "I"), "data_segs_out": (156, "I"), "bytes_sent": (200, "Q"),
     "bytes_retrans": (208, "Q"),
@@ -62,6 +62,8 @@ class TcpInfo:
         The kernel's smoothed round-trip time, s.
     state : int
         The kernel's number of the state (1 established, 7 closed).
+    unacked : int
+        Segments sent and not yet acknowledged.
     """
 
     segments_out: int
@@ -77,6 +79,7 @@ class TcpInfo:
     mss: int
     rtt: float
     state: int
+    unacked: int
 
     @property
     def segments(self) -> int:
@@ -101,7 +104,7 @@ class TcpInfo:
             self.data_out - earlier.data_out, self.data_in - earlier.data_in,
             self.syns_out - earlier.syns_out, self.syns_in - earlier.syns_in,
             self.payload_out - earlier.payload_out, self.payload_in - earlier.payload_in,
-            self.retransmitted - earlier.retransmitted, self.timestamps, self.mss, self.rtt, self.state,
+            self.retransmitted - earlier.retransmitted, self.timestamps, self.mss, self.rtt, self.state, self.unacked,
         )  # fmt: skip
 
 
@@ -124,6 +127,7 @@ def _decode(raw: bytes, passive: bool) -> TcpInfo:
         mss=field["mss"],
         rtt=1e-6 * field["rtt"],
         state=field["state"],
+        unacked=field["unacked"],
     )
 
 

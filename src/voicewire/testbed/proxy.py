@@ -43,6 +43,8 @@ class DelayProxy:
     rate : float or None
         Bits per second of each direction of each connection, None for no limit.
 
+    The socket on which it listens is clamped, so segments have Ethernet's size in both directions.
+
     Attributes
     ----------
     address : (str, int)
@@ -55,7 +57,10 @@ class DelayProxy:
         if rate is not None and not rate > 0:
             raise ValueError(f"rate must be positive or None, not {rate}")
         self.target, self.delay, self.rate = target, delay, rate
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.socket()
+        clamp(self._socket)
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.listen(64)
         self.address: tuple[str, int] = self._socket.getsockname()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
