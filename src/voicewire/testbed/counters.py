@@ -28,10 +28,9 @@ __all__ = ["TcpInfo", "connections", "read", "settled"]
 _TIMESTAMPS, _SACK, _WSCALE = 1, 2, 4
 #: Offsets in struct tcp_info (include/uapi/linux/tcp.h), which only ever grows at its end.
 _OFFSETS = {
-    "state": (0, "B"), "options": (5, "B"), "mss": (16, "I"), "unacked": (24, "I"), "rtt": (68, "I"), "total_retrans": (100, "I"),
-    "bytes_acked": (120, "Q"), "bytes_received": (128, "Q"), "segs_out": (136, "I"), "segs_in": (140, "I"),
-    "data_segs_in": (152, "I"), "data_segs_out": (156, "I"), "bytes_sent": (200, "Q"),
-    "bytes_retrans": (208, "Q"),
+    "state": (0, "B"), "options": (5, "B"), "mss": (16, "I"), "unacked": (24, "I"), "rtt": (68, "I"),
+    "total_retrans": (100, "I"), "bytes_received": (128, "Q"), "segs_out": (136, "I"), "segs_in": (140, "I"),
+    "data_segs_in": (152, "I"), "data_segs_out": (156, "I"), "bytes_sent": (200, "Q"), "bytes_retrans": (208, "Q"),
 }  # fmt: skip
 _LENGTH = 216
 _CLOSED = 7

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 
-__all__ = ["Mosquitto", "free_port"]
+__all__ = ["Mosquitto", "end_with_parent", "free_port"]
 
 _PR_SET_PDEATHSIG = 1
 
@@ -80,7 +81,7 @@ class Mosquitto:
                 self._child = subprocess.Popen(
                     [program, "-c", str(configuration)],
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    preexec_fn=_die_with_parent,
+                    preexec_fn=end_with_parent,
                 )  # fmt: skip
             stack.callback(self._end)
             limit = time.monotonic() + 10
@@ -111,8 +112,10 @@ class Mosquitto:
         self.close()
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def end_with_parent() -> None:
+    """Have the kernel end the calling process as soon as its parent ends, however that ends."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _answers(host: Host | None, port: int) -> bool:

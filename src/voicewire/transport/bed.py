@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
@@ -10,7 +11,7 @@ from types import TracebackType
 from voicewire.testbed import Capture, DelayProxy, Host, Link, LinkSpec
 from voicewire.testbed.errors import TestbedError
 
-__all__ = ["Bed", "KINDS"]
+__all__ = ["KINDS", "Bed"]
 
 KINDS = ("namespaces", "proxy")
 
@@ -40,7 +41,7 @@ class Bed:
             if kind == "namespaces":
                 for role in roles:
                     self.hosts[role] = stack.enter_context(Host(role))
-                for i, (a, b) in enumerate(zip(roles, roles[1:], strict=False)):
+                for i, (a, b) in enumerate(itertools.pairwise(roles)):
                     link = Link(self.hosts[a], self.hosts[b], spec, seed=seed + 1000 * i)
                     self.links[a, b] = stack.enter_context(link)
             self._stack = stack.pop_all()

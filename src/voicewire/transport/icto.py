@@ -37,7 +37,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from voicewire.transport.icto_format import CIPHERS, IctoError, Part, Participant, Sealed, decode, encode
 
 __all__ = [
-    "ExpiredError", "Identity", "NotAuthenticError", "NotPermittedError", "PublicIdentity", "Rule", "inspect", "open_object", "seal",
+    "ExpiredError", "Identity", "NotAuthenticError", "NotPermittedError", "PublicIdentity", "Rule", "inspect",
+    "open_object", "seal",
 ]  # fmt: skip
 
 _ENVELOPE_NONCE = bytes(12)  # its key seals one envelope and nothing else, so a fixed nonce never repeats

@@ -57,7 +57,8 @@ class Session:
         self.connected, self.subscribed = threading.Event(), threading.Event()
         self.messages: queue.Queue[tuple[float, bytes]] = queue.Queue()
         self.twin: socket.socket | None = None
-        self.on_ready: Callable[[paho.Client], None] | None = None
+        self.published: queue.Queue[paho.MQTTMessageInfo] = queue.Queue()
+        self._first: tuple[bytes, int] | None = None
         self.take: Callable[[bytes], None] = lambda data: None
         self.client = paho.Client(
             CallbackAPIVersion.VERSION2, client_id=role[:3], protocol=MQTTProtocolVersion(version)
@@ -75,12 +76,15 @@ class Session:
 
     def _connected(self, client: paho.Client, *_: Any) -> None:
         self.connected.set()
-        if self.on_ready is not None:
-            self.on_ready(client)
+        if self._first is not None:
+            data, qos = self._first
+            self._first = None
+            self.published.put(client.publish(paper.TOPIC, data, qos))
 
     def _message(self, client: paho.Client, data: Any, message: paho.MQTTMessage) -> None:
-        self.take(message.payload)
-        self.messages.put((time.perf_counter(), message.payload))
+        payload = bytes(message.payload)
+        self.take(payload)
+        self.messages.put((time.perf_counter(), payload))
 
     def connect(self) -> Session:
         """Connect and start paho's thread; CONNACK is not waited for."""
@@ -97,6 +101,10 @@ class Session:
         if not self.connected.wait(TIMEOUT):
             raise TestbedError(f"no CONNACK within {TIMEOUT:g} s")
         return self
+
+    def publish_when_ready(self, data: bytes, qos: int) -> None:
+        """Publish as soon as CONNACK is there, from paho's own thread; then `published` has it."""
+        self._first = data, qos
 
     def subscribe(self, qos: int) -> Session:
         """Subscribe to the experiment's topic and wait for SUBACK."""
@@ -170,9 +178,7 @@ def broker(bed: Bed, which: str, nodelay: bool = True) -> Iterator[int]:
         yield port
 
 
-def run_mqtt(
-    bed: Bed, cell: Cell, which: str = "mosquitto", progress: Callable[[], None] = lambda: None
-) -> list[Row]:
+def run_mqtt(bed: Bed, cell: Cell, which: str = "mosquitto", progress: Callable[[], None] = lambda: None) -> list[Row]:
     """Run one cell; one row for each iteration.
 
     Columns: `time_ms` (publisher's start to complete receipt at the subscriber), `session_ms` (to the publisher's
@@ -250,12 +256,10 @@ def _fresh(
         with Session(bed, "subscriber", places[1]) as sub, Session(bed, "publisher", places[0]) as pub:
             sub.take = payload.take
             sub.connect().ready().subscribe(cell.qos)
-            published: queue.Queue[paho.MQTTMessageInfo] = queue.Queue()
             start = time.perf_counter()
-            data = payload.make()
-            pub.on_ready = lambda client, data=data: published.put(client.publish(paper.TOPIC, data, cell.qos))
+            pub.publish_when_ready(payload.make(), cell.qos)
             pub.connect()
-            published.get(timeout=TIMEOUT).wait_for_publish(TIMEOUT)
+            pub.published.get(timeout=TIMEOUT).wait_for_publish(TIMEOUT)
             ports = pub.local_port(), sub.local_port()
             sent = pub.finish()
             end = time.perf_counter()

@@ -5,6 +5,7 @@ Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import socket
 import threading
@@ -110,17 +111,15 @@ class _Receiver(threading.Thread):
 
     def close(self) -> None:
         # a plain close would leave the thread waiting in accept
-        with_shutdown(self.server)
+        _shut(self.server)
         self.server.close()
         self.join(timeout=5)
 
 
-def with_shutdown(connection: socket.socket) -> None:
+def _shut(connection: socket.socket) -> None:
     """Shut both directions down, if there is still something to shut."""
-    try:
+    with contextlib.suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
 
 
 def run_tcp(bed: Bed, cell: Cell, progress: Callable[[], None] = lambda: None) -> list[Row]:
@@ -147,8 +146,7 @@ def run_tcp(bed: Bed, cell: Cell, progress: Callable[[], None] = lambda: None) -
 
 def _connect(bed: Bed, address: tuple[str, int]) -> socket.socket:
     with bed.on("sender"):
-        connection = socket.create_connection(address, timeout=TIMEOUT)
-    return connection
+        return socket.create_connection(address, timeout=TIMEOUT)
 
 
 def _finish(connection: socket.socket) -> TcpInfo:
@@ -179,9 +177,7 @@ def _row(i: int, start: float, done: float, end: float, sent: TcpInfo, got: TcpI
     return row | ends_row("sender", sent) | ends_row("receiver", got)
 
 
-def _persistent(
-    bed: Bed, cell: Cell, payload: Payload, receiver: _Receiver, progress: Callable[[], None]
-) -> list[Row]:
+def _persistent(bed: Bed, cell: Cell, payload: Payload, receiver: _Receiver, progress: Callable[[], None]) -> list[Row]:
     rows = []
     address = bed.route("sender", "receiver", receiver.port)
     with _connect(bed, address) as connection:
