@@ -133,7 +133,7 @@ def book(options: argparse.Namespace) -> None:
     build = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
     call(python(), "-m", "jupyter_book", *build, step="building the book")
     call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
-    say(f"the book: {(SITE / 'book' / 'intro.html').as_uri()}")
+    say(f"the book: {(SITE / 'index.html').as_uri()}")
 
 
 def test(options: argparse.Namespace) -> None:

@@ -1,0 +1,29 @@
+"""The Sphinx extension behind the published book.
+
+It fills the pages that are gathered from all studies (scorecard, notation, glossary, errata, status), gives glossary
+terms a hint that needs no script, and keeps the built pages free of anything fetched from elsewhere. A study that
+is not there is simply absent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from voicewire.bookext import gather, hints, mend, offline
+
+__all__ = ["setup"]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Connect the extension to Sphinx."""
+    app.connect("config-inited", gather.add_bibliographies)
+    app.connect("env-get-outdated", gather.always_read)
+    app.connect("source-read", gather.fill)
+    app.connect("doctree-resolved", hints.add)
+    app.connect("html-page-context", offline.clean)
+    # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
+    app.connect("build-finished", offline.prune, priority=900)
+    app.connect("build-finished", mend.mend, priority=901)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

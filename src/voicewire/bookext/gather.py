@@ -1,0 +1,158 @@
+"""Pages gathered from all studies: what ``{gather} KIND`` stands for is written at each build.
+
+A page of the book holds a fence such as ::
+
+    ```{gather} notation
+    ```
+
+and `fill` puts in its place the MyST text made from whatever studies the checkout has. Doing so before the page is
+parsed keeps headings, terms and citations what they would be if they were typed there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from voicewire import paths
+from voicewire.bookext import scorecard, status
+from voicewire.claims import load, studies
+
+FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
+
+
+def always_read(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Have the gathered pages read at each build: what they depend on is more than files Sphinx knows of."""
+    pages = []
+    for docname in env.found_docs:
+        source = Path(env.doc2path(docname))
+        if source.suffix == ".md" and FENCE.search(source.read_text(encoding="utf-8")):
+            pages.append(docname)
+    return pages
+
+
+def add_bibliographies(app: Sphinx, config: Any) -> None:
+    """Add the bibliography of each study that is there."""
+    base = Path(app.srcdir)
+    found = [f"book/{study}/references.bib" for study in paths.STUDIES]
+    config.bibtex_bibfiles = [*config.bibtex_bibfiles, *(name for name in found if (base / name).is_file())]
+
+
+def fill(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the gathered text in the place of each fence of a page."""
+    base = Path(app.srcdir)
+
+    def link(target: str) -> str | None:
+        """Return the address of a page as seen from this one, or None if the book does not have it."""
+        assert app.builder is not None
+        return app.builder.get_relative_uri(docname, target) if target in app.env.found_docs else None
+
+    def write(match: re.Match[str]) -> str:
+        return text(match.group(1), base, link)
+
+    source[0] = FENCE.sub(write, source[0])
+
+
+def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
+    """Return the MyST text of one kind: parts, notation, errata, glossary, scorecard or status.
+
+    Raises
+    ------
+    ValueError
+        For any other kind.
+    """
+    if kind == "parts":
+        return parts(base, link)
+    if kind in ("notation", "errata"):
+        return fragments(base, f"_{kind}.md")
+    if kind == "glossary":
+        return glossary(base)
+    if kind == "scorecard":
+        return scorecard.page(base, link)
+    if kind == "status":
+        return status.page(base, link)
+    raise ValueError(f"nothing to gather under {kind!r}: parts, notation, errata, glossary, scorecard or status")
+
+
+def title(base: Path, study: str) -> str:
+    """Return a study's title: the first heading of its introduction, or its name."""
+    index = base / "book" / study / "index.md"
+    if index.is_file():
+        found = re.search(r"^# +(.+?) *$", index.read_text(encoding="utf-8"), re.M)
+        if found:
+            return found.group(1)
+    return study
+
+
+def parts(base: Path, link: Callable[[str], str | None]) -> str:
+    """Return a table of the parts that the book has: title, chapters, claims."""
+    rows = []
+    for study in paths.STUDIES:
+        if link(f"book/{study}/index") is None:
+            continue
+        chapters = len(paths.chapters(study, base))
+        claims = len(load(study, base).claims) if study in studies(base) else 0
+        name = f"{{doc}}`{title(base, study)} </book/{study}/index>`"
+        rows.append(f"| {name} | {chapters} | {f'[{claims}](#scorecard-{study})' if claims else ''} |\n")
+    if not rows:
+        return "No study stands in this copy yet.\n"
+    return "| Part | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
+
+
+def fragments(base: Path, name: str) -> str:
+    """Return a section for each study that has the fragment `name`."""
+    parts = []
+    for study in paths.STUDIES:
+        path = base / "book" / study / name
+        if not path.is_file():
+            continue
+        heading = re.search(r"^(#+) ", path.read_text(encoding="utf-8"), re.M)
+        # A fragment may bring its own headings: they are moved below the study's.
+        offset = 3 - len(heading.group(1)) if heading else 0
+        option = f":heading-offset: {offset}\n" if offset > 0 else ""
+        parts.append(f"## {title(base, study)}\n\n```{{include}} {study}/{name}\n{option}```\n")
+    return "\n".join(parts) or "No study of this checkout has an entry here yet.\n"
+
+
+def glossary(base: Path) -> str:
+    """Return one sorted glossary of the house's terms and those of the studies.
+
+    Several studies may explain the same word. The house's entry counts first, then the studies' in the order of
+    the book; the others give way, because a term can have only one place to link to.
+    """
+    seen: set[str] = set()
+    entries: list[str] = []
+    for path in (base / "book" / "_glossary.md", *(base / "book" / s / "_glossary.md" for s in paths.STUDIES)):
+        if not path.is_file():
+            continue
+        for terms, body in _entries(path.read_text(encoding="utf-8")):
+            new = [term for term in terms if term.lower() not in seen]
+            if new:
+                seen.update(term.lower() for term in new)
+                entries.append("\n".join(new) + "\n" + body)
+    fence = "`" * 4
+    return f"{fence}{{glossary}}\n:sorted:\n\n" + "\n\n".join(entries) + f"\n{fence}\n"
+
+
+def _entries(markdown: str) -> list[tuple[list[str], str]]:
+    """Return the terms and the indented definition of each entry in a fragment's ``{glossary}`` directives."""
+    found: list[tuple[list[str], str]] = []
+    for fence in re.finditer(r"^(`{3,}|:{3,})\{glossary\}[^\n]*\n(.*?)^\1\s*$", markdown, re.M | re.S):
+        terms: list[str] = []
+        body: list[str] = []
+        for line in [*fence.group(2).splitlines(), "end"]:
+            if not line.strip() or line[0] in " \t":
+                if terms:
+                    body.append(line)
+            elif line.startswith((":", "..")) and not terms:
+                continue  # an option or a comment of the directive
+            else:
+                if body and any(map(str.strip, body)):
+                    found.append((terms, "\n".join(body).rstrip()))
+                    terms, body = [], []
+                terms.append(line.strip())
+    return found

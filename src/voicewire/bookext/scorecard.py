@@ -1,0 +1,191 @@
+"""The scorecard page: all studies at a glance, then each claim beside what was reproduced.
+
+Everything here is read from the executed notebooks by `voicewire.claims.scorecard`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from voicewire import claims
+from voicewire.verdicts import show
+
+PICTURE = Path("book/_static/scorecard.svg")
+WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
+BAR = 18
+STEP = 64
+
+FILLS = ("#00795c", "#0072b2", "#7a6a00", "#b34700", "#a3578a", "#6b6b6b")
+"""The verdicts' colours, in their order; book.css has the same for the badges."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def counts(rows: Rows) -> dict[str, Counter[str]]:
+    """Return how often each verdict was given, for each study."""
+    table: dict[str, Counter[str]] = {}
+    for row in rows:
+        table.setdefault(row["study"], Counter())[row["verdict"]] += 1
+    return table
+
+
+def summary(rows: Rows) -> str:
+    """Return one sentence a study, for those who do not see the picture."""
+    sentences = []
+    for study, count in counts(rows).items():
+        parts = [f"{count[name]} {name}" for name in claims.VERDICTS if count[name]]
+        sentences.append(f"{study}: {count.total()} claims, {', '.join(parts)}.")
+    return " ".join(sentences)
+
+
+def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> str:
+    """Return the scorecard as an SVG drawing: a stacked bar a study, the counts in words of signs below it.
+
+    Parameters
+    ----------
+    rows
+        What `voicewire.claims.scorecard` returned.
+    titles
+        The studies' titles.
+    standalone
+        With its own background and text colours, for a page that has no style sheet of ours.
+    """
+    table = counts(rows)
+    height = STEP * len(table) + 58
+    # In the book's own page the drawing takes over the page's letters and their colour.
+    ground = 'width="540" font-family="system-ui, sans-serif"' if standalone else 'fill="currentColor"'
+    out = [
+        f'<svg class="vw-picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{escape("Verdicts by study. " + summary(rows))}" {ground} font-size="12">'
+    ]
+    if standalone:
+        out.append(
+            "<style>text{fill:#1f2328}.ground{fill:#fff}"
+            "@media(prefers-color-scheme:dark){text{fill:#e6edf3}.ground{fill:#0d1117}}</style>"
+            f'<rect class="ground" width="{WIDTH}" height="{height}"/>'
+        )
+    for place, (study, count) in enumerate(table.items()):
+        top = place * STEP + 4
+        name = titles.get(study, study)
+        name = name if len(name) <= 50 else name[:49].rstrip() + "…"
+        out.append(f'<text x="4" y="{top + 12}" font-weight="600">{escape(name)}</text>')
+        left = 4.0
+        for fill, verdict in zip(FILLS, claims.VERDICTS, strict=True):
+            width = (WIDTH - 8) * count[verdict] / count.total()
+            if width:
+                # Half a unit of gap on each side: neighbours are told apart without their colours.
+                out.append(
+                    f'<rect x="{left + 0.5:.1f}" y="{top + 18}" width="{max(width - 1, 1):.1f}" height="{BAR}" '
+                    f'fill="{fill}"><title>{verdict}: {count[verdict]}</title></rect>'
+                )
+            left += width
+        signs = "  ".join(f"{sign} {count[verdict]}" for verdict, sign in claims.VERDICTS.items() if count[verdict])
+        out.append(f'<text x="4" y="{top + 50}" xml:space="preserve">{signs}  of {count.total()}</text>')
+    out.append(_legend(STEP * len(table) + 16))
+    return "".join(out) + "</svg>"
+
+
+def _legend(top: int) -> str:
+    out = []
+    for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, claims.VERDICTS.items(), strict=True)):
+        x, y = 4 + 200 * (place % 2), top + 18 * (place // 2)
+        out.append(
+            f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{fill}"/>'
+            f'<text x="{x + 16}" y="{y}" font-size="11">{sign} {verdict}</text>'
+        )
+    return "".join(out)
+
+
+def page(base: Path, link: Callable[[str], str | None]) -> str:
+    """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
+    from voicewire.bookext.gather import title
+
+    rows = claims.scorecard(base)
+    if not rows:
+        return "No study of this checkout has a ledger yet.\n"
+    titles = {row["study"]: title(base, row["study"]) for row in rows}
+    # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
+    parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}')]
+    for study, name in titles.items():
+        mine = [row for row in rows if row["study"] == study]
+        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + _raw(_table(mine, name, link)))
+    return "\n".join(parts)
+
+
+def _raw(html: str) -> str:
+    return f"```{{raw}} html\n{html}\n```\n"
+
+
+def badge(verdict: str) -> str:
+    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone."""
+    names = list(claims.VERDICTS)
+    kind = names.index(verdict) if verdict in names else "none"
+    sign = claims.VERDICTS.get(verdict, "?")
+    return f'<span class="vw-verdict vw-verdict-{kind}">{sign} {escape(verdict)}</span>'
+
+
+def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
+    heads = "".join(
+        f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>'
+        for name, sign in claims.VERDICTS.items()
+    )
+    lines = []
+    for study, count in counts(rows).items():
+        cells = "".join(f"<td>{count[name] or ''}</td>" for name in claims.VERDICTS)
+        lines.append(
+            f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{escape(titles[study])}</a>'
+            f"</th><td>{count.total()}</td>{cells}</tr>"
+        )
+    return (
+        '<div class="vw-claims vw-overview" tabindex="0" role="region" aria-label="Verdicts by study"><table>'
+        f'<thead><tr><th scope="col">Study</th><th scope="col">claims</th>{heads}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
+    lines = []
+    for row in rows:
+        where = escape(str(row["where"]))
+        address = link(row["notebook"].removesuffix(".ipynb")) if row["notebook"] else None
+        if address:
+            where = f'<a class="reference internal" href="{address}#{row["anchor"]}">{where}</a>'
+        lines.append(
+            f'<tr id="score-{row["id"]}"><th scope="row">{where}<br><code>{row["id"]}</code></th>'
+            f"<td>{escape(row['statement'])}</td>"
+            f"<td>{escape(show(row['printed'], row['unit']))}</td>"
+            f"<td>{escape(show(row['reproduced'], row['unit']))}</td>"
+            f"<td>{badge(row['verdict'])}</td><td>{escape(row['reason'])}{_tolerance(row)}</td></tr>"
+        )
+    return (
+        f'<div class="vw-claims" tabindex="0" role="region" aria-label="Claims: {escape(name)}"><table>'
+        '<thead><tr><th scope="col">where</th><th scope="col">the paper says</th><th scope="col">printed</th>'
+        '<th scope="col">here</th><th scope="col">verdict</th><th scope="col">why</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _tolerance(row: Mapping[str, Any]) -> str:
+    if not row["tolerance"]:
+        return ""
+    ((kind, size),) = row["tolerance"].items()
+    words = {
+        "relative": f"within {float(size) * 100:g} %" if kind == "relative" else "",
+        "absolute": f"within {size} {row['unit']}".rstrip(),
+        "at_least": f"at least {size} {row['unit']}".rstrip(),
+        "at_most": f"at most {size} {row['unit']}".rstrip(),
+        "between": f"between {size[0]} and {size[1]} {row['unit']}".rstrip() if kind == "between" else "",
+    }[kind]
+    return f'<br><span class="vw-tolerance">Tolerance: {escape(words)}. {escape(row["tolerance_reason"])}</span>'
+
+
+def draw_picture(base: Path) -> str:
+    """Return the drawing that the README shows, as the executed notebooks have it."""
+    from voicewire.bookext.gather import title
+
+    rows = claims.scorecard(base)
+    return picture(rows, {row["study"]: title(base, row["study"]) for row in rows}, standalone=True) + "\n"

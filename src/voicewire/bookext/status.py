@@ -1,0 +1,85 @@
+"""The status page: from which commit, with which versions, and in which time the book was made."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+import subprocess
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from voicewire import paths
+
+TIMES = Path(".cache/notebook-times.json")
+
+
+def page(base: Path, link: Callable[[str], str | None]) -> str:
+    """Return the MyST text of the page: the build, the notebooks, the versions."""
+    return "\n".join(["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _versions(base)])
+
+
+def commit(base: Path) -> tuple[str, str]:
+    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(base), "log", "-1", "--format=%h %cs"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown", "unknown"
+    short, date = done.stdout.split()
+    return short, date
+
+
+def _build(base: Path) -> str:
+    short, date = commit(base)
+    rows = [
+        ("Edition", metadata.version("voicewire")),
+        ("Commit", f"`{short}` of {date}"),
+        ("Python", platform.python_version()),
+    ]
+    return "| What | value |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
+
+
+def _notebooks(base: Path, link: Callable[[str], str | None]) -> str:
+    try:
+        times: dict[str, Any] = json.loads((base / TIMES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        times = {}
+    lines = ["| Notebook | cells | kB | run time in s | peak memory in MB |\n|---|---:|---:|---:|---:|\n"]
+    total = 0.0
+    chapters = paths.chapters(base=base)
+    if not chapters:
+        return "No study of this checkout has a notebook yet.\n"
+    for path in chapters:
+        name = path.relative_to(base).as_posix()
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        ran = times.get(name, {})
+        total += ran.get("seconds", 0.0)
+        # A page that the book does not have yet is named, not linked.
+        shown = f"{{doc}}`/{name.removesuffix('.ipynb')}`" if link(name.removesuffix(".ipynb")) else f"`{name}`"
+        lines.append(
+            f"| {shown} | {sum(cell['cell_type'] == 'code' for cell in cells)} | {path.stat().st_size / 1000:.0f} "
+            f"| {ran.get('seconds', '')} | {ran.get('megabytes', '')} |\n"
+        )
+    if total:
+        lines.append(f"\nAll notebooks together ran for {total:.0f} s of kernel time.\n")
+    else:
+        lines.append("\nThis book was built from the committed outputs; `make book` measures the run times anew.\n")
+    return "".join(lines)
+
+
+def _versions(base: Path) -> str:
+    import tomllib
+
+    project = tomllib.loads((base / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = []
+    for requirement in project["dependencies"]:
+        name = re.split(r"[<>=~!;\[ ]", requirement)[0]
+        try:
+            rows.append(f"| {name} | {metadata.version(name)} |\n")
+        except metadata.PackageNotFoundError:
+            continue
+    return "## Versions\n\n| Package | version |\n|---|---|\n" + "".join(rows)

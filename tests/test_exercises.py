@@ -1,0 +1,239 @@
+"""The helpers behind every check_…: right answers in any form, wrong ones with a hint, nothing raised."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+
+
+class Hostile:
+    """A student's object that fails at whatever is tried with it."""
+
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __array__ = __float__ = __iter__ = __eq__ = __str__
+    __hash__ = None
+
+
+def test_feedback_is_truthy_when_right_and_shows_itself():
+    assert Feedback(True, "well seen.")
+    assert not Feedback(False, "no.")
+    assert repr(Feedback(True, "well seen.")) == "Right: well seen."
+    assert repr(Feedback(False, "twice too large.")) == "Not yet: twice too large."
+
+
+@pytest.mark.parametrize("blank", [..., None, "", " ... ", "…", [], [1, ...], {"a": ...}])
+def test_blank_answers(blank):
+    assert unanswered(blank) is True
+    assert number(blank, 1.0) is UNANSWERED
+    assert choice(blank, "a", ["a", "b"]) is UNANSWERED
+    assert sequence(blank, [1, 2]) is UNANSWERED
+    assert function(blank, []) is UNANSWERED
+
+
+@pytest.mark.parametrize("answer", [0, 0.0, False, "0", [0], np.zeros(3), np.array(0.0)])
+def test_nought_is_an_answer(answer):
+    assert unanswered(answer) is False
+
+
+FORMS = [
+    6.24,
+    np.float32(6.24),
+    np.array(6.24),
+    np.array([[6.24]]),
+    [6.24],
+    (6.24,),
+    Decimal("6.24"),
+    Fraction(624, 100),
+    pd.Series([6.24]),
+    6.24 + 0j,
+    "6.24",
+    " 6,24 ",
+    "6.24 s",
+    "6.24s",
+    "624/100",
+    "624e-2",
+    ["6.24"],
+    6.2,
+]
+
+
+@pytest.mark.parametrize("answer", FORMS, ids=repr)
+def test_a_right_number_in_any_form(answer):
+    assert number(answer, 6.24, 0.01, unit="s")
+
+
+@pytest.mark.parametrize("answer", [1460, "1460", "1,460", "1 460", "1_460", np.int64(1460), 1460.0])
+def test_thousands(answer):
+    assert number(answer, 1460, unit="B")
+
+
+def test_percentages_and_fractions():
+    assert number("7.5 %", 0.075)
+    assert number("7.5 %", 7.5, unit="%")
+    assert "fraction asked" in number(7.5, 0.075).message
+    assert "percentage asked" in number(0.075, 7.5, unit="%").message
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (62.4, "ten times too large"),
+        (0.624, "ten times too small"),
+        (6240, "thousand times too large"),
+        ("6240", "thousand times too large"),
+        (49.92, "bits and bytes"),
+        (0.78, "bits and bytes"),
+        (-6.24, "sign"),
+        (-100, "sign"),
+        (1 / 6.24, "reciprocal"),
+        (12.48, "twice too large"),
+        (3.12, "half of"),
+        (6.24 * 2 * np.pi, "radians"),
+        (6.4, "close"),
+        (5.0, "too small"),
+        (9.0, "9 s is too large"),
+        (float("nan"), "not a finite number"),
+        (float("inf"), "not a finite number"),
+        ("6.24 ms", "asked in s"),
+        ("six", "a number is asked"),
+        ("1/0", "a number is asked"),
+        ("1.2.3", "a number is asked"),
+        ([1, 2], "one number is asked, you gave 2"),
+        (True, "you gave True"),
+        ([True], "you gave True"),
+        (lambda: 6.24, "call it"),
+        ({"a": 1}, "a number is asked"),
+        (1j, "a number is asked"),
+        (10**400, "a number is asked"),
+        (Hostile(), "a number is asked"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_a_wrong_number_is_explained(answer, hint):
+    verdict = number(answer, 6.24, 0.01, unit="s")
+    assert not verdict
+    assert hint in verdict.message
+
+
+def test_own_hints_come_first():
+    hints = {12.48: "You counted the way back."}
+    assert number(12.48, 6.24, hints=hints).message == "You counted the way back."
+    assert number(6.24, 6.24, hints=hints, right="Slots, not bytes.").message == "Slots, not bytes."
+
+
+def test_one_minus_and_zero():
+    assert "one minus" in number(0.8, 0.2).message
+    assert number(0, 0.0)
+    assert number(0.004, 0.0, absolute=0.01)
+    assert not number(0.1, 0.0)
+    assert not number(0.5, 0.0, absolute=0.01)
+
+
+@given(st.floats(-1e9, 1e9).filter(lambda x: abs(x) > 1e-6), st.floats(1.0001, 1e6))
+def test_only_what_lies_within_the_tolerance_passes(expected, factor):
+    assert number(expected * 1.005, expected, 0.01)
+    assert bool(number(expected * factor, expected, 0.01)) == (
+        abs(expected * factor - expected) <= max(0.01 * abs(expected), 1e-12)
+    )
+
+
+OPTIONS = {"a": "The loss rate", "b": "The delay", "c": "The jitter"}
+
+
+@pytest.mark.parametrize("answer", ["b", "B", " b) ", "(b)", "b.", "the delay", "The  Delay.", ["b"], np.str_("b")])
+def test_a_right_choice_in_any_form(answer):
+    assert choice(answer, "b", OPTIONS)
+
+
+def test_a_wrong_choice_is_explained():
+    assert choice("a", "b", OPTIONS, hints={"a": "That is lost, not late."}).message == "That is lost, not late."
+    assert "not it" in choice("c", "b", OPTIONS).message
+    assert "none of the options: a, b, c" in choice("d", "b", OPTIONS).message
+    assert "none of the options" in choice(Hostile(), "b", OPTIONS).message
+    assert choice("tfrc", "TFRC", ["TCP", "TFRC"], right="Smooth.").message == "Smooth."
+
+
+@pytest.mark.parametrize("answer", [True, np.True_, "True", "yes", "Y", 1])
+def test_truth_values(answer):
+    assert choice(answer, True)
+    assert not choice(answer, False)
+    assert choice(answer, False, hints={"yes": "Look at Eq. 3."}).message == "Look at Eq. 3."
+    assert "True or False" in choice("perhaps", True).message
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [212, 424, 848],
+        (212.0, 424.0, 848.0),
+        np.array([212, 424, 848]),
+        pd.Series([212, 424, 848]),
+        "212, 424, 848",
+        "212 424 848",
+        ["212", "424 kbit/s", 848],
+        {"low": 212, "mid": 424, "high": 848},
+    ],
+    ids=repr,
+)
+def test_a_right_sequence_in_any_form(answer):
+    assert sequence(answer, [212, 424, 848], unit="kbit/s")
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        ([848, 424, 212], "other way round"),
+        ([424, 212, 848], "order"),
+        ([212, 424], "3 items are asked, you gave 2"),
+        ([212, 42.4, 848], "item 2: ten times too small"),
+        ([0.212, 0.424, 0.848], "none of the items is right yet; item 1: a thousand times too small"),
+        ([212, "x", 848], "a number is asked"),
+        (5, "a list is asked"),
+        (Hostile(), "a list is asked"),
+    ],
+)
+def test_a_wrong_sequence_is_explained(answer, hint):
+    verdict = sequence(answer, [212, 424, 848])
+    assert not verdict
+    assert hint in verdict.message
+
+
+def test_words_sets_and_names():
+    assert sequence(["CONNECT", "connack"], ["CONNECT", "CONNACK"])
+    assert "item 2" in sequence(["CONNECT", "PUBACK"], ["CONNECT", "CONNACK"]).message
+    assert sequence({"c", "b"}, ["b", "c"], ordered=False)
+    assert "1 of 2 items" in sequence({"c", "d"}, ["b", "c"], ordered=False).message
+    named = {"MSS 1460": 6.24, "MSS 1024": 6.66}
+    assert sequence({"mss 1024": 6.66, "mss 1460": 6.24}, named)
+    assert sequence([6.24, 6.66], named)
+    assert "no item for MSS 1024" in sequence({"MSS 1460": 6.24}, named).message
+    assert (
+        sequence([6.24, 66.6], named).message == "item 'MSS 1024': ten times too large: count the powers of ten again."
+    )
+
+
+def test_a_function_is_called_and_explained():
+    cases = [((4, 2), 2.0), ((0, 1), 0.0)]
+    assert function(lambda a, b: a / b, cases)
+    assert function(np.divide, cases, right="Good.").message == "Good."
+
+    def upside_down(a, b):
+        return b / a
+
+    assert function(upside_down, [((4, 2), 2.0)]).message.startswith("upside_down(4, 2): ")
+    assert (
+        function(upside_down, [((0, 1), 0.0)]).message == "upside_down(0, 1) raises ZeroDivisionError: division by zero"
+    )
+    assert "return missing" in function(lambda a, b: None, cases).message
+    assert "without calling it" in function(2.0, cases).message
+    assert "raises TypeError" in function(lambda a: a, cases).message
