@@ -74,30 +74,38 @@ def test_they_agree_on_retransmissions_too() -> None:
 
 
 def test_sock_diag_knows_the_same_as_the_socket() -> None:
-    with Host("a") as a, a.inside(), socket.create_server(("127.0.0.1", 5000)) as server:
-        with socket.create_connection(("127.0.0.1", 5000)) as client:
-            peer, _ = server.accept()
-            with peer:
-                client.sendall(b"abc")
-                peer.recv(3)
-                mine = [c for c in counters.connections(5000) if c[1] == client.getsockname()]
-                assert len(mine) == 1
-                assert mine[0][2].segments == counters.read(peer, passive=True).segments
-                assert mine[0][2].payload_in == 3
+    with (
+        Host("a") as a,
+        a.inside(),
+        socket.create_server(("127.0.0.1", 5000)) as server,
+        socket.create_connection(("127.0.0.1", 5000)) as client,
+    ):
+        peer, _ = server.accept()
+        with peer:
+            client.sendall(b"abc")
+            peer.recv(3)
+            mine = [c for c in counters.connections(5000) if c[1] == client.getsockname()]
+            assert len(mine) == 1
+            assert mine[0][2].segments == counters.read(peer, passive=True).segments
+            assert mine[0][2].payload_in == 3
 
 
 def test_a_capture_written_to_a_file_comes_back(tmp_path) -> None:
     spec = LinkSpec()
     with Host("a") as a, Host("b") as b, Link(a, b, spec) as link, Capture(a, link.device_a) as seen:
-        with b.inside(), socket.create_server((link.address_b, 5000)) as server:
-            with a.inside(), socket.create_connection((link.address_b, 5000)) as client:
-                peer, _ = server.accept()
-                client.sendall(b"hello " * 1000)
-                client.shutdown(socket.SHUT_WR)
-                while peer.recv(1 << 16):
-                    pass
-                peer.close()
-                source, target = client.getsockname(), client.getpeername()
+        with (
+            b.inside(),
+            socket.create_server((link.address_b, 5000)) as server,
+            a.inside(),
+            socket.create_connection((link.address_b, 5000)) as client,
+        ):
+            peer, _ = server.accept()
+            client.sendall(b"hello " * 1000)
+            client.shutdown(socket.SHUT_WR)
+            while peer.recv(1 << 16):
+                pass
+            peer.close()
+            source, target = client.getsockname(), client.getpeername()
         here = link.address_a
     capture.write_pcap(tmp_path / "x.pcap", seen.packets)
     back = list(capture.read_pcap(tmp_path / "x.pcap", here))

@@ -187,5 +187,5 @@ def test_impossible_links_are_refused(field: str, value: float, message: str) ->
 
 def test_what_netem_is_told() -> None:
     spec = LinkSpec(delay=0.02, jitter=0.001, rate=5e6, loss=0.01, queue=100)
-    assert netem_arguments(spec) == "limit 100 delay 20000us 1000us loss 1% rate 5000000bit".split()
+    assert netem_arguments(spec) == ["limit", "100", "delay", "20000us", "1000us", "loss", "1%", "rate", "5000000bit"]
     assert netem_arguments(LinkSpec()) == ["limit", "1000"]

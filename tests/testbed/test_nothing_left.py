@@ -41,23 +41,29 @@ def mine() -> dict[str, int]:
     }
 
 
-class Boom(Exception):
+class BoomError(Exception):
     pass
 
 
 def build(raise_it: BaseException | None) -> None:
-    with Host("a") as a, Host("b") as b, Link(a, b, LinkSpec(delay=0.001)) as link, Capture(a, link.device_a):
-        with b.inside(), socket.create_server((link.address_b, 5000)):
-            if find_mosquitto():
-                with Mosquitto(b):
-                    if raise_it is not None:
-                        raise raise_it
-            elif raise_it is not None:
-                raise raise_it
+    with (
+        Host("a") as a,
+        Host("b") as b,
+        Link(a, b, LinkSpec(delay=0.001)) as link,
+        Capture(a, link.device_a),
+        b.inside(),
+        socket.create_server((link.address_b, 5000)),
+    ):
+        if find_mosquitto():
+            with Mosquitto(b):
+                if raise_it is not None:
+                    raise raise_it
+        elif raise_it is not None:
+            raise raise_it
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("error", [None, Boom(), KeyboardInterrupt()], ids=["end", "exception", "ctrl-c"])
+@pytest.mark.parametrize("error", [None, BoomError(), KeyboardInterrupt()], ids=["end", "exception", "ctrl-c"])
 def test_after_the_end_an_exception_or_ctrl_c(privileged: None, error: BaseException | None) -> None:
     build(None)  # the first use of libraries opens files of their own
     before = mine()
@@ -162,11 +168,14 @@ def test_without_ipv6_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_proxy_leaves_nothing() -> None:
     before = mine()
-    with socket.create_server(("127.0.0.1", 0)) as server, DelayProxy(server.getsockname(), 0.01) as proxy:
-        with socket.create_connection(proxy.address) as client:
-            client.sendall(b"left in the middle")
-            peer, _ = server.accept()
-            peer.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        DelayProxy(server.getsockname(), 0.01) as proxy,
+        socket.create_connection(proxy.address) as client,
+    ):
+        client.sendall(b"left in the middle")
+        peer, _ = server.accept()
+        peer.close()
     limit = time.monotonic() + 5
     while mine() != before and time.monotonic() < limit:
         time.sleep(0.05)

@@ -34,32 +34,38 @@ def test_times_and_bytes() -> None:
 
 
 def test_segments_have_ethernets_size() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, DelayProxy(server.getsockname(), 0.0) as proxy:
-        with socket.create_connection(proxy.address) as client:
-            peer, _ = server.accept()
-            thread = threading.Thread(target=client.sendall, args=(bytes(100_000),))
-            thread.start()
-            got = 0
-            while got < 100_000:
-                got += len(peer.recv(1 << 16))
-            thread.join()
-            info = counters.read(client, passive=False)
-            assert info.mss == ETHERNET_MSS - 12  # less the timestamps
-            assert info.data_out >= 100_000 / info.mss
-            peer.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        DelayProxy(server.getsockname(), 0.0) as proxy,
+        socket.create_connection(proxy.address) as client,
+    ):
+        peer, _ = server.accept()
+        thread = threading.Thread(target=client.sendall, args=(bytes(100_000),))
+        thread.start()
+        got = 0
+        while got < 100_000:
+            got += len(peer.recv(1 << 16))
+        thread.join()
+        info = counters.read(client, passive=False)
+        assert info.mss == ETHERNET_MSS - 12  # less the timestamps
+        assert info.data_out >= 100_000 / info.mss
+        peer.close()
 
 
 def test_rate_limits() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, DelayProxy(server.getsockname(), 0.0, 8e6) as proxy:
-        with socket.create_connection(proxy.address) as client:
-            peer, _ = server.accept()
-            start = time.perf_counter()
-            client.sendall(bytes(200_000))
-            got = 0
-            while got < 200_000:
-                got += len(peer.recv(1 << 16))
-            assert time.perf_counter() - start > 0.19  # 1.6 Mbit at 8 Mbit/s, the first bytes at once
-            peer.close()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        DelayProxy(server.getsockname(), 0.0, 8e6) as proxy,
+        socket.create_connection(proxy.address) as client,
+    ):
+        peer, _ = server.accept()
+        start = time.perf_counter()
+        client.sendall(bytes(200_000))
+        got = 0
+        while got < 200_000:
+            got += len(peer.recv(1 << 16))
+        assert time.perf_counter() - start > 0.19  # 1.6 Mbit at 8 Mbit/s, the first bytes at once
+        peer.close()
 
 
 @pytest.mark.parametrize(("delay", "rate"), [(-1, None), (11, None), (0, 0)])

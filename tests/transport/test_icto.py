@@ -15,10 +15,24 @@ from hypothesis import strategies as st
 
 from voicewire.transport import icto
 from voicewire.transport.icto import (
-    ExpiredError, Identity, NotAuthenticError, NotPermittedError, PublicIdentity, Rule, inspect, open_object, seal,
+    ExpiredError,
+    Identity,
+    NotAuthenticError,
+    NotPermittedError,
+    PublicIdentity,
+    Rule,
+    inspect,
+    open_object,
+    seal,
 )  # fmt: skip
 from voicewire.transport.icto_format import (
-    CIPHERS, IctoError, MalformedError, UnknownVersionError, decode, encode, overhead,
+    CIPHERS,
+    IctoError,
+    MalformedError,
+    UnknownVersionError,
+    decode,
+    encode,
+    overhead,
 )  # fmt: skip
 
 

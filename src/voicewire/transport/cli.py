@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 import time
 from pathlib import Path
@@ -49,6 +48,15 @@ def register(subparsers: Any) -> None:
     _where(record)
     record.set_defaults(handler=_record)
 
+    extras = commands.add_parser("extras", help="measure what goes beyond the paper: CoAP, MQTT 5, TLS, loss")
+    extras.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    extras.set_defaults(handler=_extras)
+
+    examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
+    examples.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    examples.add_argument("--broker", choices=("embedded", "mosquitto"), default="embedded")
+    examples.set_defaults(handler=_examples)
+
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")
@@ -80,7 +88,11 @@ def register(subparsers: Any) -> None:
 
 def _where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bed", choices=("namespaces", "proxy"), help="default: the best that this machine has")
-    parser.add_argument("--broker", choices=("mosquitto",), default="mosquitto")
+    parser.add_argument(
+        "--broker",
+        choices=("embedded", "mosquitto"),
+        help="default: mosquitto for record where it is installed, else embedded",
+    )
 
 
 def _positive(text: str) -> int:
@@ -131,7 +143,7 @@ def _run(options: argparse.Namespace) -> int:
         options.kind, options.size, options.gap, not options.nagle, max(options.iterations, 2),
     )  # fmt: skip
     try:
-        rows = pd.DataFrame(run_cell(cell, _bed(options), options.broker))
+        rows = pd.DataFrame(run_cell(cell, _bed(options), options.broker or "embedded"))
     except (TestbedError, OSError) as error:
         return _fail(error)
     print(cell.name)
@@ -142,6 +154,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from voicewire.testbed import TestbedError
+    from voicewire.testbed.capability import find_mosquitto
     from voicewire.transport import paper, recording
     from voicewire.transport.cells import full_grid
 
@@ -152,18 +165,45 @@ def _record(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     try:
         bed = _bed(options)
+        which = options.broker or ("mosquitto" if find_mosquitto() else "embedded")
+        if which == "embedded":
+            grid = [c for c in grid if c.nodelay]  # Nagle's stall needs a broker that can be told to cause it
+            chosen = [c for c in chosen if c.nodelay]
         if options.again:
             for cell in recording.finished(folder, chosen):
                 (folder / "cells" / f"{cell.name}.csv").unlink()
         left = recording.record(
-            chosen, folder, bed=bed, which=options.broker, seconds=options.seconds, progress=not options.quiet
+            chosen, folder, bed=bed, which=which, seconds=options.seconds, progress=not options.quiet
         )
         recording.add_minutes(folder, (time.monotonic() - begin) / 60)
         if left or options.network:
             print(f"{len(left)} cells are still to run: the same command goes on")
             return 0
         recording.assemble(grid, folder, print)
-        recording.provenance(folder, shlex.join(["voicewire", *sys.argv[1:]]), bed, options.broker)
+        command = "voicewire transport record" + (f" --iterations {options.iterations}" if options.iterations else "")
+        recording.provenance(folder, command, bed, which)
+    except (TestbedError, OSError) as error:
+        return _fail(error)
+    return 0
+
+
+def _examples(options: argparse.Namespace) -> int:
+    from voicewire.testbed import TestbedError
+    from voicewire.transport.examples import record_examples
+
+    try:
+        record_examples(options.out or paths.data("transport"), options.broker)
+    except (TestbedError, OSError) as error:
+        return _fail(error)
+    return 0
+
+
+def _extras(options: argparse.Namespace) -> int:
+    from voicewire.testbed import TestbedError
+    from voicewire.transport.extras import record_extras
+
+    try:
+        print(json.dumps(record_extras(options.out or paths.data("transport")), indent=1))
     except (TestbedError, OSError) as error:
         return _fail(error)
     return 0

@@ -60,7 +60,7 @@ _KEYS = ("network", "transport", "qos", "session", "kind", "size", "gap", "nodel
 _COLUMNS = (*_KEYS, "iteration", *METRICS, *(f"{end}_retransmitted" for end in _RETRANSMITTED))
 
 
-def run_cell(cell: Cell, bed: str = "namespaces", which: str = "mosquitto") -> list[dict[str, Any]]:
+def run_cell(cell: Cell, bed: str = "namespaces", which: str = "embedded") -> list[dict[str, Any]]:
     """Run one cell on a bed of its own and return its rows.
 
     Parameters
@@ -118,7 +118,7 @@ def record(
     folder: Path,
     *,
     bed: str = "namespaces",
-    which: str = "mosquitto",
+    which: str = "embedded",
     workers: dict[str, int] | None = None,
     seconds: float | None = None,
     progress: bool = True,
@@ -225,7 +225,9 @@ def provenance(folder: Path, command: str, bed: str, which: str) -> None:
         "test bed": machine.line() if bed == "namespaces" else "test bed: loopback with the delay proxy",
         "congestion control": "reno",
         "networks": {name: str(spec) for name, spec in paper.NETWORKS.items()},
-        "broker": f"mosquitto {mosquitto_version()}, set_tcp_nodelay true" if which == "mosquitto" else which,
+        "broker": f"mosquitto {mosquitto_version()}, set_tcp_nodelay true"
+        if which == "mosquitto"
+        else "embedded (this package)",
         "seeds": "CRC-32 of each cell's name",
         "versions": {
             "python": platform.python_version(),

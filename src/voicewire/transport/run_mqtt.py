@@ -19,6 +19,7 @@ import numpy as np
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from voicewire.mqtt import BrokerThread, Config
 from voicewire.testbed import Capture, Mosquitto, TcpInfo, TestbedError, counters
 from voicewire.testbed.capture import parse
 from voicewire.testbed.mosquitto import free_port
@@ -168,17 +169,25 @@ def broker(bed: Bed, which: str, nodelay: bool = True) -> Iterator[int]:
     bed : Bed
         With a role ``"broker"``.
     which : str
-        ``"mosquitto"``.
+        ``"embedded"`` (this package's own, which never uses Nagle's algorithm) or ``"mosquitto"``.
     nodelay : bool
         Whether it switches Nagle's algorithm off.
     """
     host = bed.host("broker")
     port = paper.PORT if host is not None else free_port()
-    with Mosquitto(host, port, nodelay=nodelay):
-        yield port
+    if which == "mosquitto":
+        with Mosquitto(host, port, nodelay=nodelay):
+            yield port
+    elif which == "embedded":
+        if not nodelay:
+            raise TestbedError("the embedded broker never delays small segments; Nagle's stall needs mosquitto")
+        with bed.on("broker"), BrokerThread(Config(host=bed.listen_address("broker"), port=port)):
+            yield port
+    else:
+        raise ValueError(f"a broker is embedded or mosquitto, not {which!r}")
 
 
-def run_mqtt(bed: Bed, cell: Cell, which: str = "mosquitto", progress: Callable[[], None] = lambda: None) -> list[Row]:
+def run_mqtt(bed: Bed, cell: Cell, which: str = "embedded", progress: Callable[[], None] = lambda: None) -> list[Row]:
     """Run one cell; one row for each iteration.
 
     Columns: `time_ms` (publisher's start to complete receipt at the subscriber), `session_ms` (to the publisher's
