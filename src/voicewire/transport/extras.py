@@ -259,7 +259,7 @@ def record_extras(folder: Path) -> dict[str, Any]:
         "tcp": {session: _plain("tcp", session) for session in ("fresh", "persistent")},
         "mqtt": {session: _plain("mqtt", session) for session in ("fresh", "persistent")},
         "tls": tls_bytes(_SIZE),
-        "qos2": exactly_once(150, 0.02),
+        "qos2": exactly_once(150, 0.05),
     }
     if find_mosquitto():
         result["versions"] = {"3.1.1": _version_bytes(4), "5": _version_bytes(5)}
