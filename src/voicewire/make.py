@@ -199,7 +199,7 @@ def lock(options: argparse.Namespace) -> None:
     )  # fmt: skip
     upgrade = ("--upgrade",) if options.upgrade else ()
     call(*compiling, *upgrade, "--extra", "book", "--extra", "test", "-o", base, step="locking")
-    call(*compiling, *upgrade, "--all-extras", "-c", base, "-o", extras, step="locking the extras")
+    call(*compiling, *upgrade, "--extra", "dev", "-c", base, "-o", extras, step="locking the extras")
     call(python(), "-m", "voicewire.lockfile", step="writing environment.yml")
 
 
