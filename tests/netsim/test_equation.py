@@ -43,8 +43,9 @@ def test_average_interval():
     assert equation.average_interval([500.0, *closed]) == pytest.approx(np.dot(w, [500.0, *closed[:7]]) / 6)
 
 
-@pytest.mark.parametrize("arguments", [(20, 0.1, 0.0), (20, 0.1, 1.5), (20, 0.0, 0.1), (-1, 0.1, 0.1),
-                                       (20, 0.1, float("nan"))])
+@pytest.mark.parametrize(
+    "arguments", [(20, 0.1, 0.0), (20, 0.1, 1.5), (20, 0.0, 0.1), (-1, 0.1, 0.1), (20, 0.1, float("nan"))]
+)
 def test_bad_input(arguments):
     with pytest.raises(NetsimError):
         equation.rate(*arguments)

@@ -22,9 +22,15 @@ from voicewire.netsim import (
 
 MS = 1_000_000
 SENDERS = {
-    "UDP": Udp(), "TCP": Tcp(ecn=True), "TCP 2581": Tcp(rfc=2581), "TFRC": Tfrc(), "SP": Tfrc(small=True),
-    "FR": Tfrc(small=True, restart=4.0), "MD": Tfrc(small=True, restart=4.0, floor_packets=8, ecn=True),
-    "RFC 5348": Tfrc(small=True, modern=True, initial_packets=4), "CCID 2": Ccid2(ecn=True),
+    "UDP": Udp(),
+    "TCP": Tcp(ecn=True),
+    "TCP 2581": Tcp(rfc=2581),
+    "TFRC": Tfrc(),
+    "SP": Tfrc(small=True),
+    "FR": Tfrc(small=True, restart=4.0),
+    "MD": Tfrc(small=True, restart=4.0, floor_packets=8, ecn=True),
+    "RFC 5348": Tfrc(small=True, modern=True, initial_packets=4),
+    "CCID 2": Ccid2(ecn=True),
 }
 
 
@@ -42,8 +48,14 @@ schedules = st.lists(st.lists(st.integers(0, 3000), min_size=1, max_size=60), mi
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(schedules, st.sampled_from(sorted(SENDERS)), st.integers(8, 400), st.sampled_from([0.0, 0.05]),
-       st.booleans(), st.integers(50, 4000))
+@given(
+    schedules,
+    st.sampled_from(sorted(SENDERS)),
+    st.integers(8, 400),
+    st.sampled_from([0.0, 0.05]),
+    st.booleans(),
+    st.integers(50, 4000),
+)
 def test_packets_are_conserved(times, name, kbit, loss, red, until):
     flows = [Flow(np.sort(t) * MS, 20, SENDERS[name], Path(20, loss)) for t in times]
     link = Bottleneck(kbit, 10, Red(2, 6, 0.5, 0.2, ecn=True) if red else None)
@@ -157,17 +169,25 @@ def test_initial_window(mss, expected):
     assert initial_window(mss, 2581) == 2 * mss
 
 
-@pytest.mark.parametrize("make", [
-    lambda: Path(-1), lambda: Path(10, 1.5), lambda: Path(float("nan")), lambda: Path(10, burst=(2, 0, 0)),
-    lambda: Bottleneck(0), lambda: Red(10, 5), lambda: simulate([]),
-    lambda: simulate([Flow([], 20, Udp(), Path(1))]),
-    lambda: simulate([Flow([float("nan")], 20, Udp(), Path(1))]),
-    lambda: simulate([Flow([2, 1], 20, Udp(), Path(1))]),
-    lambda: simulate([Flow([-2, 1], 20, Udp(), Path(1))]),
-    lambda: simulate([Flow([1], 0, Udp(), Path(1))]),
-    lambda: simulate([Flow([1], 20, Tfrc(x_recv="no"), Path(1))]),
-    lambda: initial_window(1460, 793),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Path(-1),
+        lambda: Path(10, 1.5),
+        lambda: Path(float("nan")),
+        lambda: Path(10, burst=(2, 0, 0)),
+        lambda: Bottleneck(0),
+        lambda: Red(10, 5),
+        lambda: simulate([]),
+        lambda: simulate([Flow([], 20, Udp(), Path(1))]),
+        lambda: simulate([Flow([float("nan")], 20, Udp(), Path(1))]),
+        lambda: simulate([Flow([2, 1], 20, Udp(), Path(1))]),
+        lambda: simulate([Flow([-2, 1], 20, Udp(), Path(1))]),
+        lambda: simulate([Flow([1], 0, Udp(), Path(1))]),
+        lambda: simulate([Flow([1], 20, Tfrc(x_recv="no"), Path(1))]),
+        lambda: initial_window(1460, 793),
+    ],
+)
 def test_bad_input(make):
     with pytest.raises(NetsimError):
         make()

@@ -12,8 +12,10 @@ from voicewire.voip.dccp.importance import Candidate, best_set, best_set_by_forc
 from voicewire.voip.dccp.ring import PacketRing
 from voicewire.voip.errors import VoipError
 
-options = st.lists(st.one_of(st.tuples(st.integers(1, 31), st.just(b"")),
-                             st.tuples(st.integers(32, 255), st.binary(max_size=10))), max_size=5).map(tuple)
+options = st.lists(
+    st.one_of(st.tuples(st.integers(1, 31), st.just(b"")), st.tuples(st.integers(32, 255), st.binary(max_size=10))),
+    max_size=5,
+).map(tuple)
 
 
 @st.composite
@@ -23,11 +25,19 @@ def packets(draw):
     number = st.integers(0, 2 ** (48 if extended else 24) - 1)
     port = st.integers(0, 65535)
     return Packet(
-        kind, draw(port), draw(port), draw(number), None if kind in (Type.REQUEST, Type.DATA) else draw(number),
-        draw(st.integers(0, 15)), draw(st.integers(0, 15)),
+        kind,
+        draw(port),
+        draw(port),
+        draw(number),
+        None if kind in (Type.REQUEST, Type.DATA) else draw(number),
+        draw(st.integers(0, 15)),
+        draw(st.integers(0, 15)),
         draw(st.integers(0, 2**32 - 1)) if kind in (Type.REQUEST, Type.RESPONSE) else None,
-        (draw(st.integers(0, 255)), 0, 0, 0) if kind is Type.RESET else None, draw(options),
-        draw(st.binary(max_size=200)), extended)
+        (draw(st.integers(0, 255)), 0, 0, 0) if kind is Type.RESET else None,
+        draw(options),
+        draw(st.binary(max_size=200)),
+        extended,
+    )
 
 
 @given(packets(), st.binary(max_size=12).filter(lambda b: len(b) % 2 == 0))
@@ -60,11 +70,17 @@ def test_rubbish(raw):
         header.decode(raw)
 
 
-@pytest.mark.parametrize("arguments", [
-    {"type": Type.DATA, "ack": 1}, {"type": Type.ACK}, {"type": Type.DATA, "service": 1},
-    {"type": Type.RESET, "ack": 1},
-    {"type": Type.REQUEST, "service": 1, "extended": False}, {"type": Type.DATA, "ccval": 16},
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"type": Type.DATA, "ack": 1},
+        {"type": Type.ACK},
+        {"type": Type.DATA, "service": 1},
+        {"type": Type.RESET, "ack": 1},
+        {"type": Type.REQUEST, "service": 1, "extended": False},
+        {"type": Type.DATA, "ccval": 16},
+    ],
+)
 def test_impossible_packets(arguments):
     with pytest.raises(VoipError):
         Packet(**{"source": 1, "destination": 2, "seq": 3, **arguments})
@@ -77,8 +93,14 @@ def test_ack_vector():
 
 
 def test_connection_opens_and_closes():
-    steps = states.exchange(("server", "listen"), ("client", "open"), ("client", "send"), ("server", "send"),
-                            ("server", "server close"), ("client", "2MSL"))
+    steps = states.exchange(
+        ("server", "listen"),
+        ("client", "open"),
+        ("client", "send"),
+        ("server", "send"),
+        ("server", "server close"),
+        ("client", "2MSL"),
+    )
     sent = [s.sends for s in steps if s.sends]
     assert sent == ["Request", "Response", "Ack", "DataAck", "Data", "CloseReq", "Close", "Reset"]
     assert {s.who: s.after for s in steps} == {"client": "CLOSED", "server": "CLOSED"}

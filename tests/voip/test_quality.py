@@ -86,17 +86,28 @@ def test_talk_from_activity():
     assert t.spurts.tolist() == [0, 0, 1]
 
 
-@pytest.mark.parametrize("make", [
-    lambda: emodel.r_factor(-1, 0, "G.729"), lambda: emodel.r_factor(10, 1.1, "G.729"),
-    lambda: emodel.r_factor(float("nan"), 0, "G.729"), lambda: emodel.r_factor(1, 0, "G.999"),
-    lambda: playout.bound([], [], "G.729"), lambda: playout.bound([float("nan")], [0], "G.729"),
-    lambda: playout.bound([-1.0], [0], "G.729"), lambda: playout.bound([1.0, 2.0], [1, 0], "G.729"),
-    lambda: playout.bound([1.0], [0, 1], "G.729"), lambda: talk(np.random.default_rng(), -1),
-    lambda: talk(np.random.default_rng(), 10, on=0), lambda: from_activity([False]),
-    lambda: call("UDP", "G.729", delay_ms=-5), lambda: call("UDP", "G.729", delay_ms=5, loss=2),
-    lambda: call("SCTP", "G.729", delay_ms=5), lambda: call("UDP", "MP3", delay_ms=5),
-    lambda: call("UDP", "G.729", delay_ms=5, buffer=3),
-])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: emodel.r_factor(-1, 0, "G.729"),
+        lambda: emodel.r_factor(10, 1.1, "G.729"),
+        lambda: emodel.r_factor(float("nan"), 0, "G.729"),
+        lambda: emodel.r_factor(1, 0, "G.999"),
+        lambda: playout.bound([], [], "G.729"),
+        lambda: playout.bound([float("nan")], [0], "G.729"),
+        lambda: playout.bound([-1.0], [0], "G.729"),
+        lambda: playout.bound([1.0, 2.0], [1, 0], "G.729"),
+        lambda: playout.bound([1.0], [0, 1], "G.729"),
+        lambda: talk(np.random.default_rng(), -1),
+        lambda: talk(np.random.default_rng(), 10, on=0),
+        lambda: from_activity([False]),
+        lambda: call("UDP", "G.729", delay_ms=-5),
+        lambda: call("UDP", "G.729", delay_ms=5, loss=2),
+        lambda: call("SCTP", "G.729", delay_ms=5),
+        lambda: call("UDP", "MP3", delay_ms=5),
+        lambda: call("UDP", "G.729", delay_ms=5, buffer=3),
+    ],
+)
 def test_bad_input(make):
     with pytest.raises(VoipError):
         make()

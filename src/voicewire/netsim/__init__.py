@@ -10,6 +10,18 @@ from voicewire.netsim.senders import Ccid2, Tcp, Tfrc, Udp, initial_window
 from voicewire.netsim.simulate import Flow, FlowResult, Result, bulk, simulate
 
 __all__ = [
-    "Bottleneck", "Ccid2", "Flow", "FlowResult", "NetsimError", "Path", "Red", "Result", "Tcp", "Tfrc", "Udp",
-    "bulk", "initial_window", "simulate",
+    "Bottleneck",
+    "Ccid2",
+    "Flow",
+    "FlowResult",
+    "NetsimError",
+    "Path",
+    "Red",
+    "Result",
+    "Tcp",
+    "Tfrc",
+    "Udp",
+    "bulk",
+    "initial_window",
+    "simulate",
 ]

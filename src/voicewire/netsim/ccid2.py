@@ -32,8 +32,7 @@ def initialise(f: Record) -> None:
 
 
 @rule
-def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-         now: int) -> None:
+def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int) -> None:
     """Send from the buffer while the window is open."""
     if f.q_head < f.q_tail and f.seg_head == f.seg_tail and now - f.last_send > int(f.rto * SECOND):
         f.cwnd = min(f.cwnd, f.initial_window)  # RFC 4341 section 5.1, as RFC 2581 section 4.1
@@ -54,8 +53,9 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
 
 
 @rule
-def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int,
-              frame: int) -> None:
+def new_frame(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int, frame: int
+) -> None:
     """The codec hands over a frame: the send buffer is the one that TFRC has."""
     if f.q_tail - f.q_head >= f.buffer:
         f.dropped_sender += 1
@@ -78,8 +78,9 @@ def _congestion(f: Record, seq: int) -> None:
 
 
 @rule
-def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-           now: int) -> None:
+def on_ack(
+    f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
+) -> None:
     """An acknowledgement vector arrives: `upto` is the highest packet, bit i of the vector packet upto - i."""
     _measure(f, now, ack.echo)
     progress = False
@@ -116,8 +117,9 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
 
 
 @rule
-def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-             now: int) -> None:
+def on_timer(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
+) -> None:
     """Timeout: everything outstanding counts as lost, the window is one packet (RFC 4341 section 5)."""
     f.timer = NEVER
     f.ssthresh = max(f.cwnd / 2.0, 2.0)

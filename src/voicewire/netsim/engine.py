@@ -67,8 +67,9 @@ def _log_level(f: Record, levels: Any, now: int) -> None:
 
 
 @rule
-def _frame(f: Record, link: Record, departures: Any, data: Any, segments: Any, frames: Any, sent: Any,
-           fate: Any, now: int) -> None:
+def _frame(
+    f: Record, link: Record, departures: Any, data: Any, segments: Any, frames: Any, sent: Any, fate: Any, now: int
+) -> None:
     if f.kind == TCP:
         # the socket takes every frame that is ready now: bulk data come all at once
         while f.next_frame < f.last and frames[f.next_frame] <= now:
@@ -87,8 +88,23 @@ def _frame(f: Record, link: Record, departures: Any, data: Any, segments: Any, f
 
 
 @rule
-def run(flows: Any, link: Record, departures: Any, data: Any, acks: Any, segments: Any, frames: Any, sent: Any,
-          arrive: Any, fate: Any, got: Any, rates: Any, levels: Any, upcoming: Any, until: int) -> int:
+def run(
+    flows: Any,
+    link: Record,
+    departures: Any,
+    data: Any,
+    acks: Any,
+    segments: Any,
+    frames: Any,
+    sent: Any,
+    arrive: Any,
+    fate: Any,
+    got: Any,
+    rates: Any,
+    levels: Any,
+    upcoming: Any,
+    until: int,
+) -> int:
     """Run all flows up to and including the time `until`; the number of events is returned."""
     n = flows.size
     for k in range(n):

@@ -12,7 +12,9 @@ from voicewire.netsim.links import number
 __all__ = ["Ccid2", "Sender", "Tcp", "Tfrc", "Udp", "initial_window"]
 
 _X_RECV = {
-    "ccid3": records.XRECV_CCID3, "thesis": records.XRECV_THESIS, "since": records.XRECV_SINCE,
+    "ccid3": records.XRECV_CCID3,
+    "thesis": records.XRECV_THESIS,
+    "since": records.XRECV_SINCE,
     "rtt": records.XRECV_RTT,
 }
 

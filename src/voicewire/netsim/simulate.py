@@ -1,7 +1,7 @@
 """Run flows in simulated time: the one door to the compiled engine.
 
-    result = simulate([Flow(frames_ns, 20, Tfrc(small=True), Path(50))], seed=1)
-    result.flows[0].arrive   # ns, -1 for a frame that never came
+result = simulate([Flow(frames_ns, 20, Tfrc(small=True), Path(50))], seed=1)
+result.flows[0].arrive   # ns, -1 for a frame that never came
 """
 
 from __future__ import annotations
@@ -152,15 +152,28 @@ def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.vo
 
 
 def _packets(f: NDArray[np.void]) -> dict[str, int]:
-    names = ("sent", "delivered", "dropped_queue", "lost", "dropped_sender", "acks_sent", "acks_lost",
-             "retransmitted", "marked")
+    names = (
+        "sent",
+        "delivered",
+        "dropped_queue",
+        "lost",
+        "dropped_sender",
+        "acks_sent",
+        "acks_lost",
+        "retransmitted",
+        "marked",
+    )
     counts = {name: int(f[name]) for name in names}
     counts["in_flight"] = int(f["data_tail"] - f["data_head"])
     return counts
 
 
 def simulate(
-    flows: Sequence[Flow], *, bottleneck: Bottleneck | None = None, seed: int = 0, until_s: float | None = None,
+    flows: Sequence[Flow],
+    *,
+    bottleneck: Bottleneck | None = None,
+    seed: int = 0,
+    until_s: float | None = None,
     log: bool = False,
 ) -> Result:
     """Simulate all flows together; they meet in the bottleneck, if there is one.
@@ -188,8 +201,14 @@ def simulate(
     seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
     state = np.empty(len(flows), dtype=records.FLOW)
     for k, flow in enumerate(flows):
-        state[k] = _record(flow, int(ends[k]) - schedules[k].size, int(ends[k]), seeds[2 * k + 1 : 2 * k + 3],
-                           bottleneck is not None, log)
+        state[k] = _record(
+            flow,
+            int(ends[k]) - schedules[k].size,
+            int(ends[k]),
+            seeds[2 * k + 1 : 2 * k + 3],
+            bottleneck is not None,
+            log,
+        )
     room = max(_ring(flow, bottleneck) for flow in flows)
     state["ring"] = np.arange(len(flows)) * room
     state["mask"] = room - 1
@@ -203,9 +222,21 @@ def simulate(
     state["log"][1:] = 0
     rates, levels = np.empty((rows, 5)), np.empty((rows, 2))
     events = engine.run(
-        state, link[0], departures, np.empty(len(flows) * room, records.PACKET),
-        np.empty(len(flows) * room, records.ACK), np.empty(len(flows) * room, records.SEGMENT), frames, sent, arrive,
-        fate, np.zeros(total, np.int8), rates, levels, np.empty(len(flows), np.int64), until,
+        state,
+        link[0],
+        departures,
+        np.empty(len(flows) * room, records.PACKET),
+        np.empty(len(flows) * room, records.ACK),
+        np.empty(len(flows) * room, records.SEGMENT),
+        frames,
+        sent,
+        arrive,
+        fate,
+        np.zeros(total, np.int8),
+        rates,
+        levels,
+        np.empty(len(flows), np.int64),
+        until,
     )
     if state["overflow"].any():
         raise NetsimError("more packets under way than the simulator holds: shorten the delay or the initial burst")
@@ -213,6 +244,9 @@ def simulate(
     for k in range(len(flows)):
         part = slice(int(ends[k]) - schedules[k].size, int(ends[k]))
         f = state[k]
-        results.append(FlowResult(sent[part], arrive[part], fate[part], _packets(f), rates[: f["n_rates"]],
-                                  levels[: f["n_levels"]]))
+        results.append(
+            FlowResult(
+                sent[part], arrive[part], fate[part], _packets(f), rates[: f["n_rates"]], levels[: f["n_levels"]]
+            )
+        )
     return Result(tuple(results), int(events), float(link["bytes"][0]), int(link["longest"][0]))

@@ -53,8 +53,7 @@ def _send_segment(f: Record, link: Record, departures: Any, data: Any, fate: Any
 
 
 @rule
-def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-         now: int) -> None:
+def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int) -> None:
     """Send what the window allows: lost segments first (RFC 3517 NextSeg), then new frames."""
     window = min(f.cwnd, f.window_limit)
     if f.recovering:
@@ -98,8 +97,9 @@ def _measure(f: Record, now: int, echo: int) -> None:
 
 
 @rule
-def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-           now: int) -> None:
+def on_ack(
+    f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
+) -> None:
     """An acknowledgement arrives: cumulative part, SACK blocks, losses, window."""
     _measure(f, now, ack.echo)
     progress = ack.upto > f.una
@@ -154,8 +154,9 @@ def on_ack(f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: 
 
 
 @rule
-def on_timer(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any,
-             now: int) -> None:
+def on_timer(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
+) -> None:
     """Retransmission timer: RFC 2581 section 3.1 and RFC 2988 section 5."""
     f.timer = NEVER
     f.ssthresh = max((f.nxt - f.una) * f.payload / 2.0, 2.0 * f.mss)

@@ -112,8 +112,9 @@ def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
 
 
 @rule
-def new_frame(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int,
-              frame: int) -> None:
+def new_frame(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int, frame: int
+) -> None:
     """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
     if f.q_tail - f.q_head >= f.buffer:
         f.dropped_sender += 1

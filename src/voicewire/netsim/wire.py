@@ -112,8 +112,9 @@ def _mark(fate: Any, frame: int, count: int, how: int) -> None:
 
 
 @rule
-def transmit(f: Record, link: Record, departures: Any, data: Any, fate: Any, now: int, frame: int, count: int,
-             counter: int) -> int:
+def transmit(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, now: int, frame: int, count: int, counter: int
+) -> int:
     """Put `count` frames from `frame` on into one packet and send it; its sequence number is returned."""
     seq = f.seq
     f.seq += 1

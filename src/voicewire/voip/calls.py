@@ -51,8 +51,17 @@ def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[n
 
 
 def call(
-    name: str, codec: str | Codec, *, delay_ms: float, loss: float = 0.0, seconds: float = 300.0, seed: int = 0,
-    spoken: Talk | None = None, bottleneck: Bottleneck | None = None, log: bool = False, **changes: Any,
+    name: str,
+    codec: str | Codec,
+    *,
+    delay_ms: float,
+    loss: float = 0.0,
+    seconds: float = 300.0,
+    seed: int = 0,
+    spoken: Talk | None = None,
+    bottleneck: Bottleneck | None = None,
+    log: bool = False,
+    **changes: Any,
 ) -> Call:
     """Simulate and score one call.
 
@@ -86,8 +95,13 @@ def call(
 
 
 def quality(
-    rng: np.random.Generator, transport_name: str, codec: str, delay_ms: float, loss: float = 0.0,
-    seconds: float = 300.0, seed: int = 0,
+    rng: np.random.Generator,
+    transport_name: str,
+    codec: str,
+    delay_ms: float,
+    loss: float = 0.0,
+    seconds: float = 300.0,
+    seed: int = 0,
 ) -> float:
     """R of one call, for a sweep. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on."""
     del rng

@@ -14,13 +14,21 @@ def _call(options: argparse.Namespace) -> int:
     from voicewire.voip.errors import VoipError
 
     try:
-        made = call(options.transport, options.codec, delay_ms=options.delay, loss=options.loss,
-                    seconds=options.seconds, seed=options.seed)
+        made = call(
+            options.transport,
+            options.codec,
+            delay_ms=options.delay,
+            loss=options.loss,
+            seconds=options.seconds,
+            seed=options.seed,
+        )
     except VoipError as error:
         print(f"voicewire voip call: {error}", file=sys.stderr)
         return 1
-    print(f"R {made.r:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
-          f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}")
+    print(
+        f"R {made.r:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
+        f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}"
+    )
     return 0
 
 

@@ -85,9 +85,7 @@ def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> N
     loss : fraction of the frames not played, 0 .. 1
     codec_name : a codec of Table 4.1
     """
-    return _out(
-        np.asarray(paper.R_BEST - loss_impairment(loss, codec_name) - delay_impairment(delay_ms), dtype=float)
-    )
+    return _out(np.asarray(paper.R_BEST - loss_impairment(loss, codec_name) - delay_impairment(delay_ms), dtype=float))
 
 
 def mos(r: ArrayLike) -> NDArray[np.float64]:

@@ -41,9 +41,12 @@ LOSSES = tuple(float(f"{p:.3g}") for p in np.geomspace(1e-4, 1e-2, 9))  # sectio
 
 #: figure: (codec, what varies, the fixed parameter)
 FIGURES: Mapping[str, tuple[str, str, float]] = {
-    "5.1": ("G.729", "delay", 0.0), "5.2": ("G.711", "delay", 0.0),
-    "5.3": ("G.729", "delay", paper.SMALL_LOSS), "5.4": ("G.711", "delay", paper.SMALL_LOSS),
-    "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS), "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
+    "5.1": ("G.729", "delay", 0.0),
+    "5.2": ("G.711", "delay", 0.0),
+    "5.3": ("G.729", "delay", paper.SMALL_LOSS),
+    "5.4": ("G.711", "delay", paper.SMALL_LOSS),
+    "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS),
+    "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
 }
 
 
@@ -85,8 +88,13 @@ class Curve:
 
 
 def curves(
-    figure: str, *, names: Sequence[str] = NAMES, x: Iterable[float] | None = None, calls: int = 30,
-    seconds: float = 300.0, **how: Any,
+    figure: str,
+    *,
+    names: Sequence[str] = NAMES,
+    x: Iterable[float] | None = None,
+    calls: int = 30,
+    seconds: float = 300.0,
+    **how: Any,
 ) -> dict[str, Curve]:
     """The curves of Figures 5.1 to 5.6, through `voicewire.sweep`; `how` goes there (workers, scheduler, cache).
 
@@ -147,9 +155,18 @@ class Shared:
 
 
 def shared_link(
-    name: str, codec: str = "G.729", *, kbit_s: float, calls: int = paper.SOURCES * paper.ENCODERS,
-    seconds: float = 120.0, delay_ms: float = 50.0, bulk_flows: int = 0, red: Red | None = None, seed: int = 0,
-    packets: int = paper.ROUTER_BUFFER, **changes: Any,
+    name: str,
+    codec: str = "G.729",
+    *,
+    kbit_s: float,
+    calls: int = paper.SOURCES * paper.ENCODERS,
+    seconds: float = 120.0,
+    delay_ms: float = 50.0,
+    bulk_flows: int = 0,
+    red: Red | None = None,
+    seed: int = 0,
+    packets: int = paper.ROUTER_BUFFER,
+    **changes: Any,
 ) -> Shared:
     """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6)."""
     voice = codec_of(codec)
@@ -187,14 +204,20 @@ ASSUMPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 
 def sensitivity(
-    name: str, codec: str = "G.729", *, delay_ms: float = 50.0, loss: float = 1e-3, calls: int = 10,
+    name: str,
+    codec: str = "G.729",
+    *,
+    delay_ms: float = 50.0,
+    loss: float = 1e-3,
+    calls: int = 10,
     seconds: float = 120.0,
 ) -> list[tuple[str, str, float]]:
     """Median R of a TFRC variant under each assumption that the thesis leaves open: (what, choice, median R)."""
     rows = []
     for what, choice, settings in ASSUMPTIONS:
-        r = [call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k, **settings).r
-             for k in range(calls)]
+        r = [
+            call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k, **settings).r for k in range(calls)
+        ]
         rows.append((what, choice, float(np.median(r))))
     return rows
 
@@ -204,8 +227,9 @@ def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, flo
 
     Median R over the calls for G.711, for G.729, and for the better of both, decided once for all calls.
     """
-    scores = {c: float(np.median(shared_link("UDP", c, kbit_s=kbit_s, calls=calls, **how).r)) for c in
-              ("G.711", "G.729")}
+    scores = {
+        c: float(np.median(shared_link("UDP", c, kbit_s=kbit_s, calls=calls, **how).r)) for c in ("G.711", "G.729")
+    }
     return {**scores, "adaptive": max(scores.values())}
 
 
@@ -216,6 +240,15 @@ def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str
         for transport_name, curve in curves(figure, calls=calls, seconds=seconds, **how).items():
             low, high = curve.quartiles
             for x, q1, q2, q3 in zip(curve.x, low, curve.median, high, strict=True):
-                rows.append({"figure": figure, "transport": transport_name, "x": float(x), "q1": round(float(q1), 4),
-                             "median": round(float(q2), 4), "q3": round(float(q3), 4), "calls": calls})
+                rows.append(
+                    {
+                        "figure": figure,
+                        "transport": transport_name,
+                        "x": float(x),
+                        "q1": round(float(q1), 4),
+                        "median": round(float(q2), 4),
+                        "q3": round(float(q3), 4),
+                        "calls": calls,
+                    }
+                )
     return rows

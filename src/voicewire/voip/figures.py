@@ -17,8 +17,18 @@ from voicewire.voip.calls import Call
 from voicewire.voip.experiments import Curve
 
 __all__ = [
-    "delays_of_call", "impairments", "intervals", "mos_curve", "playout_scatter", "quality_plot", "r_surface",
-    "rate_after_idle", "response", "shared", "states_plot", "trace",
+    "delays_of_call",
+    "impairments",
+    "intervals",
+    "mos_curve",
+    "playout_scatter",
+    "quality_plot",
+    "r_surface",
+    "rate_after_idle",
+    "response",
+    "shared",
+    "states_plot",
+    "trace",
 ]
 
 
@@ -26,10 +36,12 @@ def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
     """Rate against loss event rate: plain equation with G.729's packet, TFRC-SP, and what the codecs need."""
     ax = house.new_axes(ax)
     p = np.geomspace(1e-5, 0.5, 200)
-    for k, (name, x) in enumerate({
-        "TFRC, s = 20 bytes": equation.rate(20, rtt, p),
-        "TFRC-SP, 20-byte packets": equation.small_packet_rate(20, rtt, p),
-    }.items()):
+    for k, (name, x) in enumerate(
+        {
+            "TFRC, s = 20 bytes": equation.rate(20, rtt, p),
+            "TFRC-SP, 20-byte packets": equation.small_packet_rate(20, rtt, p),
+        }.items()
+    ):
         ax.loglog(p, x / 1000, color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
     ax.axhline(1.0, color=house.SERIES[6], linestyle=":", label="G.729 needs 1 kB/s")
     ax.set(xlabel="loss event rate p", ylabel="allowed rate / kB/s", title=f"round trip {rtt * 1000:.0f} ms")
@@ -54,8 +66,14 @@ def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: 
     for k, (name, c) in enumerate(calls.items()):
         t = c.flow.rates[:, 0] / 1e9
         keep = (t >= window[0]) & (t <= window[1])
-        ax.step(t[keep], c.flow.rates[keep, 1] / 20, where="post", color=house.SERIES[k],
-                linestyle=house.LINESTYLES[k], label=name)
+        ax.step(
+            t[keep],
+            c.flow.rates[keep, 1] / 20,
+            where="post",
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=name,
+        )
     first = next(iter(calls.values()))
     spoken = first.talk.times / 1e9
     _on_bars(ax, spoken[(spoken >= window[0]) & (spoken <= window[1])])
@@ -78,8 +96,14 @@ def mos_curve(ax: Axes | None = None) -> Axes:
     ax = house.new_axes(ax)
     r = np.linspace(0, 100, 201)
     ax.plot(r, emodel.mos(r), color=house.COLOURS["theory"], label="equation")
-    ax.plot(list(paper.MOS_TABLE), list(paper.MOS_TABLE.values()), linestyle="none", marker="s",
-            color=house.COLOURS["published"], label="Table 4.2")
+    ax.plot(
+        list(paper.MOS_TABLE),
+        list(paper.MOS_TABLE.values()),
+        linestyle="none",
+        marker="s",
+        color=house.COLOURS["published"],
+        label="Table 4.2",
+    )
     ax.set(xlabel="R", ylabel="MOS", ylim=(0.9, 4.7))
     ax.legend()
     return house.origin(ax, "theory")
@@ -100,8 +124,13 @@ def impairments(delay_ms: float, ax: Axes | None = None) -> Axes:
     ax = house.new_axes(ax)
     e = np.linspace(0, 0.1, 101)
     for k, name in enumerate(paper.CODECS):
-        ax.plot(100 * e, emodel.r_factor(delay_ms, e, name), color=house.SERIES[k], linestyle=house.LINESTYLES[k],
-                label=name)
+        ax.plot(
+            100 * e,
+            emodel.r_factor(delay_ms, e, name),
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=name,
+        )
     ax.set(xlabel="frames lost / %", ylabel="R", ylim=(0, 100), title=f"one-way delay {delay_ms:.0f} ms")
     ax.legend()
     return house.origin(ax, "theory")
@@ -124,14 +153,21 @@ def delays_of_call(c: Call, window: tuple[float, float], ax: Axes | None = None)
     return house.origin(ax, "simulated here")
 
 
-def playout_scatter(names: Sequence[str], best: ArrayLike, adaptive: ArrayLike, fixed: ArrayLike,
-                    ax: Axes | None = None) -> Axes:
+def playout_scatter(
+    names: Sequence[str], best: ArrayLike, adaptive: ArrayLike, fixed: ArrayLike, ax: Axes | None = None
+) -> Axes:
     """R by playout rule for several transports."""
     ax = house.new_axes(ax)
     y = np.arange(len(names))
     for k, (label, r) in enumerate({"bound": best, "best fixed delay": fixed, "Ramjee": adaptive}.items()):
-        ax.plot(np.asarray(r), y + 0.15 * (k - 1), linestyle="none", marker=house.MARKERS[k], color=house.SERIES[k],
-                label=label)
+        ax.plot(
+            np.asarray(r),
+            y + 0.15 * (k - 1),
+            linestyle="none",
+            marker=house.MARKERS[k],
+            color=house.SERIES[k],
+            label=label,
+        )
     ax.set(xlabel="R", yticks=y)
     ax.set_yticklabels(names)
     ax.legend()
@@ -144,11 +180,21 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
     for k, (name, curve) in enumerate(curves.items()):
         colour = house.SERIES[k % 8]
         x = curve.x if what == "delay" else 100 * curve.x
-        ax.plot(x, curve.median, color=colour, linestyle=house.LINESTYLES[k % 8], marker=house.MARKERS[k % 8],
-                markersize=4, label=name)
+        ax.plot(
+            x,
+            curve.median,
+            color=colour,
+            linestyle=house.LINESTYLES[k % 8],
+            marker=house.MARKERS[k % 8],
+            markersize=4,
+            label=name,
+        )
         house.interval_band(ax, x, *curve.quartiles, colour)
-    ax.set(xlabel="one-way delay / ms" if what == "delay" else "packets lost / %", ylabel="R, median and quartiles",
-           title=title)
+    ax.set(
+        xlabel="one-way delay / ms" if what == "delay" else "packets lost / %",
+        ylabel="R, median and quartiles",
+        title=title,
+    )
     if what == "loss":
         ax.set_xscale("log")
     ax.legend(fontsize="small", ncols=2)
@@ -162,11 +208,17 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     keep = (t >= window[0]) & (t <= window[1])
     _on_bars(axes[0], t[keep])
     axes[0].set(ylabel="voice", yticks=[])
-    axes[1].plot(c.flow.sent[keep & (c.flow.sent >= 0)] / 1e9, np.flatnonzero(keep & (c.flow.sent >= 0)), "|",
-                 color=house.SERIES[0], label="sent")
+    axes[1].plot(
+        c.flow.sent[keep & (c.flow.sent >= 0)] / 1e9,
+        np.flatnonzero(keep & (c.flow.sent >= 0)),
+        "|",
+        color=house.SERIES[0],
+        label="sent",
+    )
     got = keep & (c.flow.arrive >= 0)
-    axes[1].plot(c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1],
-                 label="received")
+    axes[1].plot(
+        c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1], label="received"
+    )
     axes[1].set(ylabel="frame")
     axes[1].legend(fontsize="x-small", loc="upper left")
     rates, levels = c.flow.rates, c.flow.levels
@@ -178,17 +230,29 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     bins = np.arange(window[0], window[1] + 0.1, 0.1)
     for k, (label, times) in enumerate({"in": c.flow.sent, "out": c.flow.arrive}.items()):
         count, _ = np.histogram(times[times >= 0] / 1e9, bins)
-        axes[4].step(bins[:-1], count * (frame_bytes + 40) / 100, where="post", color=house.SERIES[k],
-                     linestyle=house.LINESTYLES[k], label=label)
+        axes[4].step(
+            bins[:-1],
+            count * (frame_bytes + 40) / 100,
+            where="post",
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=label,
+        )
     axes[4].set(ylabel="link /\nkB/s")
     axes[4].legend(fontsize="x-small", loc="upper left")
     missing = (~np.isfinite(c.delays_ms)).astype(float)
     running = np.convolve(missing, np.ones(100) / 100)[: missing.size]
     finite = keep & np.isfinite(c.delays_ms)
-    axes[5].plot(t[finite], emodel.delay_impairment(c.delays_ms[finite]), ".", markersize=2, color=house.SERIES[0],
-                 label="$I_d$")
-    axes[5].plot(t[keep], emodel.loss_impairment(running[keep], "G.729"), color=house.SERIES[1], linestyle="--",
-                 label="$I_e$, last 100 frames")
+    axes[5].plot(
+        t[finite], emodel.delay_impairment(c.delays_ms[finite]), ".", markersize=2, color=house.SERIES[0], label="$I_d$"
+    )
+    axes[5].plot(
+        t[keep],
+        emodel.loss_impairment(running[keep], "G.729"),
+        color=house.SERIES[1],
+        linestyle="--",
+        label="$I_e$, last 100 frames",
+    )
     axes[5].set(ylabel="impairment", xlabel="time / s", xlim=window)
     axes[5].legend(fontsize="x-small", loc="upper left")
     house.origin(axes[5], "simulated here")
@@ -212,14 +276,33 @@ def states_plot(ax: Axes | None = None) -> Axes:
     from voicewire.voip.dccp.states import TRANSITIONS
 
     ax = house.new_axes(ax, (6.4, 5.2))
-    place = {"CLOSED": (1, 5), "LISTEN": (2, 4), "REQUEST": (0, 4), "RESPOND": (2, 3), "PARTOPEN": (0, 3),
-             "OPEN": (1, 2), "CLOSEREQ": (2, 1), "CLOSING": (0.6, 1), "TIMEWAIT": (1, 0)}
+    place = {
+        "CLOSED": (1, 5),
+        "LISTEN": (2, 4),
+        "REQUEST": (0, 4),
+        "RESPOND": (2, 3),
+        "PARTOPEN": (0, 3),
+        "OPEN": (1, 2),
+        "CLOSEREQ": (2, 1),
+        "CLOSING": (0.6, 1),
+        "TIMEWAIT": (1, 0),
+    }
     for k, role in enumerate(("client", "server")):
         drawn = {(t.state, t.to) for t in TRANSITIONS if t.role == role and t.state != t.to}
         for a, b in sorted(drawn):
-            ax.annotate("", place[b], place[a], arrowprops={
-                "arrowstyle": "->", "color": house.SERIES[k], "linestyle": ("solid", "dashed")[k], "shrinkA": 14,
-                "shrinkB": 14, "connectionstyle": f"arc3,rad={0.12 - 0.24 * k}"})
+            ax.annotate(
+                "",
+                place[b],
+                place[a],
+                arrowprops={
+                    "arrowstyle": "->",
+                    "color": house.SERIES[k],
+                    "linestyle": ("solid", "dashed")[k],
+                    "shrinkA": 14,
+                    "shrinkB": 14,
+                    "connectionstyle": f"arc3,rad={0.12 - 0.24 * k}",
+                },
+            )
         ax.plot([], [], color=house.SERIES[k], linestyle=("solid", "dashed")[k], label=role)
     for name, (x, y) in place.items():
         ax.text(x, y, name, ha="center", va="center", bbox={"boxstyle": "round", "facecolor": "white"})

@@ -139,8 +139,15 @@ def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
 
 
 def heard(
-    pcm: ArrayLike, transport: str, codec: str = "G.711", *, delay_ms: float, loss: float = 0.0, seed: int = 0,
-    repeat: int = 1, **changes: Any,
+    pcm: ArrayLike,
+    transport: str,
+    codec: str = "G.711",
+    *,
+    delay_ms: float,
+    loss: float = 0.0,
+    seed: int = 0,
+    repeat: int = 1,
+    **changes: Any,
 ) -> Heard:
     """Send a recording over a transport and render what arrives.
 

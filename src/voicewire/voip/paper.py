@@ -35,11 +35,13 @@ class Codec:
 
 
 #: Table 4.1. The thesis prints no payloads: they follow from the codecs' rates and the 20 ms of section 5.1.
-CODECS = MappingProxyType({
-    "G.711": Codec("G.711", 0.0, 30.0, 15.0, 1, 160),
-    "G.729": Codec("G.729", 10.0, 47.82, 18.0, 1, 20),
-    "G.729A+VAD": Codec("G.729A+VAD", 11.0, 30.0, 16.0, 2, 20),
-})
+CODECS = MappingProxyType(
+    {
+        "G.711": Codec("G.711", 0.0, 30.0, 15.0, 1, 160),
+        "G.729": Codec("G.729", 10.0, 47.82, 18.0, 1, 20),
+        "G.729A+VAD": Codec("G.729A+VAD", 11.0, 30.0, 16.0, 2, 20),
+    }
+)
 #: Table 4.2: R, the MOS printed for it
 MOS_TABLE = MappingProxyType({50: 2.58, 60: 3.10, 70: 3.60, 80: 4.03, 90: 4.34, 100: 4.5})
 QUALITY = ((90, "Best"), (80, "High"), (70, "Medium"), (60, "Low"), (50, "Poor"))  # Table 4.2
@@ -62,9 +64,25 @@ NOMINAL_SEGMENT = 1500  # section 2.2.3; RFC 4828 has 1460 bytes of payload and 
 WEIGHTS_PRINTED = (1.0, 1.0, 1.0, 1.0, 8.0, 0.6, 0.4, 0.2)  # section 2.2.2, with the misprint
 RED_ZONES = ("send", "drop with a probability linear in the level", "drop")  # section 2.2
 STATES = (
-    "CLOSED", "LISTEN", "REQUEST", "RESPOND", "PARTOPEN", "OPEN", "CLOSEREQ", "CLOSING", "TIMEWAIT",
+    "CLOSED",
+    "LISTEN",
+    "REQUEST",
+    "RESPOND",
+    "PARTOPEN",
+    "OPEN",
+    "CLOSEREQ",
+    "CLOSING",
+    "TIMEWAIT",
 )  # section 2.1
 PACKET_TYPES = (
-    "DCCP-Request", "DCCP-Response", "DCCP-Data", "DCCP-Ack", "DCCP-DataAck", "DCCP-CloseReq", "DCCP-Close",
-    "DCCP-Reset", "DCCP-Sync", "DCCP-SyncAck",
+    "DCCP-Request",
+    "DCCP-Response",
+    "DCCP-Data",
+    "DCCP-Ack",
+    "DCCP-DataAck",
+    "DCCP-CloseReq",
+    "DCCP-Close",
+    "DCCP-Reset",
+    "DCCP-Sync",
+    "DCCP-SyncAck",
 )  # section 2.1

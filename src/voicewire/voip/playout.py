@@ -73,8 +73,14 @@ def _sort(a: NDArray[np.float64], n: int) -> None:
 
 @njit(cache=True)
 def _edges(
-    delay: NDArray[np.float64], starts: NDArray[np.int64], slope: NDArray[np.float64], width: NDArray[np.int64],
-    owner: NDArray[np.int64], room: NDArray[np.float64], stack: NDArray[np.int64], cost: NDArray[np.float64],
+    delay: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    slope: NDArray[np.float64],
+    width: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    room: NDArray[np.float64],
+    stack: NDArray[np.int64],
+    cost: NDArray[np.float64],
 ) -> int:
     """Lower hull of {(j, j · Id(d^(j)))} for each talkspurt, as edges (slope, width, talkspurt)."""
     edges = 0
@@ -130,8 +136,16 @@ def _bound(
     slope = np.empty(total)
     width = np.empty(total, np.int64)
     owner = np.empty(total, np.int64)
-    count = _edges(delay, starts, slope, width, owner, np.empty(longest + 1), np.empty(longest + 2, np.int64),
-                   np.empty(longest + 2))
+    count = _edges(
+        delay,
+        starts,
+        slope,
+        width,
+        owner,
+        np.empty(longest + 1),
+        np.empty(longest + 2, np.int64),
+        np.empty(longest + 2),
+    )
     order = np.argsort(slope[:count], kind="mergesort")
     best = _BEST - l1 - l2 * np.log(1 + l3)  # nothing played at all
     best_i, best_cost, best_edge = 0, 0.0, 0
@@ -198,9 +212,7 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
 
-def per_talkspurt(
-    delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike, codec_name: str | Codec
-) -> Playout:
+def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike, codec_name: str | Codec) -> Playout:
     """Score given playout delays, one a talkspurt (NaN: play nothing of it); frames that come later are dropped."""
     delay, starts = as_trace(delays_ms, spurts)
     chosen = np.asarray(playout_ms, dtype=float)
@@ -238,5 +250,6 @@ def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, dela
         delay_ms = float(arrived[choice]) if choice >= 0 else float("nan")
     elif not delay_ms >= 0:
         raise VoipError("the playout delay is in milliseconds, 0 or more")
-    return per_talkspurt(delay, np.repeat(np.arange(starts.size - 1), np.diff(starts)),
-                         np.full(starts.size - 1, delay_ms), c)
+    return per_talkspurt(
+        delay, np.repeat(np.arange(starts.size - 1), np.diff(starts)), np.full(starts.size - 1, delay_ms), c
+    )

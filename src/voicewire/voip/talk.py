@@ -30,7 +30,11 @@ class Talk:
 
 
 def talk(
-    rng: np.random.Generator, seconds: float = 300.0, *, on: float = paper.TALK[0], off: float = paper.TALK[1],
+    rng: np.random.Generator,
+    seconds: float = 300.0,
+    *,
+    on: float = paper.TALK[0],
+    off: float = paper.TALK[1],
     interval_ms: float = 20.0,
 ) -> Talk:
     """Draw a call: talkspurts of mean `on` seconds, silences of mean `off`, frames on the codec's own clock.
@@ -43,8 +47,12 @@ def talk(
     VoipError
         for a length or a mean that isn't positive.
     """
-    for value, what in ((seconds, "the call's length"), (on, "the mean of voice"), (off, "the mean of silence"),
-                        (interval_ms, "the frame interval")):
+    for value, what in (
+        (seconds, "the call's length"),
+        (on, "the mean of voice"),
+        (off, "the mean of silence"),
+        (interval_ms, "the frame interval"),
+    ):
         if not (np.isfinite(value) and value > 0):
             raise VoipError(f"{what} must be a finite number above 0, not {value!r}")
     frame = interval_ms / 1000.0

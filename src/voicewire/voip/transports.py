@@ -25,18 +25,20 @@ NAMES = PRINTED + EXTRA
 TFRC_VARIANTS = ("TFRC", "TFRC SP", "TFRC SP FR", "TFRC SP FR MD")
 
 _BUFFER = paper.SEND_BUFFER
-_SENDERS: MappingProxyType[str, Sender] = MappingProxyType({
-    "UDP": Udp(),
-    "TCP": Tcp(rfc=3390),
-    "TFRC": Tfrc(buffer=_BUFFER),
-    "TFRC SP": Tfrc(small=True, buffer=_BUFFER),
-    "TFRC SP FR": Tfrc(small=True, restart=4.0, buffer=_BUFFER),
-    "TFRC SP FR MD": Tfrc(small=True, restart=4.0, floor_packets=paper.MD_PACKETS, buffer=_BUFFER),
-    "TCP 2581": Tcp(rfc=2581),
-    "CCID 2": Ccid2(buffer=_BUFFER),
-    # the ending that the thesis lacks: data-limited periods no longer count against the sender; IW as in RFC 4342
-    "RFC 5348": Tfrc(small=True, modern=True, initial_packets=4.0, buffer=_BUFFER),
-})
+_SENDERS: MappingProxyType[str, Sender] = MappingProxyType(
+    {
+        "UDP": Udp(),
+        "TCP": Tcp(rfc=3390),
+        "TFRC": Tfrc(buffer=_BUFFER),
+        "TFRC SP": Tfrc(small=True, buffer=_BUFFER),
+        "TFRC SP FR": Tfrc(small=True, restart=4.0, buffer=_BUFFER),
+        "TFRC SP FR MD": Tfrc(small=True, restart=4.0, floor_packets=paper.MD_PACKETS, buffer=_BUFFER),
+        "TCP 2581": Tcp(rfc=2581),
+        "CCID 2": Ccid2(buffer=_BUFFER),
+        # the ending that the thesis lacks: data-limited periods no longer count against the sender; IW as in RFC 4342
+        "RFC 5348": Tfrc(small=True, modern=True, initial_packets=4.0, buffer=_BUFFER),
+    }
+)
 
 
 def transport(name: str, codec: str | Codec, **changes: Any) -> Sender:

@@ -67,8 +67,12 @@ class Packet:
         top = _MOST if self.extended else (1 << 24) - 1
         if not self.extended and kind not in _SHORT:
             raise VoipError(f"{kind.name} needs 48-bit sequence numbers: only Data, Ack and DataAck may be short")
-        for value, bits, what in ((self.source, 16, "source port"), (self.destination, 16, "destination port"),
-                                  (self.ccval, 4, "CCVal"), (self.cscov, 4, "checksum coverage")):
+        for value, bits, what in (
+            (self.source, 16, "source port"),
+            (self.destination, 16, "destination port"),
+            (self.ccval, 4, "CCVal"),
+            (self.cscov, 4, "checksum coverage"),
+        ):
             if not 0 <= value < 1 << bits:
                 raise VoipError(f"the {what} must fit into {bits} bits")
         if not 0 <= self.seq <= top or (self.ack is not None and not 0 <= self.ack <= top):
@@ -106,8 +110,9 @@ def _covered(packet: bytes, offset: int, cscov: int, pseudo: bytes) -> bytes:
 
 def encode(p: Packet, pseudo: bytes = b"") -> bytes:
     """Bytes of a packet, with its checksum; `pseudo` is the network's pseudo-header (section 9.1)."""
-    out = bytearray(struct.pack("!HHBBHB", p.source, p.destination, 0, p.ccval << 4 | p.cscov, 0,
-                                int(p.type) << 1 | p.extended))
+    out = bytearray(
+        struct.pack("!HHBBHB", p.source, p.destination, 0, p.ccval << 4 | p.cscov, 0, int(p.type) << 1 | p.extended)
+    )
     width = 6 if p.extended else 3
     if p.extended:
         out += b"\0"
@@ -186,8 +191,20 @@ def decode(raw: bytes, pseudo: bytes = b"") -> Packet:
     elif kind is Type.RESET:
         reset = (raw[at], raw[at + 1], raw[at + 2], raw[at + 3])
         at += 4
-    return Packet(kind, source, destination, seq, ack, nibbles >> 4, nibbles & 15, service, reset,
-                  _options(raw[at : offset * 4]), raw[offset * 4 :], extended)
+    return Packet(
+        kind,
+        source,
+        destination,
+        seq,
+        ack,
+        nibbles >> 4,
+        nibbles & 15,
+        service,
+        reset,
+        _options(raw[at : offset * 4]),
+        raw[offset * 4 :],
+        extended,
+    )
 
 
 def ack_vector(states: str) -> bytes:

@@ -27,7 +27,9 @@ def _rows(role: str, table: str) -> tuple[Transition, ...]:
     return tuple(Transition(role, *(cell.strip() for cell in row)) for row in rows)
 
 
-_CLIENT = _rows(CLIENT, """
+_CLIENT = _rows(
+    CLIENT,
+    """
     CLOSED   | open            | Request  | REQUEST
     REQUEST  | timeout         | Request  | REQUEST
     REQUEST  | rcv Response    | Ack      | PARTOPEN
@@ -42,8 +44,11 @@ _CLIENT = _rows(CLIENT, """
     PARTOPEN | rcv CloseReq    | Close    | CLOSING
     PARTOPEN | rcv Reset       |          | TIMEWAIT
     OPEN     | rcv CloseReq    | Close    | CLOSING
-""")
-_SERVER = _rows(SERVER, """
+""",
+)
+_SERVER = _rows(
+    SERVER,
+    """
     CLOSED   | listen          |          | LISTEN
     LISTEN   | rcv Request     | Response | RESPOND
     LISTEN   | close           |          | CLOSED
@@ -55,7 +60,8 @@ _SERVER = _rows(SERVER, """
     CLOSEREQ | timeout         | CloseReq | CLOSEREQ
     CLOSEREQ | rcv Close       | Reset    | CLOSED
     CLOSEREQ | rcv Reset       |          | TIMEWAIT
-""")
+""",
+)
 _BOTH = """
     OPEN     | send            | Data     | OPEN
     OPEN     | rcv Data        |          | OPEN
