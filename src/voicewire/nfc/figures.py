@@ -203,7 +203,7 @@ def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | Non
 
 
 def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
-    """Segments over time with lost ones crossed out: the kind of picture of Fig. 7.7 to 7.12 (notebooks 2 and 3)."""
+    """Segments over time with lost ones crossed out: what a hole in a window does (notebook 2)."""
     ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0)]
