@@ -20,6 +20,7 @@ from sphinx.application import Sphinx
 
 from voicewire import paths
 from voicewire.bookext import scorecard, status
+from voicewire.claims import load, studies
 
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
@@ -57,13 +58,15 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of one kind: notation, errata, glossary, scorecard or status.
+    """Return the MyST text of one kind: parts, notation, errata, glossary, scorecard or status.
 
     Raises
     ------
     ValueError
         For any other kind.
     """
+    if kind == "parts":
+        return parts(base, link)
     if kind in ("notation", "errata"):
         return fragments(base, f"_{kind}.md")
     if kind == "glossary":
@@ -72,7 +75,7 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return scorecard.page(base, link)
     if kind == "status":
         return status.page(base, link)
-    raise ValueError(f"nothing to gather under {kind!r}: notation, errata, glossary, scorecard or status")
+    raise ValueError(f"nothing to gather under {kind!r}: parts, notation, errata, glossary, scorecard or status")
 
 
 def title(base: Path, study: str) -> str:
@@ -83,6 +86,21 @@ def title(base: Path, study: str) -> str:
         if found:
             return found.group(1)
     return study
+
+
+def parts(base: Path, link: Callable[[str], str | None]) -> str:
+    """Return a table of the parts that the book has: title, chapters, claims."""
+    rows = []
+    for study in paths.STUDIES:
+        if link(f"book/{study}/index") is None:
+            continue
+        chapters = len(paths.chapters(study, base))
+        claims = len(load(study, base).claims) if study in studies(base) else 0
+        name = f"{{doc}}`{title(base, study)} </book/{study}/index>`"
+        rows.append(f"| {name} | {chapters} | {f'[{claims}](#scorecard-{study})' if claims else ''} |\n")
+    if not rows:
+        return "No study stands in this copy yet.\n"
+    return "| Part | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
 
 
 def fragments(base: Path, name: str) -> str:

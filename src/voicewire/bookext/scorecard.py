@@ -56,11 +56,12 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
         With its own background and text colours, for a page that has no style sheet of ours.
     """
     table = counts(rows)
-    height = STEP * len(table) + 60
+    height = STEP * len(table) + 76
+    # In the book's own page the drawing takes over the page's letters and their colour.
+    ground = 'font-family="system-ui, sans-serif"' if standalone else 'fill="currentColor"'
     out = [
         f'<svg class="vw-picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{escape("Verdicts by study. " + summary(rows))}" font-family="system-ui, sans-serif" '
-        f'font-size="15"{"" if standalone else " fill=" + chr(34) + "currentColor" + chr(34)}>'
+        f'aria-label="{escape("Verdicts by study. " + summary(rows))}" {ground} font-size="15">'
     ]
     if standalone:
         out.append(
@@ -92,15 +93,10 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
 def _legend(top: int) -> str:
     out = []
     for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, claims.VERDICTS.items(), strict=True)):
-        x, y = 4 + (0, 128, 268)[place % 3], top + 22 * (place // 3)
-        short = (
-            verdict.removesuffix(" by the paper itself")
-            .removesuffix(" here")
-            .replace("contradicted", "self-contradicted")
-        )
+        x, y = 4 + 262 * (place % 2), top + 22 * (place // 2)
         out.append(
             f'<rect x="{x}" y="{y - 11}" width="12" height="12" fill="{fill}"/>'
-            f'<text x="{x + 17}" y="{y}" font-size="13">{sign} {short}</text>'
+            f'<text x="{x + 17}" y="{y}" font-size="13">{sign} {verdict}</text>'
         )
     return "".join(out)
 

@@ -40,7 +40,7 @@ def _build(base: Path) -> str:
         ("Commit", f"`{short}` of {date}"),
         ("Python", platform.python_version()),
     ]
-    return "| | |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
+    return "| What | value |\n|---|---|\n" + "".join(f"| {name} | {value} |\n" for name, value in rows)
 
 
 def _notebooks(base: Path, link: Callable[[str], str | None]) -> str:
