@@ -68,7 +68,7 @@ class _Loop:
         return self.builder.call(cgutils.get_or_insert_function(self.builder.module, kind, full), operands)
 
     def muladd(self, a: Any, b: Any, c: Any) -> Any:
-        """a*b + c, fused where the machine can; used only where the product is exact or the order of sums is free."""
+        """a*b + c, fused where the machine can; used only where the product is exact."""
         return self._llvm("fmuladd", a, b, c)
 
     def magnitude(self, a: Any) -> Any:
@@ -317,7 +317,8 @@ def output(_: Any, h: Any, count: Any, window: Any, start: Any, plane: Any) -> A
             xr, xi = loop.load(signal, at), loop.load(signal, builder.add(at, args[4]))
             for i, value in enumerate((xr, xi, xi, xr)):
                 tap = loop.load(taps, loop.plus(loop.scaled(chunk, BLOCK), i * LANES))
-                builder.store(loop.muladd(tap, value, builder.load(sums[i])), sums[i])
+                total = builder.fadd(builder.fmul(tap, value), builder.load(sums[i]))  # alike on every machine
+                builder.store(total, sums[i])
 
         loop.chunks(args[1], body)
         a, b, c, d = (builder.load(total) for total in sums)

@@ -32,8 +32,16 @@ def _project(x: Any, d: Any, e: Any, g: Any, history: Any, wanted: Any, step: An
                 gram[b, a] = np.conj(gram[a, b])
             gram[a, a] += floor
         e[n] = errors[0]
-        weights = np.linalg.solve(gram, np.conj(errors))
-        for a in range(order):
+        weights = np.conj(errors)
+        for a in range(order):  # the Gram matrix is positive definite: elimination needs no pivots
+            for b in range(a + 1, order):
+                ratio = gram[b, a] / gram[a, a]
+                gram[b] -= ratio * gram[a]
+                weights[b] -= ratio * weights[a]
+        for a in range(order - 1, -1, -1):
+            for b in range(a + 1, order):
+                weights[a] -= gram[a, b] * weights[b]
+            weights[a] /= gram[a, a]
             g += step * weights[a] * history[2 * a : 2 * a + g.size]
 
 

@@ -12,7 +12,11 @@ from .family import AdaptiveFilter, positive
 from .model import Responses, complex_taps
 
 
-@numba.njit(cache=True, error_model="numpy")
+# Sums may be reordered: without that LLVM adds one number after the other.
+_FAST = {"reassoc", "contract", "nsz"}
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath=_FAST)
 def _lower_triangle(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any) -> None:
     """Complex RLS that keeps only P's lower triangle: Hermitian by construction."""
     size = g.size
@@ -52,6 +56,7 @@ def _lower_triangle(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgett
 def _full_matrix(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any) -> None:
     """Complex RLS as textbooks print it, P x and x^H P computed apart: P stops being Hermitian, and blows up."""
     inverse = 1 / forgetting
+    left, right = np.zeros_like(g), np.zeros_like(g)
     for n in range(x.size):
         window[2:] = window[:-2].copy()
         window[0] = x[n]
@@ -60,8 +65,9 @@ def _full_matrix(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting
             e[n] = d[n]
             continue
         e[n] = d[n] - np.sum(np.conj(g) * window)
-        right = P @ window
-        left = np.conj(window) @ P
+        for i in range(g.size):
+            right[i] = np.sum(P[i] * window)
+            left[i] = np.sum(np.conj(window) * P[:, i])
         gain = right / (forgetting + np.sum(np.conj(window) * right))
         g += gain * np.conj(e[n])
         for i in range(g.size):
@@ -116,7 +122,7 @@ class WLRLS(AdaptiveFilter):
         return {"g": self._g, "P": self._P, "window": self._window}
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True, error_model="numpy", fastmath=_FAST)
 def _real(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any) -> None:
     """Two real RLS filters, one for each microphone, that share one inverse (lower triangle only)."""
     size = window.size
