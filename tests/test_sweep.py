@@ -299,11 +299,12 @@ def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
         sweep(die_always, grid, scheduler=cluster.scheduler_address, cache=tmp_path / "cache")
     kept = [p for p in (tmp_path / "cache").glob("*/*") if p.is_file()]
     assert len(kept) == 4
+    assert calls(tmp_path)[3] == 2  # two workers, and no more
 
 
 def test_a_cluster_that_is_not_there(monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra 'dask'")
-    monkeypatch.setattr("voicewire.sweep.ANSWER", 1.0)
+    monkeypatch.setattr("voicewire.pools.ANSWER", 1.0)
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         sweep(draw, GRID, scheduler="tcp://127.0.0.1:9", cache=False)
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -29,31 +29,19 @@ import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
 import joblib
 import numpy as np
-from joblib.externals import loky
 from tqdm import tqdm
 
 from voicewire import fingerprint, paths
+from voicewire.pools import Dask, Local, Pool, SweepError, WorkerDiedError
 
 __all__ = ["Row", "SweepError", "add_sweep_arguments", "sweep", "task_rng"]
-
-#: Seconds for which a Dask cluster may be without a single worker before the sweep gives up.
-PATIENCE = 60.0
-#: Seconds within which a Dask scheduler must answer.
-ANSWER = 10.0
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
-
-class SweepError(RuntimeError):
-    """A sweep can't be done or can't go on; the message names the task and says what to do."""
 
 
 class Row(NamedTuple):
@@ -128,7 +116,7 @@ def sweep(
     todo = [task for key, task in unique.items() if key not in results]
     with _bar(len(unique), len(results), progress) as bar:
         if todo:
-            pool: _Pool = _Dask(scheduler) if scheduler else _Local(workers or joblib.cpu_count(), len(todo))
+            pool: Pool = Dask(scheduler) if scheduler else Local(workers or joblib.cpu_count(), len(todo))
             with contextlib.closing(_compute(pool, function, todo)) as finished:
                 for task, blob in finished:
                     if folder is not None:
@@ -242,78 +230,13 @@ def _write(folder: Path, key: str, blob: bytes) -> None:
         raise
 
 
-class _Pool(Protocol):
-    """Where tasks run. `deaths` are the exceptions that say that a worker died, not that the task failed."""
-
-    @property
-    def deaths(self) -> tuple[type[BaseException], ...]: ...
-    def executor(self) -> Executor: ...
-    def slots(self) -> int: ...
-    def close(self, at_once: bool) -> None: ...
-
-
-class _Local:
-    """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine."""
-
-    deaths = (loky.process_executor.BrokenProcessPool,)
-
-    def __init__(self, workers: int, tasks: int) -> None:
-        self._workers = min(workers, tasks)
-        self._executor: Any = None
-
-    def executor(self) -> Executor:
-        # the same as long as it is whole, a new one if it broke
-        self._executor = loky.get_reusable_executor(self._workers, timeout=60, env=dict.fromkeys(_THREADS, "1"))
-        return self._executor
-
-    def slots(self) -> int:
-        return 2 * self._workers  # one to work on, one in the queue
-
-    def close(self, at_once: bool) -> None:
-        if at_once and self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
-
-
-class _Dask:
-    """The workers of a Dask scheduler."""
-
-    def __init__(self, address: str) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise SweepError("a Dask cluster needs the extra 'dask': pip install 'voicewire[dask]'") from None
-        try:
-            self._client = distributed.Client(address, timeout=ANSWER, set_as_default=False)
-        except (OSError, TimeoutError):
-            raise SweepError(f"no Dask scheduler answers at {address}: start one with 'dask scheduler'") from None
-        self.deaths = (distributed.scheduler.KilledWorker,)
-        self._executor = self._client.get_executor(pure=False)
-        self._seen = time.monotonic()
-
-    def executor(self) -> Executor:
-        return self._executor
-
-    def slots(self) -> int:
-        threads = sum(self._client.nthreads().values())
-        now = time.monotonic()
-        if threads:
-            self._seen = now
-        elif now - self._seen > PATIENCE:
-            raise SweepError(f"the Dask cluster has had no worker for {PATIENCE:.0f} s: start some with 'dask worker'")
-        return 2 * threads
-
-    def close(self, at_once: bool) -> None:
-        self._executor.shutdown(wait=not at_once)
-        self._client.close()
-
-
 def _compute(
-    pool: _Pool, function: Callable[..., Any], tasks: Sequence[_Task]
+    pool: Pool, function: Callable[..., Any], tasks: Sequence[_Task]
 ) -> Generator[tuple[_Task, bytes], None, None]:
     """Yield each task with its pickled result as it ends: all at large, then singly those whose worker died."""
     call = functools.partial(_call, _dump(function), fingerprint.environment())
     waiting, suspects = deque(tasks), deque[_Task]()
-    flying: dict[Future[Any], _Task] = {}
+    flying: dict[Any, _Task] = {}
     failures: list[str] = []
     alone: _Task | None = None
     at_once = True
@@ -321,31 +244,27 @@ def _compute(
         # loky replaces a worker that has grown; nothing is lost by it, and a notebook shows no warnings
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         try:
-            while waiting or suspects or flying:
+            while flying or suspects or (waiting and not failures):
                 slots = pool.slots()
                 while waiting and not failures and len(flying) < slots:
-                    _submit(pool, call, waiting.popleft(), flying)
-                if not flying and failures and waiting:
-                    break
-                if not flying and not waiting and suspects:
+                    task = waiting.popleft()
+                    flying[pool.submit(call, task.params, task.seed)] = task
+                if slots and suspects and not flying:
                     # Which of the tasks of a dead worker killed it shows when each is on its own.
                     alone = suspects.popleft()
-                    _submit(pool, call, alone, flying)
+                    flying[pool.submit(call, alone.params, alone.seed)] = alone
                 if not flying:
-                    time.sleep(0.1)  # a cluster without workers, for the moment
-                done, _ = wait(flying, timeout=1.0, return_when=FIRST_COMPLETED)
-                for future in done:
+                    time.sleep(0.1)  # a cluster that has no worker at the moment
+                for future in pool.wait(flying) if flying else ():
                     task = flying.pop(future)
                     try:
-                        blob, problem = future.result()
-                    except pool.deaths:
+                        blob, problem = pool.result(future)
+                    except WorkerDiedError:
                         if task is alone:
                             failures.append(f"task {task} killed its worker twice: does it run out of memory?")
                         else:
                             suspects.append(task)
                         continue
-                    except CancelledError:
-                        raise SweepError(f"task {task} was cancelled: has the cluster been closed?") from None
                     if problem is not None:
                         failures.append(f"task {task} failed: {problem}")
                     else:
@@ -356,14 +275,6 @@ def _compute(
     if failures:
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         raise SweepError(failures[0] + more)
-
-
-def _submit(pool: _Pool, call: Callable[..., Any], task: _Task, flying: dict[Future[Any], _Task]) -> None:
-    try:
-        future = pool.executor().submit(call, task.params, task.seed)
-    except pool.deaths:  # the pool broke just now: the next one is new
-        future = pool.executor().submit(call, task.params, task.seed)
-    flying[future] = task
 
 
 def _dump(function: Callable[..., Any]) -> bytes:

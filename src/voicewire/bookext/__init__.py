@@ -11,7 +11,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from voicewire.bookext import gather, hints, offline
+from voicewire.bookext import gather, hints, mend, offline
 
 __all__ = ["setup"]
 
@@ -25,4 +25,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", offline.clean)
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)
+    app.connect("build-finished", mend.mend, priority=901)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
 """The scorecard page: all studies at a glance, then each claim beside what was reproduced.
 
-Everything here is read from the executed notebooks by `voicewire.claims.scorecard`. ``python -m
-voicewire.bookext.scorecard`` writes the picture that the README shows.
+Everything here is read from the executed notebooks by `voicewire.claims.scorecard`.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from voicewire import claims, paths
+from voicewire import claims
 from voicewire.verdicts import show
 
 PICTURE = Path("book/_static/scorecard.svg")
-WIDTH = 480
-BAR = 22
-STEP = 78
+WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
+BAR = 18
+STEP = 64
 
 FILLS = ("#00795c", "#0072b2", "#7a6a00", "#b34700", "#a3578a", "#6b6b6b")
 """The verdicts' colours, in their order; book.css has the same for the badges."""
@@ -56,12 +55,12 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
         With its own background and text colours, for a page that has no style sheet of ours.
     """
     table = counts(rows)
-    height = STEP * len(table) + 76
+    height = STEP * len(table) + 58
     # In the book's own page the drawing takes over the page's letters and their colour.
-    ground = 'font-family="system-ui, sans-serif"' if standalone else 'fill="currentColor"'
+    ground = 'width="540" font-family="system-ui, sans-serif"' if standalone else 'fill="currentColor"'
     out = [
         f'<svg class="vw-picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'aria-label="{escape("Verdicts by study. " + summary(rows))}" {ground} font-size="15">'
+        f'aria-label="{escape("Verdicts by study. " + summary(rows))}" {ground} font-size="12">'
     ]
     if standalone:
         out.append(
@@ -72,31 +71,31 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
     for place, (study, count) in enumerate(table.items()):
         top = place * STEP + 4
         name = titles.get(study, study)
-        name = name if len(name) <= 52 else name[:51].rstrip() + "…"
-        out.append(f'<text x="4" y="{top + 15}" font-weight="600">{escape(name)}</text>')
+        name = name if len(name) <= 50 else name[:49].rstrip() + "…"
+        out.append(f'<text x="4" y="{top + 12}" font-weight="600">{escape(name)}</text>')
         left = 4.0
         for fill, verdict in zip(FILLS, claims.VERDICTS, strict=True):
             width = (WIDTH - 8) * count[verdict] / count.total()
             if width:
                 # Half a unit of gap on each side: neighbours are told apart without their colours.
                 out.append(
-                    f'<rect x="{left + 0.5:.1f}" y="{top + 22}" width="{max(width - 1, 1):.1f}" height="{BAR}" '
+                    f'<rect x="{left + 0.5:.1f}" y="{top + 18}" width="{max(width - 1, 1):.1f}" height="{BAR}" '
                     f'fill="{fill}"><title>{verdict}: {count[verdict]}</title></rect>'
                 )
             left += width
         signs = "  ".join(f"{sign} {count[verdict]}" for verdict, sign in claims.VERDICTS.items() if count[verdict])
-        out.append(f'<text x="4" y="{top + 61}" xml:space="preserve">{signs}  of {count.total()}</text>')
-    out.append(_legend(STEP * len(table) + 20))
+        out.append(f'<text x="4" y="{top + 50}" xml:space="preserve">{signs}  of {count.total()}</text>')
+    out.append(_legend(STEP * len(table) + 16))
     return "".join(out) + "</svg>"
 
 
 def _legend(top: int) -> str:
     out = []
     for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, claims.VERDICTS.items(), strict=True)):
-        x, y = 4 + 262 * (place % 2), top + 22 * (place // 2)
+        x, y = 4 + 200 * (place % 2), top + 18 * (place // 2)
         out.append(
-            f'<rect x="{x}" y="{y - 11}" width="12" height="12" fill="{fill}"/>'
-            f'<text x="{x + 17}" y="{y}" font-size="13">{sign} {verdict}</text>'
+            f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{fill}"/>'
+            f'<text x="{x + 16}" y="{y}" font-size="11">{sign} {verdict}</text>'
         )
     return "".join(out)
 
@@ -184,16 +183,9 @@ def _tolerance(row: Mapping[str, Any]) -> str:
     return f'<br><span class="vw-tolerance">Tolerance: {escape(words)}. {escape(row["tolerance_reason"])}</span>'
 
 
-def main() -> None:
-    """Write the picture that the README shows."""
+def draw_picture(base: Path) -> str:
+    """Return the drawing that the README shows, as the executed notebooks have it."""
     from voicewire.bookext.gather import title
 
-    base = paths.root()
     rows = claims.scorecard(base)
-    titles = {row["study"]: title(base, row["study"]) for row in rows}
-    (base / PICTURE).write_text(picture(rows, titles, standalone=True) + "\n", encoding="utf-8")
-    print(f"{PICTURE.as_posix()}: {len(rows)} claims of {len(titles)} studies")
-
-
-if __name__ == "__main__":
-    main()
+    return picture(rows, {row["study"]: title(base, row["study"]) for row in rows}, standalone=True) + "\n"

@@ -1,0 +1,33 @@
+"""What the theme's and the extensions' pages get wrong for those who do not see them, mended after the build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+FAULTS = (
+    # The arrow that unfolds a part in the sidebar has no name.
+    ("<summary><span class=", '<summary aria-label="Chapters of this part"><span class='),
+    # A list whose children are no list items; its entries have a role that no longer exists.
+    ('<div role="list" class="citation-list">', '<div class="citation-list">'),
+    (' role="doc-biblioentry"', ""),
+)
+
+LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
+"""Templates of the themes that they copy among the files of the site."""
+
+
+def mend(app: Sphinx, error: Exception | None) -> None:
+    """Mend the known faults in every page of the site."""
+    if error is not None or app.builder is None or app.builder.format != "html":
+        return
+    for name in LEFTOVERS:
+        (Path(app.outdir) / "_static" / name).unlink(missing_ok=True)
+    for path in Path(app.outdir).rglob("*.html"):
+        before = path.read_text(encoding="utf-8")
+        after = before
+        for fault, right in FAULTS:
+            after = after.replace(fault, right)
+        if after != before:
+            path.write_text(after, encoding="utf-8")

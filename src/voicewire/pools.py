@@ -1,0 +1,157 @@
+"""Where the tasks of a sweep run: processes on this machine, or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
+from typing import Any, Protocol
+
+from joblib.externals import loky
+
+__all__ = ["Dask", "Local", "Pool", "SweepError", "WorkerDiedError"]
+
+#: Seconds for which a Dask cluster may be without a single worker before the sweep gives up.
+PATIENCE = 60.0
+#: Seconds within which a Dask scheduler must answer.
+ANSWER = 10.0
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class SweepError(RuntimeError):
+    """A sweep can't be done or can't go on; the message names the task and says what to do."""
+
+
+class WorkerDiedError(Exception):
+    """The worker of a task died, which says nothing about the task yet."""
+
+
+class Pool(Protocol):
+    """Where tasks run."""
+
+    def slots(self) -> int: ...
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any: ...
+    def wait(self, flying: Iterable[Any]) -> set[Any]: ...
+    def result(self, future: Any) -> tuple[bytes, str | None]: ...
+    def close(self, at_once: bool) -> None: ...
+
+
+class Local:
+    """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine."""
+
+    def __init__(self, workers: int, tasks: int) -> None:
+        self._workers = min(workers, tasks)
+        self._executor: Any = None
+
+    def slots(self) -> int:
+        return 2 * self._workers  # one to work on, one in the queue
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return self._running().submit(call, *arguments)
+        except loky.process_executor.BrokenProcessPool:  # it broke just now: the next one is new
+            return self._running().submit(call, *arguments)
+
+    def wait(self, flying: Iterable[Any]) -> set[Any]:
+        return wait(flying, timeout=1.0, return_when=FIRST_COMPLETED).done
+
+    def result(self, future: Any) -> tuple[bytes, str | None]:
+        try:
+            answer: tuple[bytes, str | None] = future.result()
+        except loky.process_executor.BrokenProcessPool:
+            raise WorkerDiedError from None
+        return answer
+
+    def close(self, at_once: bool) -> None:
+        if at_once and self._executor is not None:
+            self._executor.shutdown(wait=True, kill_workers=True)
+
+    def _running(self) -> Any:
+        # the same as long as it is whole, a new one if it broke
+        self._executor = loky.get_reusable_executor(self._workers, timeout=60, env=dict.fromkeys(_THREADS, "1"))
+        return self._executor
+
+
+class Dask:
+    """The workers of a Dask scheduler.
+
+    Each task is tied to one worker. Left to itself, Dask would hand a task that kills its worker to the next one,
+    three times over, and take the neighbours' results along.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise SweepError("a Dask cluster needs the extra 'dask': pip install 'voicewire[dask]'") from None
+        self._dask = distributed
+        try:
+            self._client = distributed.Client(address, timeout=ANSWER, set_as_default=False)
+        except (OSError, TimeoutError):
+            raise SweepError(f"no Dask scheduler answers at {address}: start one with 'dask scheduler'") from None
+        self._places: dict[Any, str] = {}
+        self._threads: dict[str, int] = {}
+        self._asked = self._seen = time.monotonic()
+        self._look(0.0)
+
+    def slots(self) -> int:
+        self._look(0.2)
+        return 2 * sum(self._threads.values())
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        load = Counter(self._places.values())
+        worker = min(self._threads, key=lambda address: load[address] / self._threads[address])
+        future = self._client.submit(call, *arguments, pure=False, workers=[worker])
+        self._places[future] = worker
+        return future
+
+    def wait(self, flying: Iterable[Any]) -> set[Any]:
+        futures = list(flying)
+        orphans = {future for future in futures if self._places[future] not in self._threads}
+        if orphans:
+            return orphans
+        try:
+            with self._client.as_current():
+                return set(self._dask.wait(futures, timeout=0.5, return_when="FIRST_COMPLETED").done)
+        except (TimeoutError, self._dask.TimeoutError, CancelledError):
+            return {future for future in futures if future.status not in ("pending", "finished")}
+
+    def result(self, future: Any) -> tuple[bytes, str | None]:
+        worker = self._places.pop(future)
+        try:
+            while future.status not in ("cancelled", "lost"):
+                try:
+                    answer: tuple[bytes, str | None] = future.result(timeout=1.0)
+                    return answer
+                except (TimeoutError, self._dask.TimeoutError):
+                    # A result that was ready is gone again if its worker died before it was fetched.
+                    self._look(0.0)
+                    if worker not in self._threads:
+                        break
+            raise WorkerDiedError
+        except (self._dask.scheduler.KilledWorker, CancelledError):
+            raise WorkerDiedError from None
+        finally:
+            future.cancel()
+
+    def close(self, at_once: bool) -> None:
+        if at_once:
+            self._client.cancel(list(self._places), force=True)
+        self._client.close()
+
+    def _look(self, interval: float) -> None:
+        """Ask which workers there are, unless that was asked a moment ago."""
+        now = time.monotonic()
+        if self._threads and now - self._asked < interval:
+            return
+        self._asked = now
+        try:
+            self._threads = dict(self._client.nthreads())
+        except OSError as error:
+            raise SweepError(f"the Dask scheduler is gone: {error}") from None
+        if self._threads:
+            self._seen = now
+        elif now - self._seen > PATIENCE:
+            raise SweepError(f"the Dask cluster has had no worker for {PATIENCE:.0f} s: start some with 'dask worker'")

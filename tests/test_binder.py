@@ -1,0 +1,51 @@
+"""What Binder would build: repo2docker's own plan, read without Docker."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from voicewire import paths
+
+ROOT = paths.root()
+
+
+def test_nothing_hides_the_environment_from_binder():
+    # repo2docker looks into such a folder only, and then no longer at the root, even if the folder is empty.
+    assert not (ROOT / "binder").exists()
+    assert not (ROOT / ".binder").exists()
+    assert (ROOT / "environment.yml").is_file()
+
+
+def test_post_build_can_be_executed_and_installs_the_package_alone():
+    script = ROOT / "postBuild"
+    if os.name == "posix":
+        assert script.stat().st_mode & stat.S_IXUSR
+    content = script.read_text(encoding="utf-8")
+    assert content.startswith("#!/bin/bash")
+    # With dependencies it would resolve anew what environment.yml has pinned.
+    assert "--no-deps" in content
+
+
+def test_the_plan_uses_the_environment_the_packages_and_the_script():
+    if importlib.util.find_spec("repo2docker") is None:
+        pytest.skip("repo2docker is missing: install the extra 'dev'")
+    done = subprocess.run(
+        [sys.executable, "-m", "repo2docker", "--no-build", "--debug", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    plan = done.stdout + done.stderr
+    assert done.returncode == 0, plan[-2000:]
+    assert "Building conda environment for python=3.11" in plan
+    assert "environment.yml" in plan
+    assert "mosquitto" in plan
+    assert "postBuild" in plan

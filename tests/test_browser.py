@@ -1,0 +1,138 @@
+"""The built site in a browser with the network off: quiet, accessible, no wider than the screen, usable by keyboard."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voicewire import paths
+
+ROOT = paths.root()
+SITE = ROOT / "_build" / "html"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NEEDED = ("playwright", "axe_playwright_python")
+
+PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) if SITE.is_dir() else []
+PAGES = [page for page in PAGES if page != "index.html" and not page.startswith("_static/")]  # index.html redirects
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not PAGES, reason="the site is not built: make book"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.skipif(
+        any(importlib.util.find_spec(name) is None for name in NEEDED),
+        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    import axe_playwright_python
+
+    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+class Visit:
+    """One page of the site, opened as a file without any network, and what it said and asked for."""
+
+    def __init__(self, browser: Any, name: str, width: int = 1280, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 800}, offline=True, **options)
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.said: list[str] = []
+        self.page.on("request", self._asked)
+        self.page.on("console", lambda m: self.said.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.said.append(f"failed: {request.url[:100]}"))
+        self.page.goto((SITE / name).as_uri(), wait_until="load")
+        if self.page.locator(".math").count():
+            self.page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+            self.page.evaluate("MathJax.startup.promise")
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.asked.append(request.url)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_quiet_offline_accessible_and_no_wider_than_a_telephone(browser, axe, name):
+    with Visit(browser, name) as visit:
+        page = visit.page
+        assert visit.asked == []
+        assert visit.said == []
+        page.evaluate(axe)
+        found = []
+        for mode in ("light", "dark"):
+            page.evaluate("mode => { document.documentElement.dataset.theme = mode }", mode)
+            page.wait_for_timeout(50)
+            result = page.evaluate("axe.run(document, {resultTypes: ['violations'], preload: false})")
+            found += [
+                f"{mode}: {v['id']}: {v['nodes'][0]['html'][:120]} ({len(v['nodes'])} places)"
+                for v in result["violations"]
+                if v["impact"] in ("serious", "critical")
+            ]
+        assert found == []
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.wait_for_timeout(50)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_sliders_work_by_keyboard(browser):
+    tried = 0
+    for name in PAGES:
+        if '<div class="vw-slider"' not in (SITE / name).read_text(encoding="utf-8"):
+            continue
+        with Visit(browser, name) as visit:
+            for slider in visit.page.locator(".vw-slider").all():
+                knob = slider.locator("input[type=range]").first
+                picture = slider.locator("img")
+                end = int(knob.get_attribute("max"))
+                knob.focus()
+                visit.page.keyboard.press("Home")
+                seen = {picture.get_attribute("alt")}
+                for step in range(1, end + 1):
+                    visit.page.keyboard.press("ArrowRight")
+                    assert knob.input_value() == str(step)
+                    assert slider.locator("output").first.inner_text() == knob.get_attribute("aria-valuetext")
+                    assert slider.locator("[aria-live]").inner_text() == picture.get_attribute("alt")
+                    seen.add(picture.get_attribute("alt"))
+                assert picture.evaluate("image => image.complete && image.naturalWidth > 0")
+                assert end == 0 or len(seen) > 1, f"{name}: the knob changes nothing"
+                tried += 1
+    assert tried or not paths.chapters(), "no slider was found in any chapter"
+
+
+def test_a_glossary_hint_shows_when_its_term_has_the_focus(browser):
+    with Visit(browser, "book/index.html") as visit:
+        term = visit.page.locator(".vw-term").first
+        hint = term.locator(".vw-hint")
+        assert not hint.is_visible()
+        term.locator("a").focus()
+        assert hint.is_visible()
+
+
+def test_formulas_are_set_without_a_network(browser):
+    with Visit(browser, "book/notation.html") as visit:
+        assert visit.page.locator("mjx-container").count() > 3

@@ -1,0 +1,123 @@
+"""One list of dependencies: pyproject.toml, both locks and environment.yml agree."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from voicewire import lockfile
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCKS = ("requirements.lock", "requirements-extras.lock")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REMEDY = "run 'python src/voicewire/make.py lock'"
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def locked(name: str) -> dict[str, set[str]]:
+    versions: dict[str, set[str]] = {}
+    for package, version, _ in lockfile.pins(read(name)):
+        versions.setdefault(canonicalize_name(package), set()).add(version)
+    return versions
+
+
+def wanted(*extras: str) -> list[Requirement]:
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    return [r for r in map(Requirement, lines) if r.name != "voicewire"]
+
+
+@pytest.mark.parametrize(
+    ("lock", "extras"), [(LOCKS[0], ("book", "test")), (LOCKS[1], tuple(PROJECT["optional-dependencies"]))]
+)
+def test_every_dependency_is_locked_within_its_range(lock, extras):
+    pins = locked(lock)
+    for requirement in wanted(*extras):
+        versions = pins.get(canonicalize_name(requirement.name))
+        assert versions, f"{requirement} is not in {lock}: {REMEDY}"
+        assert all(requirement.specifier.contains(v, prereleases=True) for v in versions), (
+            f"{lock} has {requirement.name} {versions}, pyproject.toml wants {requirement}: {REMEDY}"
+        )
+
+
+def test_the_extras_lock_holds_the_same_versions_as_the_lock():
+    base, extras = (set(lockfile.pins(read(name))) for name in LOCKS)
+    assert {(n, v) for n, v, _ in base} <= {(n, v) for n, v, _ in extras}, REMEDY
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_a_hash_and_no_line_names_a_machine(lock):
+    text = read(lock)
+    blocks = re.split(r"(?m)^(?=[A-Za-z0-9])", text)[1:]
+    assert len(blocks) == len(lockfile.pins(text))
+    assert [b.split(" ")[0] for b in blocks if "--hash=sha256:" not in b] == []
+    comments = [line for line in text.splitlines() if "#" in line and "--hash" not in line]
+    assert [line for line in comments if re.search(r"(^|\s)(/|[A-Za-z]:\\)\S", line.split("#", 1)[1])] == []
+
+
+def test_environment_yml_is_generated_from_the_lock():
+    assert read("environment.yml") == lockfile.environment_yml(read(LOCKS[0])), REMEDY
+
+
+def test_environment_yml_inlines_the_pins_that_apply():
+    environment = yaml.safe_load(read("environment.yml"))
+    assert environment["name"] == "voicewire"
+    python, pip, inlined = environment["dependencies"]
+    assert (python, pip) == ("python=3.11", "pip")
+    names = [line.split("==")[0] for line in inlined["pip"]]
+    assert len(set(names)) == len(names)  # one version of each applies
+    assert not any(line.startswith(("-", ".")) or "--hash" in line for line in inlined["pip"])
+    assert {"numpy", "jupyter-book", "jupyterlab", "nbval"} <= set(names)
+    assert not {"pywinpty", "appnope", "colorama"} & set(names)
+    for requirement in wanted("book", "test"):
+        if requirement.marker is None or requirement.marker.evaluate({"python_version": "3.11"}):
+            pin = next(
+                x for x in inlined["pip"] if canonicalize_name(x.split("==")[0]) == canonicalize_name(requirement.name)
+            )
+            assert requirement.specifier.contains(pin.split("==")[1], prereleases=True)
+
+
+def test_the_generator_knows_markers():
+    lock = """\
+# a comment
+one==1.0 \\
+    --hash=sha256:00
+two==2.0 ; python_full_version < '3.12' \\
+    --hash=sha256:00
+two==3.0 ; python_full_version >= '3.12' \\
+    --hash=sha256:00
+win==1 ; sys_platform == 'win32'
+both==1 ; os_name != 'nt' or (sys_platform != 'emscripten' and sys_platform != 'win32')
+"""
+    text = lockfile.environment_yml(lock)
+    assert [line.strip(" -\n") for line in text.splitlines() if "==" in line] == ["one==1.0", "two==2.0", "both==1"]
+
+
+@pytest.mark.parametrize(
+    ("lock", "message"),
+    [
+        ("", "no pin"),
+        ("numpy>=1\n", "pins nothing"),
+        ("-e .\n", "pins nothing"),
+        ("a==1 ; moon == 'full'\n", "marker .* can't be read"),
+        ("a==1 ; print(1)\n", "marker .* can't be read"),
+    ],
+)
+def test_the_generator_refuses_what_is_no_lock(lock, message):
+    with pytest.raises(ValueError, match=message):
+        lockfile.environment_yml(lock)
+
+
+def test_paths_of_a_machine_are_taken_out_of_comments():
+    home = Path("/home/someone/book")
+    assert lockfile.without_paths("#   -c /home/someone/book/requirements.lock\n", home) == "#   -c requirements.lock\n"

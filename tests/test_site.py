@@ -1,0 +1,184 @@
+"""The built site: every link and anchor resolves, nothing is fetched from elsewhere, no graded solution is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from voicewire import paths
+
+ROOT = paths.root()
+SITE = ROOT / "_build" / "html"
+
+pytestmark = pytest.mark.skipif(not SITE.is_dir(), reason="the site is not built: make book")
+
+LOADS = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "audio": "src",
+    "video": "src",
+    "source": "src",
+    "object": "data",
+}
+LOADED_LINKS = {"stylesheet", "icon", "shortcut", "preload", "prefetch", "preconnect", "dns-prefetch", "modulepreload"}
+
+
+class Page(HTMLParser):
+    """The ids, the links and the loaded files of one page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.undescribed: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in LOADS and given.get(LOADS[tag]):
+            self.loads.append(given[LOADS[tag]])
+        if tag == "link" and LOADED_LINKS & set(given.get("rel", "").split()):
+            self.loads.append(given["href"])
+        if tag == "img" and "alt" not in given:
+            self.undescribed.append(given.get("src", "")[:60])
+
+
+@cache
+def pages() -> dict[Path, Page]:
+    return {path: Page(path.read_text(encoding="utf-8")) for path in sorted(SITE.rglob("*.html"))}
+
+
+def is_remote(address: str) -> bool:
+    return bool(re.match(r"(https?:)?//", address))
+
+
+def test_links_and_anchors_resolve():
+    broken = []
+    for path, page in pages().items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_file():
+                broken.append(f"{path.relative_to(SITE)}: {link}")
+            elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in pages()[target].ids:
+                broken.append(f"{path.relative_to(SITE)}: {link} (no such anchor)")
+    assert broken == []
+
+
+def test_ids_are_unique_on_each_page():
+    twice = {
+        str(path.relative_to(SITE)): {i for i in page.ids if page.ids.count(i) > 1}
+        for path, page in pages().items()
+        if len(page.ids) != len(set(page.ids))
+    }
+    assert twice == {}
+
+
+def test_nothing_is_loaded_from_elsewhere():
+    remote = [
+        f"{path.relative_to(SITE)}: {address}"
+        for path, page in pages().items()
+        for address in page.loads
+        if is_remote(address)
+    ]
+    for style in SITE.rglob("*.css"):
+        content = style.read_text(encoding="utf-8")
+        remote += [
+            f"{style.relative_to(SITE)}: {found}"
+            for found in re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')]+)", content)
+        ]
+    assert remote == []
+
+
+def test_every_file_that_a_page_loads_is_there():
+    missing = []
+    for path, page in pages().items():
+        for address in page.loads:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc or not parts.path:
+                continue
+            if not (path.parent / unquote(parts.path)).is_file():
+                missing.append(f"{path.relative_to(SITE)}: {address}")
+    assert missing == []
+
+
+def test_every_picture_is_described():
+    assert {str(p.relative_to(SITE)): page.undescribed for p, page in pages().items() if page.undescribed} == {}
+
+
+def test_launch_links_point_to_notebooks_of_the_repository():
+    found = 0
+    for path, page in pages().items():
+        for link in page.links:
+            if "mybinder.org" not in link:
+                continue
+            target = re.search(r"urlpath=(?:lab/tree|tree)/([^&]+)", unquote(link))
+            assert target, f"{path.relative_to(SITE)}: {link}"
+            assert (ROOT / target.group(1)).exists(), link
+            found += 1
+    assert found >= len(paths.chapters())
+
+
+def test_only_what_mathjax_needs_is_left_of_it():
+    folder = SITE / "_static" / "mathjax"
+    assert (folder / "tex-chtml.js").is_file()
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
+
+
+def graded() -> list[str]:
+    """Return what must not be published: each graded solution and hidden test, white space evened out."""
+    secrets = []
+    for path in (ROOT / "notebooks").glob("*/assignment.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            for kind in ("SOLUTION", "HIDDEN TESTS"):
+                for block in re.findall(rf"### BEGIN {kind}\n(.*?)\s*### END {kind}", source, re.S):
+                    words = " ".join(block.split())
+                    if len(words) >= 24:  # shorter ones, such as "x = 3", prove nothing
+                        secrets.append(words)
+    return secrets
+
+
+def test_no_graded_solution_is_published():
+    secrets = graded()
+    assert secrets or not list((ROOT / "notebooks").glob("*/assignment.ipynb"))
+    leaks = []
+    for folder, _, names in os.walk(SITE):
+        for name in names:
+            path = Path(folder) / name
+            assert name != "assignment.ipynb", path
+            if path.suffix not in {".html", ".ipynb", ".md", ".txt", ".js", ".json", ".py"}:
+                continue
+            if "mathjax" in path.parts:
+                continue
+            content = path.read_text(encoding="utf-8")
+            if "### BEGIN SOLUTION" in content or "BEGIN HIDDEN TESTS" in content:
+                leaks.append(f"{path.relative_to(SITE)}: nbgrader's marks")
+            # In a notebook's JSON a line ends with \n, in a page code is wrapped in tags.
+            plain = " ".join(
+                re.sub(r"<[^>]*>", "", content).replace("\\n", " ").replace('",', "").replace('"', "").split()
+            )
+            leaks += [
+                f"{path.relative_to(SITE)}: {secret[:40]}" for secret in secrets if secret.replace('"', "") in plain
+            ]
+    assert leaks == []
+
+
+def test_search_engines_find_a_site_map():
+    assert "<urlset" in (SITE / "sitemap.xml").read_text(encoding="utf-8")
