@@ -83,5 +83,5 @@ def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray
     size = np.array([4.2, 3.4, 2.7])
     source, microphone = (size * rng.uniform(0.15, 0.85, 3) for _ in range(2))
     travel = int(np.linalg.norm(source - microphone) / SPEED_OF_SOUND * rate)
-    response = image_source(length + travel, rate, size, source, microphone)[travel:]
+    response = image_source(length + travel, rate, size, source, microphone, 0.9)[travel:]
     return response / np.linalg.norm(response)

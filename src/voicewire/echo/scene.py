@@ -95,7 +95,7 @@ class Scene:
     family : {"decaying", "room"}
         Impulse responses of both rooms: random and decaying, or a shoebox by image sources.
     far_length : int, optional
-        Taps of the far-end room; L/2 by default. Not given in the paper, and it decides whether alpha_r = 0 works.
+        Taps of the far-end room; L by default. Not given in the paper, and it decides whether alpha_r = 0 works.
     snr : float
         Echo to noise at each microphone, in dB.
     double_talk : (int, int), optional
@@ -118,13 +118,13 @@ class Scene:
         """Draw the scene: both channels of the far end have power 1 before the pre-distortion."""
         rngs = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(6)]
         for_source, for_far, for_paths, for_noise, for_change, for_talk = rngs
-        far_length = self.length // 2 if self.far_length is None else self.far_length
+        far_length = self.far_length or self.length
         source = self._source(for_source)
         n = source.size
-        far = self._responses(far_length, 2, for_far)
+        far = self._responses(far_length, 2, for_far, far_length / 2)
         channels = [fftconvolve(source, response)[:n] for response in far]
         x = predistort(channels[0] / np.std(channels[0]) + 1j * channels[1] / np.std(channels[1]), self.predistortion)
-        before = Responses(*self._responses(self.length, 4, for_paths))
+        before = Responses(*self._responses(self.length, 4, for_paths, self.length / 5))
         after = changed(before, self.change, for_change)
         start = self.change_at if self.change != "none" else n
         share = np.arange(n) >= start
@@ -152,10 +152,10 @@ class Scene:
             return noise
         raise ValueError(f"unknown source {self.source!r}: ar1, white, or an array of samples")
 
-    def _responses(self, length: int, number: int, rng: np.random.Generator) -> list[Real]:
+    def _responses(self, length: int, number: int, rng: np.random.Generator, decay: float) -> list[Real]:
         if self.family == "room":
             return [room_response(length, paper.RATE, rng) for _ in range(number)]
-        return [decaying(length, rng) for _ in range(number)]
+        return [decaying(length, rng, decay) for _ in range(number)]
 
     def _noise(self, heard: Complex, rng: np.random.Generator) -> Complex:
         level = 10 ** (-self.snr / 20)
