@@ -1,4 +1,4 @@
-"""Echo cancellation: WL-DR-RLS-DCD beside the reading version, Woodbury RLS, pyroomacoustics' RLS, and the memory's bound.
+"""WL-DR-RLS-DCD beside the reading version, Woodbury RLS, pyroomacoustics' RLS and the memory's bound.
 
 The bound is what this machine's memory allows: bytes moved over the measured bandwidth of each cache level, plus, for
 each tap move, the dependent loads of the search at the measured latency. Nothing can be overlapped away from a search

@@ -109,7 +109,9 @@ def test_operations_grow_with_length():
     for reuse in (1, 3):
         one, two = dcd_operations(1000, reuse, 4), dcd_operations(2000, reuse, 4)
         assert two.additions / one.additions == pytest.approx(2, rel=0.01)
-    assert woodbury_operations(200).multiplications / woodbury_operations(100).multiplications == pytest.approx(4, rel=0.02)
+    assert woodbury_operations(200).multiplications / woodbury_operations(100).multiplications == pytest.approx(
+        4, rel=0.02
+    )
 
 
 def test_recorded_seeds_obey_the_theory():

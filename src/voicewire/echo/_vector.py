@@ -43,9 +43,7 @@ class _Loop:
 
     def load(self, base: Any, offset: Any, lanes: int = LANES) -> Any:
         kind = ir.VectorType(self.scalar, lanes)
-        value = self.builder.load(
-            self.builder.bitcast(self.builder.gep(base, [offset]), kind.as_pointer()), typ=kind
-        )
+        value = self.builder.load(self.builder.bitcast(self.builder.gep(base, [offset]), kind.as_pointer()), typ=kind)
         value.align = self.size
         return value
 
@@ -188,10 +186,8 @@ def _adder(shift: bool) -> Any:
                 values = []
                 for i, new in enumerate((*even, *odd)):
                     at = loop.plus(loop.scaled(chunk, BLOCK), i * LANES)
-                    if shift:
-                        old = builder.fmul(scale_, loop.next_position(residual, at))
-                    else:
-                        old = loop.load(residual, at)
+                    moved = builder.fmul(scale_, loop.next_position(residual, at)) if shift else None
+                    old = loop.load(residual, at) if moved is None else moved
                     values.append(builder.fadd(old, new))
                     loop.store(values[i], residual, at)
                 largest.see(chunk, values)

@@ -84,7 +84,10 @@ def check_first_step(answer: object) -> Feedback:
     return number(
         answer,
         0.5,
-        hints={0.3: "That is the exact step v/R_pp: DCD takes a power of two.", 0.25: "alpha/2 R_pp = 2.5 < 3 already."},
+        hints={
+            0.3: "That is the exact step v/R_pp: DCD takes a power of two.",
+            0.25: "alpha/2 R_pp = 2.5 < 3 already.",
+        },
         right="With alpha = 1/2 the test 3 > 2.5 passes at once.",
     )
 

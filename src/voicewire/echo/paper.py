@@ -1,4 +1,4 @@
-"""The paper's parameters, each once, with its place in the paper; and the named assumptions about what it leaves out."""
+"""The paper's parameters, each once, with its place in the paper; assumptions are named as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RLS by Woodbury's identity: the complex widely linear filter, and the real stereo filter that it equals (notebook 01)."""
+"""RLS by Woodbury's identity: the complex widely linear filter and the real one that it equals (notebook 01)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from .family import AdaptiveFilter, positive
 from .model import Responses, complex_taps
-
 
 # Sums may be reordered: without that LLVM adds one number after the other.
 _FAST = {"reassoc", "contract", "nsz"}

@@ -70,10 +70,10 @@ def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         n = int(np.flatnonzero(~np.isfinite(a))[0])
         raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
     limit = 1e12 if dtype.itemsize == 4 else 1e100
+    if a.size and max(np.abs(a.real).max(), np.abs(a.imag).max()) > limit:
+        raise SignalError(f"{name} exceeds {limit:g}: scale the samples to about 1, else their squares overflow")
     parts = a.astype(np.complex128 if dtype.itemsize == 8 else np.complex64, copy=True)
     flat = parts.view(parts.real.dtype)
-    if flat.size and max(flat.max(), -flat.min()) > limit:
-        raise SignalError(f"{name} exceeds {limit:g}: scale the samples to about 1, else their squares overflow")
     flat[np.abs(flat) < _SMALLEST] = 0
     return parts
 

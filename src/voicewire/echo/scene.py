@@ -1,4 +1,4 @@
-"""One conversation, the same for every algorithm: sources, rooms, pre-distortion, echo paths and their change, noise."""
+"""One conversation, the same for every algorithm: sources, rooms, pre-distortion, echo paths, noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The experiments of Section IV and beyond, as functions; what takes long is recorded by ``python -m voicewire.echo.study``."""
+"""The experiments of Section IV and beyond.
+
+What takes long is recorded by ``python -m voicewire.echo.study``.
+"""
 
 from __future__ import annotations
 
@@ -200,8 +203,12 @@ def _write(path: Path, rows: Rows) -> None:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({k: f"{v:.3f}" if isinstance(v, float) and k not in ("value", "alpha", "memory") else v
-                             for k, v in row.items()})
+            writer.writerow(
+                {
+                    k: f"{v:.3f}" if isinstance(v, float) and k not in ("value", "alpha", "memory") else v
+                    for k, v in row.items()
+                }
+            )
 
 
 def main(arguments: Sequence[str]) -> int:
