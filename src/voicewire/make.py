@@ -127,6 +127,7 @@ def book(options: argparse.Namespace) -> None:
     setup()
     if not options.as_committed:
         execute(options.all)
+    call(python(), "-m", "voicewire.bookext", step="drawing the scorecard's picture")
     if options.all or options.as_committed:
         shutil.rmtree(ROOT / "_build", ignore_errors=True)
     say("building the book")
@@ -199,7 +200,7 @@ def lock(options: argparse.Namespace) -> None:
     )  # fmt: skip
     upgrade = ("--upgrade",) if options.upgrade else ()
     call(*compiling, *upgrade, "--extra", "book", "--extra", "test", "-o", base, step="locking")
-    call(*compiling, *upgrade, "--all-extras", "-c", base, "-o", extras, step="locking the extras")
+    call(*compiling, *upgrade, "--extra", "dev", "-c", base, "-o", extras, step="locking the extras")
     call(python(), "-m", "voicewire.lockfile", step="writing environment.yml")
 
 

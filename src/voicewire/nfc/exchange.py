@@ -1,0 +1,176 @@
+"""Table 7.3: both ends send packets in turn through a channel with bit errors (derived in notebook 2).
+
+Each end answers a packet with its own next one, so data carry the acknowledgements, and one packet is under way at
+a time. A lost packet costs exactly one retransmission timeout: the timer started when the packet began to cross.
+"""
+
+from dataclasses import dataclass, field
+
+import numba
+import numpy as np
+
+from voicewire.nfc import paper
+from voicewire.nfc.channel import Channel, cross
+from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
+from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link
+from voicewire.nfc.session import MAXIMUM_RETRANSMISSIONS, RESPONSE_LATENCY, RTO
+
+
+@numba.njit(cache=True)
+def _turn(
+    bits: int, rto: int, backoff: bool, limit: int, kind: int, to_bad: float, to_good: float, bad: bool,
+    rng: np.random.Generator,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Cross the channel at last; return (slots lost to timeouts, losses, channel state). Losses > limit: gave up."""
+    lost_time, losses, wait = 0, 0, rto
+    while True:
+        hit, bad = cross(bits, bad, kind, to_bad, to_good, rng)
+        if not hit:
+            return lost_time, losses, bad
+        losses += 1
+        if losses > limit:
+            return lost_time, losses, bad
+        lost_time += wait
+        if backoff:
+            wait *= 2
+
+
+@numba.njit(cache=True)
+def _runs(
+    runs: int, bits: np.ndarray, rto: int, backoff: bool, limit: int, kind: int, to_bad: float, to_good: float,
+    start_bad: float, rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Repeat the exchange; return (slots lost to timeouts, losses, packets delivered), each of shape (runs,)."""
+    lost_time = np.zeros(runs, np.int64)
+    losses = np.zeros(runs, np.int64)
+    through = np.zeros(runs, np.int64)
+    for run in range(runs):
+        bad = kind == 2 and rng.random() < start_bad
+        for size in bits:
+            time, times, bad = _turn(size, rto, backoff, limit, kind, to_bad, to_good, bad, rng)
+            lost_time[run] += time
+            losses[run] += times
+            if times > limit:
+                break
+            through[run] += 1
+    return lost_time, losses, through
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Section 7.3: `packets` packets of `size` bytes from each end, in turn.
+
+    Parameters
+    ----------
+    packets, size : int
+        Packets from each end, and payload bytes of each.
+    latency : float
+        Response latency at each end, s.
+    rto : float
+        Retransmission timeout, s, from the moment a packet begins to cross.
+    backoff : bool
+        Double it at each further loss of the same packet (lwIP and RFC 6298), or keep it constant.
+    retransmissions : int
+        Give up after so many of one packet. With a constant timeout the chapter's 10^-4 needs the full twelve.
+    link, channel
+        The slotted link, and what spoils it.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first parameter that is impossible, or a channel of the wrong kind.
+    """
+
+    packets: int = paper.EXCHANGE_PACKETS
+    size: int = paper.EXCHANGE_BYTES
+    latency: float = RESPONSE_LATENCY
+    rto: float = RTO
+    backoff: bool = False
+    retransmissions: int = MAXIMUM_RETRANSMISSIONS
+    link: Link = field(default_factory=Link)
+    channel: Channel = field(default_factory=Channel)
+
+    def __post_init__(self) -> None:
+        check_count("packets", self.packets)
+        check_count("bytes of a packet", self.size)
+        check_not_negative("response latency", self.latency, "s")
+        check_positive("retransmission timeout", self.rto, "s")
+        check_count("retransmissions", self.retransmissions, least=0)
+        if self.channel.kind == 3:
+            raise ParameterError("an exchange takes bit errors: build the channel with Channel.random or Channel.burst")
+
+    @property
+    def bits(self) -> int:
+        """Bits of a packet that an error can hit: the IP packet's."""
+        return 8 * (self.size + HEADER_BYTES)
+
+    @property
+    def loss(self) -> float:
+        """Probability that a packet is lost."""
+        return self.channel.loss(self.bits)
+
+    @property
+    def floor(self) -> float:
+        """Latency without a single error, s: every packet and every response, set-up and teardown around them."""
+        link, response = self.link, self.link.slots_of_time(self.latency)
+        ack, syn = link.slots(HEADER_BYTES), link.slots(SYN_BYTES)
+        turn = link.slots(self.size + HEADER_BYTES) + response
+        return (2 * self.packets * turn + 2 * syn + ack + 3 * ack + 4 * response) * link.period
+
+    @property
+    def mean(self) -> float:
+        """Expected latency, s, without a limit on retransmissions: floor + 2 N RTO times the wait of one packet.
+
+        p/(1 - p) for a constant timeout, p/(1 - 2p) with backoff, and infinite from p = 1/2 on.
+        """
+        p = self.loss
+        if self.backoff and p >= 0.5:
+            return float("inf")
+        factor = p / (1 - 2 * p) if self.backoff else p / (1 - p)
+        return self.floor + 2 * self.packets * self.timeout * factor
+
+    @property
+    def timeout(self) -> float:
+        """Retransmission timeout, s, rounded up to whole slots."""
+        return max(1, self.link.slots_of_time(self.rto)) * self.link.period
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the latency for a constant timeout and independent losses, s (geometric law)."""
+        p = self.loss
+        return float(self.timeout * np.sqrt(2 * self.packets * p) / (1 - p))
+
+    def run(self, runs: int, rng: np.random.Generator) -> "Outcomes":
+        """Repeat the exchange `runs` times. Set-up and teardown are spared the errors (7 packets in 207)."""
+        check_count("runs", runs)
+        channel = self.channel
+        bits = np.full(2 * self.packets, self.bits, dtype=np.int64)
+        slots = max(1, self.link.slots_of_time(self.rto))
+        lost, losses, through = _runs(
+            runs, bits, slots, self.backoff, self.retransmissions, channel.kind, channel.to_bad, channel.to_good,
+            channel.ber, rng,
+        )  # fmt: skip
+        return Outcomes(self.floor + lost * self.link.period, losses, through == len(bits))
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What repeated exchanges came to, each array of shape (runs,).
+
+    Parameters
+    ----------
+    seconds : ndarray
+        Latency; of an exchange that gave up, its time in timeouts on top of the floor.
+    losses : ndarray of int64
+        Packets lost.
+    delivered : ndarray of bool
+        False where an end gave up.
+    """
+
+    seconds: np.ndarray
+    losses: np.ndarray
+    delivered: np.ndarray
+
+    def percentile(self, seconds: float) -> float:
+        """Give the share of runs, in per cent, that were at most this long."""
+        return float(100 * np.mean(self.seconds <= seconds))

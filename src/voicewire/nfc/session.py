@@ -1,0 +1,215 @@
+"""One TCP session through the link: what is asked, what comes back (notebook 1)."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from voicewire.nfc import engine, paper
+from voicewire.nfc.channel import Channel
+from voicewire.nfc.errors import (
+    ParameterError,
+    check_count,
+    check_not_negative,
+    check_positive,
+)
+from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, segment_sizes
+
+RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
+RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
+MAXIMUM_RETRANSMISSIONS = 12  # lwIP's TCP_MAXRTX
+NEVER = 1 << 40
+
+
+@dataclass(frozen=True)
+class Session:
+    """A bulk transfer from the end-user device to the appliance.
+
+    Parameters
+    ----------
+    size, mss : int
+        Bytes to transfer, and at most in a segment.
+    window : int
+        Initial congestion window, bytes.
+    window_limit : int
+        The least of maximum congestion window, send buffer and receive window, bytes.
+    restart_window : int or None
+        Congestion window after a timeout, bytes; None: one MSS (the chapter's text on Table 7.1).
+    latency : float
+        Response latency at each end, outside the air time, s.
+    ethernet_delay : float
+        Delay between bridge and end-user device, s; it enters a round trip once.
+    rto : float
+        Retransmission timeout, s, counted while nothing waits for the link or is on it.
+    backoff : bool
+        Double the timeout at each further retransmission of the same segment.
+    retransmissions : int
+        Give up after so many in a row.
+    duplicates : int
+        Duplicate acknowledgements that make a fast retransmit; 0: none, every loss waits for its timeout.
+    single_buffer : bool
+        The appliance reads its next packet only when its own is on its way (True), or latency and transmission
+        overlap (False). Notebook 3 shows which of the two fits.
+    link : Link
+        The slotted link.
+    channel : Channel
+        Bit errors or packet losses.
+
+    Raises
+    ------
+    ParameterError
+        Naming the first parameter that is impossible.
+    """
+
+    size: int = paper.TABLE_72_BYTES
+    mss: int = paper.MSS
+    window: int = paper.INITIAL_CWND
+    window_limit: int = paper.MAXIMUM_CWND
+    restart_window: int | None = None
+    latency: float = RESPONSE_LATENCY
+    ethernet_delay: float = 0.0
+    rto: float = RTO
+    backoff: bool = True
+    retransmissions: int = MAXIMUM_RETRANSMISSIONS
+    duplicates: int = 3
+    single_buffer: bool = True
+    link: Link = field(default_factory=Link)
+    channel: Channel = field(default_factory=Channel)
+
+    def __post_init__(self) -> None:
+        check_count("bytes to transfer", self.size)
+        check_count("MSS", self.mss)
+        check_count("initial window", self.window)
+        check_count("window limit", self.window_limit)
+        check_not_negative("response latency", self.latency, "s")
+        check_not_negative("Ethernet delay", self.ethernet_delay, "s")
+        check_positive("retransmission timeout", self.rto, "s")
+        check_count("retransmissions", self.retransmissions, least=0)
+        check_count("duplicates for a fast retransmit", self.duplicates, least=0)
+        if self.restart_window is not None:
+            check_count("restart window", self.restart_window)
+        if self.mss > 65_495:
+            raise ParameterError(f"MSS is {self.mss} bytes: an IP packet holds at most 65495 after its headers")
+
+    @property
+    def near(self) -> int:
+        """Response latency of the appliance, slots."""
+        return self.link.slots_of_time(self.latency)
+
+    @property
+    def far(self) -> int:
+        """Response latency of the end-user device with the Ethernet delay, slots."""
+        return self.link.slots_of_time(self.latency + self.ethernet_delay)
+
+    def data_slots(self) -> np.ndarray:
+        """Give the slots of each data segment, shape (n,)."""
+        sizes = segment_sizes(self.size, self.mss)
+        return -(-(sizes + HEADER_BYTES + self.link.framing) // self.link.payload)
+
+    def run(self, rng: np.random.Generator | None = None, log: bool = False) -> "Result":
+        """Simulate the session.
+
+        Parameters
+        ----------
+        rng : Generator, optional
+            Needed by a channel with random errors.
+        log : bool
+            Keep the list of all packets (`Result.packets`).
+
+        Raises
+        ------
+        ParameterError
+            If the channel is random and no generator is given.
+        """
+        if rng is None:
+            if self.channel.kind in (1, 2) and self.channel.to_bad > 0:
+                raise ParameterError("a random channel needs a generator: pass rng=numpy.random.default_rng(seed)")
+            rng = np.random.default_rng(0)
+        sizes = segment_sizes(self.size, self.mss)
+        bad = self.channel.start(rng)
+        raw = engine.session(
+            self.data_slots(),
+            sizes,
+            self.link.slots(HEADER_BYTES),
+            self.link.slots(SYN_BYTES),
+            self.near,
+            self.far,
+            self.mss,
+            self.window,
+            self.window_limit,
+            self.mss if self.restart_window is None else self.restart_window,
+            max(1, self.link.slots_of_time(self.rto)),
+            self.backoff,
+            self.retransmissions,
+            self.duplicates if self.duplicates else NEVER,
+            self.single_buffer,
+            self.channel.kind,
+            self.channel.to_bad,
+            self.channel.to_good,
+            self.channel.every,
+            bad,
+            rng,
+            log,
+        )
+        return Result(self, *raw)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a simulated session did. Times in slots unless the name says otherwise.
+
+    Parameters
+    ----------
+    session : Session
+        What was asked.
+    slots : int
+        Slots from the first SYN to the end of the last packet.
+    delivered : int
+        Bytes handed to the appliance, in order.
+    data_sent, data_lost, data_arrived, duplicates : int
+        Data packets put on the link, lost there, arrived, and arrived though already there.
+    acks_sent, acks_lost, acks_arrived : int
+        The same for acknowledgements.
+    timeouts, fast : int
+        Retransmission timeouts and fast retransmits.
+    gave_up : bool
+        True if the limit of retransmissions ended the session.
+    air : int
+        Slots in which the link was busy.
+    packets : ndarray of int64, shape (k, 5)
+        Columns: first slot, slots, direction (0 to the appliance, 1 back), segment (-1: control; of an ACK the next
+        one expected), lost. Empty unless asked for.
+    """
+
+    session: Session
+    slots: int
+    delivered: int
+    data_sent: int
+    data_lost: int
+    data_arrived: int
+    duplicates: int
+    acks_sent: int
+    acks_lost: int
+    acks_arrived: int
+    timeouts: int
+    fast: int
+    gave_up: bool
+    air: int
+    packets: np.ndarray
+
+    @property
+    def seconds(self) -> float:
+        """Session latency, s."""
+        return self.slots * self.session.link.period
+
+    @property
+    def goodput(self) -> float:
+        """Application bytes delivered, over the whole session, bit/s."""
+        return math.nan if self.slots == 0 else 8 * self.delivered / self.seconds
+
+    @property
+    def outcome(self) -> str:
+        """How the session ended, in words."""
+        if self.gave_up:
+            return f"gave up after {self.session.retransmissions} retransmissions"
+        return "delivered"

@@ -1,0 +1,193 @@
+"""A real lwIP as the model's witness: the packaged library, driven in virtual time in a child process.
+
+Where Debian's `liblwip-dev` and a C compiler are installed, `available()` is true and `run` compiles the small driver
+`lwip_session.c` once and drives it. Elsewhere `rows` reads the recorded rows in `data/nfc/lwip.csv` (see the README
+there). Notebook 3 shows both beside the closed form.
+"""
+
+import csv
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from voicewire import paths
+from voicewire.nfc import paper
+from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
+from voicewire.nfc.session import Session as Model
+
+HEADERS = Path("/usr/include/lwip/lwip/tcp.h")
+LARGEST_MSS = 1460  # compiled into the packaged library
+ADAPTED_RTO = 10.0  # s, long enough never to fire early: chapter 5's own rule is not to be had
+RECORDING = "lwip.csv"
+PHASES = 20  # of the 250 ms timer, evenly spread
+
+
+class WitnessError(RuntimeError):
+    """lwIP could not be built or driven; the message says what the compiler or the driver said."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One session of the real stack.
+
+    Parameters
+    ----------
+    seconds : float
+        From the first slot of the SYN to the end of the last packet, s.
+    delivered, data_sent, data_lost, again : int
+        Bytes that the appliance got; data packets sent, lost on the link, and sent again.
+    """
+
+    seconds: float
+    delivered: int
+    data_sent: int
+    data_lost: int
+    again: int
+
+
+@cache
+def available() -> bool:
+    """Whether a C compiler, lwIP's headers and its library are all here."""
+    return shutil.which("cc") is not None and HEADERS.is_file()
+
+
+@cache
+def _driver() -> Path:
+    """Compile the driver into a directory that lives as long as this process, and return its path."""
+    folder = Path(_folder().name)
+    source = folder / "lwip_session.c"
+    source.write_text(resources.files("voicewire.nfc").joinpath("lwip_session.c").read_text(encoding="utf-8"))
+    target = folder / "lwip_session"
+    command = ["cc", "-O2", "-I", str(HEADERS.parent.parent), "-o", str(target), str(source), "-llwip"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        raise WitnessError(f"lwIP's driver did not compile: {done.stderr.strip().splitlines()[-1]}")
+    return target
+
+
+@cache
+def _folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="voicewire-lwip-")
+
+
+def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int = 0, rto: float = ADAPTED_RTO) -> Row:
+    """Drive one session through the real stack.
+
+    Parameters
+    ----------
+    session : Session
+        Size, MSS, windows, latency, delay and link; its own timers and channel are not used.
+    phase : float
+        First call of lwIP's 250 ms timer, s: a free parameter, because the session starts at any moment.
+    quick : bool
+        Acknowledge each data packet at once, or leave it to lwIP's delayed acknowledgements.
+    every : int
+        Lose each `every`-th data packet; 0: none.
+    rto : float
+        Retransmission timeout, s, in lwIP's steps of 0.5 s; 0: lwIP's own estimate.
+
+    Raises
+    ------
+    ParameterError
+        If the MSS is larger than the packaged library's, or the phase is negative.
+    WitnessError
+        If lwIP is not installed, does not compile or does not finish.
+    """
+    if session.mss > LARGEST_MSS:
+        raise ParameterError(f"MSS is {session.mss} bytes: the packaged lwIP is built for at most {LARGEST_MSS}")
+    check_not_negative("timer phase", phase, "s")
+    check_not_negative("retransmission timeout", rto, "s")
+    check_count("one lost packet in", every, least=0)
+    if not available():
+        raise WitnessError("no lwIP here: install liblwip-dev and a C compiler, or read the recorded rows")
+    micro = 1e6
+    values = [
+        session.size, session.mss, session.window, session.window_limit, round(session.latency * micro),
+        round(session.ethernet_delay * micro), round(session.link.period * micro), session.link.payload,
+        session.link.framing, round(phase * micro), int(quick), every, paper.SEND_BUFFER, round(rto * 1e3), 1,
+    ]  # fmt: skip
+    command = [str(_driver()), *map(str, values)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode:
+        raise WitnessError(f"lwIP's driver failed: {done.stderr.strip()}")
+    micros, delivered, sent, lost, again, _, _, failed = (int(word) for word in done.stdout.split())
+    if failed:
+        raise WitnessError("lwIP's session did not end: it gave up, or an hour of virtual time was over")
+    return Row(micros / micro, delivered, sent, lost, again)
+
+
+def cases() -> dict[str, tuple[Model, dict[str, float]]]:
+    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, a stock timeout."""
+    named: dict[str, tuple[Model, dict[str, float]]] = {}
+    for mss in paper.TABLE_72:
+        named[f"table-7.2/{mss}"] = (Model(mss=mss), {})
+        named[f"delayed-acks/{mss}"] = (Model(mss=mss), {"quick": 0})
+        named[f"stock-timeout/{mss}"] = (Model(mss=mss), {"rto": 0})
+    for delay in paper.ETHERNET_DELAYS:
+        for window in paper.INITIAL_CWND_SIZES:
+            model = Model(size=paper.FIGURE_72_BYTES, window=window, ethernet_delay=delay)
+            named[f"fig-7.3/{delay:g}/{window}"] = (model, {})
+    for window in paper.INITIAL_CWND_SIZES:
+        named[f"lossy/{window}"] = (Model(size=paper.LOSSY_BYTES, window=window), {"every": paper.LOSS_ONE_IN})
+    return named
+
+
+def measure(name: str) -> Row:
+    """Drive one of `cases`, averaged over the phases of lwIP's timer."""
+    model, options = cases()[name]
+    runs = [
+        run(
+            model,
+            phase=(i + 0.5) / PHASES * 0.25,
+            quick=bool(options.get("quick", 1)),
+            every=int(options.get("every", 0)),
+            rto=options.get("rto", ADAPTED_RTO),
+        )
+        for i in range(PHASES)
+    ]
+    return Row(
+        sum(row.seconds for row in runs) / PHASES,
+        min(row.delivered for row in runs),
+        max(row.data_sent for row in runs),
+        max(row.data_lost for row in runs),
+        max(row.again for row in runs),
+    )
+
+
+def recorded() -> dict[str, Row]:
+    """Read the rows recorded in `data/nfc/lwip.csv`."""
+    with (paths.data("nfc") / RECORDING).open(encoding="utf-8", newline="") as file:
+        return {
+            row["case"]: Row(
+                float(row["seconds"]), int(row["delivered"]), int(row["data_sent"]), int(row["data_lost"]),
+                int(row["again"]),
+            )
+            for row in csv.DictReader(file)
+        }  # fmt: skip
+
+
+def rows() -> tuple[str, dict[str, Row]]:
+    """Return ("run here" or "recorded", the rows of all cases): the real stack if it is installed."""
+    if available():
+        return "run here", {name: measure(name) for name in cases()}
+    return "recorded", recorded()
+
+
+def record() -> Path:
+    """Run all cases and write `data/nfc/lwip.csv`; `python -m voicewire.nfc.witness` calls this."""
+    path = paths.data("nfc") / RECORDING
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["case", "seconds", "delivered", "data_sent", "data_lost", "again"])
+        for name in cases():
+            row = measure(name)
+            writer.writerow([name, f"{row.seconds:.4f}", row.delivered, row.data_sent, row.data_lost, row.again])
+    return path
+
+
+if __name__ == "__main__":
+    print(f"wrote {record().relative_to(paths.root())}")

@@ -1,0 +1,96 @@
+"""The data behind the figures: what a comparison of notebooks cannot see."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from voicewire.nfc import figures, paper
+from voicewire.nfc.channel import Channel
+from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.link import Link
+from voicewire.nfc.session import Session
+from voicewire.nfc.slots import ShortSession
+
+
+@pytest.fixture(autouse=True)
+def _no_window():
+    mpl.use("agg")
+    yield
+    plt.close("all")
+
+
+def test_timeline_draws_every_packet_where_it_was():
+    result = Session().run(log=True)
+    ax = figures.timeline(result)
+    bars = [path.get_extents() for collection in ax.collections for path in collection.get_paths()]
+    drawn = sorted((round(bar.x0, 6), round(bar.width, 6)) for bar in bars)
+    assert drawn == [(round(0.01 * first, 6), round(0.01 * slots, 6)) for first, slots, *_ in result.packets.tolist()]
+
+
+def test_staircase_climbs_by_one_slot():
+    line = figures.slot_staircase(Link()).lines[0]
+    assert set(np.diff(line.get_ydata())) == {0, 1}
+
+
+def test_decomposition_adds_up_to_the_latency():
+    sessions = {f"MSS {mss}": Session(mss=mss) for mss in paper.TABLE_72}
+    printed = {f"MSS {mss}": value for mss, value in paper.TABLE_72.items()}
+    ax = figures.decomposition(sessions, printed)
+    right = [
+        max(p.get_x() + p.get_width() for p in ax.patches if abs(p.get_y() + 0.3 - row) < 0.01) for row in range(4)
+    ]
+    assert right == pytest.approx([6.26, 6.26, 6.76, 7.86])
+
+
+def test_window_delay_is_relative_to_the_largest_window():
+    ax = figures.window_delay({0.0: [3.0, 2.0], 1.0: [5.0, 3.5]}, [2048, 8192])
+    assert list(ax.lines[0].get_ydata()) == [1.0, 0.0]
+    assert list(ax.lines[1].get_ydata()) == [1.5, 0.0]
+
+
+def test_goodput_ends_at_all_bytes_over_the_last_arrival():
+    result = Session(size=50_000).run(log=True)
+    line = figures.goodput_curve({"4096": result}).lines[0]
+    x, y = line.get_data()
+    assert y[-1] * x[-1] == pytest.approx(400)
+    assert y.max() < 8
+
+
+def test_losses_meet_at_low_rates_times_the_burst_length():
+    random, burst = (line.get_ydata() for line in figures.losses(4320).lines)
+    assert random[0] / burst[0] == pytest.approx(4, rel=0.01)
+
+
+def test_walls():
+    constant, doubling = figures.timer_walls().lines[:2]
+    assert constant.get_ydata()[-1] == pytest.approx(49, rel=0.01)
+    assert doubling.get_xdata().max() < 0.5
+
+
+def test_table_73_marks_one_row_each():
+    outcomes = {
+        key: Exchange(channel=Channel.random(key[1])).run(20, np.random.default_rng(0)) for key in paper.TABLE_73
+    }
+    assert len(figures.table_73(outcomes).get_yticks()) == 6
+
+
+def test_slot_figures():
+    session = ShortSession()
+    lines = figures.slot_latency(session).lines
+    assert (lines[0].get_ydata() >= lines[2].get_ydata()).all()
+    efficiency = figures.efficiency_map(session)
+    assert max(line.get_ydata().max() for line in efficiency.lines[::2]) == pytest.approx(100)
+    shares = figures.control_share(session, 848.0).lines
+    assert (shares[2].get_ydata() >= shares[0].get_ydata() - 1e-9).all()
+
+
+def test_the_rest_draws_what_it_is_given():
+    result = Session(size=20_000, channel=Channel.periodic(5)).run(log=True)
+    assert len(figures.packet_trace({"one in five": result}).lines) == 4
+    hits = np.zeros(400, dtype=bool)
+    hits[[3, 4, 250]] = True
+    assert list(figures.error_raster({"a": hits}, 100).lines[0].get_xdata()) == [3, 4, 50]
+    assert len(figures.expected_latency(Exchange()).lines) == 6
+    ax = figures.wall_check(np.array([0.1, 0.2]), {"constant timeout": np.ones((2, 5))})
+    assert len(ax.containers) == 1

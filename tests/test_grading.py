@@ -1,0 +1,226 @@
+"""Students' copies and grading: no solution leaves the house, and no submission crashes the grader."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from voicewire import cli, grading
+
+needs_nbgrader = pytest.mark.skipif(
+    importlib.util.find_spec("nbgrader") is None, reason="needs the extra 'grading' (nbgrader)"
+)
+
+
+def code(source, tags=(), outputs=()):
+    return new_code_cell(source, metadata={"tags": list(tags)}, outputs=list(outputs), execution_count=1)
+
+
+def chapter():
+    shown = new_output("stream", name="stdout", text="secret output\n")
+    return new_notebook(
+        cells=[
+            new_markdown_cell("# Slots"),
+            code("x = 2", outputs=[new_output("stream", name="stdout", text="kept\n")]),
+            new_markdown_cell("```{exercise} Slots\n:label: nfc-ex-slots\nHow many?\n```"),
+            new_markdown_cell("```{solution-start} nfc-ex-slots\n:class: dropdown\n```"),
+            new_markdown_cell("The secret reason."),
+            code("secret = 4\nanswer_slots, answer_more = secret, [secret]", ["solution"], [shown]),
+            code("def answer_function(n):\n    return 'secret'", ["solution"]),
+            code("check_slots(answer_slots)", ["check"], [shown]),
+            new_markdown_cell("```{solution-end}\n```"),
+            new_markdown_cell("Goodbye."),
+        ]
+    )
+
+
+def test_a_students_chapter_has_no_solution_and_keeps_its_checks():
+    copy = grading.student_copy(chapter())
+    text = nbformat.writes(copy)
+    assert "secret" not in text
+    assert "solution" not in text
+    assert [cell.source for cell in copy.cells] == [
+        "# Slots",
+        "x = 2",
+        "```{exercise} Slots\n:label: nfc-ex-slots\nHow many?\n```",
+        "answer_slots = ...  # your answer\nanswer_more = ...  # your answer",
+        "answer_function = ...  # your answer",
+        "check_slots(answer_slots)",
+        "Goodbye.",
+    ]
+    assert copy.cells[1].outputs[0].text == "kept\n"
+    assert "secret" in nbformat.writes(chapter())  # the source is left alone
+    unclosed = chapter()
+    del unclosed.cells[8]
+    with pytest.raises(grading.GradingError, match="no {solution-end}"):
+        grading.student_copy(unclosed)
+
+
+def graded(source, grade_id, points=None, *, solution=False):
+    made = {"grade": points is not None, "grade_id": grade_id, "locked": not solution, "schema_version": 3}
+    made |= {"solution": solution, "task": False} | ({"points": points} if points is not None else {})
+    return new_code_cell(source, metadata={"nbgrader": made})
+
+
+def assignment():
+    return new_notebook(
+        cells=[
+            new_markdown_cell("# Assignment"),
+            graded(
+                "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", "q1", solution=True
+            ),
+            graded(
+                "assert double(2) == 4\n### BEGIN HIDDEN TESTS\nassert double(-3) == -6\n### END HIDDEN TESTS",
+                "q1-test",
+                2,
+            ),
+            graded("answer = ...\n### BEGIN SOLUTION\nanswer = 42\n### END SOLUTION", "q2", solution=True),
+            graded("assert answer == 42", "q2-test", 3),
+        ],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
+    )
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    base = tmp_path_factory.mktemp("checkout")
+    folder = base / "notebooks" / "nfc"
+    folder.mkdir(parents=True)
+    (base / "notebooks" / "echo").mkdir()
+    (base / "data").mkdir()
+    (base / "pyproject.toml").touch()
+    nbformat.write(chapter(), folder / "01_slots.ipynb")
+    nbformat.write(chapter(), base / "notebooks" / "echo" / "01_echo.ipynb")
+    nbformat.write(assignment(), folder / "assignment.ipynb")
+    return base
+
+
+@pytest.fixture(scope="module")
+def released(checkout, tmp_path_factory):
+    out = tmp_path_factory.mktemp("students")
+    made = grading.write_students(out, base=checkout)
+    assert [path.relative_to(out).as_posix() for path in made] == [
+        "echo/01_echo.ipynb", "nfc/01_slots.ipynb", "nfc/assignment.ipynb",
+    ]  # fmt: skip
+    return out / "nfc" / "assignment.ipynb"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@needs_nbgrader
+@pytest.mark.slow
+def test_a_released_assignment_holds_neither_solutions_nor_hidden_tests(released, checkout):
+    text = released.read_text(encoding="utf-8")
+    assert "2 * x" not in text
+    assert "42" not in nbformat.reads(text, as_version=4).cells[3].source
+    assert "HIDDEN" not in text
+    assert "double(-3)" not in text
+    assert "import nbgrader" not in text
+    with pytest.raises(grading.GradingError, match="is there already"):
+        grading.write_students(released.parents[1], ["nfc"], base=checkout)
+
+
+@needs_nbgrader
+@pytest.mark.slow
+def test_submissions_of_every_kind_are_graded(released, checkout, tmp_path):
+    handed_in = tmp_path / "in"
+
+    def submit(name, change):
+        notebook = nbformat.read(released, as_version=4)
+        change(notebook.cells)
+        (handed_in / name).mkdir(parents=True)
+        nbformat.write(notebook, handed_in / name / "assignment.ipynb")
+
+    def right(cells):
+        cells[1].source = "def double(x):\n    return helper(x)"
+        cells[3].source = "answer = 42.0"
+        cells.insert(1, new_code_cell("def helper(x):\n    return x + x"))
+
+    def half(cells):
+        cells[1].source = "def double(x):\n    return 4"  # passes the test that it sees, not the hidden one
+        cells[3].source = "answer = 42"
+
+    def endless(cells):
+        cells[1].source = "while True:\n    pass"
+        cells[3].source = "answer = 42"
+
+    def stubborn(cells):  # the interrupt of the time limit doesn't stop it
+        loop = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+        cells[1].source = loop
+
+    def broken(cells):
+        cells[1].source = "def double(x:\n    return 2 * x"
+        cells[3].source = "answer = 42"
+
+    def deleted(cells):
+        cells[3].source = "answer = 42"
+        del cells[1:3]
+
+    def cheated(cells):
+        cells[2].source = "pass"
+        cells[4].source = "pass"
+
+    changes = {f.__name__: f for f in (right, half, endless, stubborn, broken, deleted, cheated)}
+    for name, change in changes.items():
+        submit(name, change)
+    (handed_in / "torn.ipynb").write_text('{"cells": [', encoding="utf-8")
+    nbformat.write(new_notebook(cells=[new_markdown_cell("Hello")]), handed_in / "other.ipynb")
+    before = contents(checkout), contents(handed_in)
+
+    reports = {r.file.split("/")[0]: r for r in grading.grade(handed_in, timeout=5, base=checkout)}
+
+    assert (contents(checkout), contents(handed_in)) == before
+    points = {name: [q.points for q in r.questions] for name, r in reports.items() if r.questions}
+    right_half = dict.fromkeys(("half", "endless", "broken", "deleted"), [0, 3])
+    assert points == {"right": [2, 3], **right_half, "stubborn": [0, 0], "cheated": [0, 0]}
+    assert (reports["right"].points, reports["right"].max_points, reports["right"].problems) == (5, 5, [])
+    problems = {name: "; ".join(r.problems) for name, r in reports.items()}
+    assert "cell q1 ran longer than 5 s" in problems["endless"]
+    assert problems["stubborn"].endswith("a cell ran on past the time limit, and past the interrupt that followed")
+    assert problems["broken"] == "cell q1, line 1: '(' was never closed"
+    assert problems["deleted"] == (
+        "cell q1 was deleted: an empty one stands in for it; cell q1-test was deleted: an empty one stands in for it"
+    )
+    assert "locked cell q1-test was edited" in problems["cheated"]
+    assert "no notebook that can be read" in problems["torn.ipynb"]
+    assert "no cell of any assignment" in problems["other.ipynb"]
+
+
+@needs_nbgrader
+@pytest.mark.slow
+def test_command_line(released, checkout, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("VOICEWIRE_ROOT", str(checkout))
+    assert cli.main(["student", str(tmp_path / "out"), "echo"]) == 0
+    assert (tmp_path / "out" / "echo" / "01_echo.ipynb").is_file()
+    assert cli.main(["student", str(tmp_path / "out"), "piano"]) == 1
+    assert "there is no study 'piano': choose from echo, nfc" in capsys.readouterr().err
+    notebook = nbformat.read(released, as_version=4)
+    notebook.cells[3].source = "answer = 42"
+    nbformat.write(notebook, tmp_path / "alice.ipynb")
+    assert cli.main(["grade", str(tmp_path / "alice.ipynb"), "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert row["questions"] == [
+        {"id": "q1-test", "points": 0.0, "max_points": 2.0},
+        {"id": "q2-test", "points": 3.0, "max_points": 3.0},
+    ]
+    assert (row["file"], row["study"], row["points"], row["max_points"]) == ("alice.ipynb", "nfc", 3.0, 5.0)
+    assert cli.main(["grade", str(tmp_path / "nobody")]) == 1
+    assert "nobody does not exist" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["grade", "x", "--timeout", "0"])
+    assert stop.value.code == 2
+
+
+def test_without_nbgrader_the_message_says_what_to_install(checkout, tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(grading.GradingError, match=r"pip install 'voicewire\[grading\]'"):
+        grading.write_students(tmp_path / "out", base=checkout)
+    assert not (tmp_path / "out").exists()
+    assert grading.write_students(tmp_path / "out", ["echo"], base=checkout)
