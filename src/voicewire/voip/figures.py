@@ -176,7 +176,7 @@ def playout_scatter(
 
 def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None, title: str = "") -> Axes:
     """R against delay or loss: medians, quartiles as bands (Figures 5.1 to 5.6)."""
-    ax = house.new_axes(ax, (6.4, 4.2))
+    ax = house.new_axes(ax, (6.0, 3.7))
     for k, (name, curve) in enumerate(curves.items()):
         colour = house.SERIES[k % 8]
         x = curve.x if what == "delay" else 100 * curve.x
@@ -203,7 +203,7 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
 
 def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     """Six panels of one call (Figures 5.7 and 5.8); the figure is returned."""
-    figure, axes = plt.subplots(6, 1, figsize=(6.4, 8.2), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(6, 1, figsize=(6.0, 7.4), sharex=True, layout="constrained")
     t = c.talk.times / 1e9
     keep = (t >= window[0]) & (t <= window[1])
     _on_bars(axes[0], t[keep])
