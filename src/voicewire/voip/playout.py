@@ -207,8 +207,9 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
     delay, starts = as_trace(delays_ms, spurts)
     r, i, cost, played = _bound(delay, starts, c.lambda1, c.lambda2, c.lambda3)
     chosen = np.full(played.size, np.nan)
-    for k in np.flatnonzero(played):
-        chosen[k] = np.sort(delay[starts[k] : starts[k + 1]])[played[k] - 1]
+    some = np.flatnonzero(played)
+    by_delay = delay[np.lexsort((delay, np.repeat(np.arange(played.size), np.diff(starts))))]
+    chosen[some] = by_delay[starts[some] + played[some] - 1]
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
 
