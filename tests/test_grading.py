@@ -178,13 +178,12 @@ def test_submissions_of_every_kind_are_graded(released, checkout, tmp_path):
 
     assert (contents(checkout), contents(handed_in)) == before
     points = {name: [q.points for q in r.questions] for name, r in reports.items() if r.questions}
-    assert points == {
-        "right": [2, 3], "half": [0, 3], "endless": [0, 3], "stubborn": [0, 0], "broken": [0, 3], "deleted": [0, 3], "cheated": [0, 0],
-    }  # fmt: skip
+    right_half = {key: [0, 3] for key in ("half", "endless", "broken", "deleted")}
+    assert points == {"right": [2, 3], **right_half, "stubborn": [0, 0], "cheated": [0, 0]}
     assert (reports["right"].points, reports["right"].max_points, reports["right"].problems) == (5, 5, [])
     problems = {name: "; ".join(r.problems) for name, r in reports.items()}
     assert "cell q1 ran longer than 5 s" in problems["endless"]
-    assert "cell q1 ran longer than 5 s" in problems["stubborn"]
+    assert problems["stubborn"].endswith("a cell ran on past the time limit, and past the interrupt that followed")
     assert problems["broken"] == "cell q1, line 1: '(' was never closed"
     assert problems["deleted"] == (
         "cell q1 was deleted: an empty one stands in for it; cell q1-test was deleted: an empty one stands in for it"

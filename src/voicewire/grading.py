@@ -308,6 +308,8 @@ class _Course:
                 raise GradingError(f"it did not end within {limit:.0f} s, whatever was tried") from None
         if process.returncode:
             lines = [line for line in log.splitlines() if "ERROR" in line] or log.splitlines() or ["no message"]
+            if "Timeout waiting" in lines[0]:
+                raise GradingError("a cell ran on past the time limit, and past the interrupt that followed")
             raise GradingError(re.sub(r"^\[.*?\]\s*", "", lines[0])[:300].replace(str(self._root), "."))
 
 
