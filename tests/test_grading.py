@@ -178,7 +178,7 @@ def test_submissions_of_every_kind_are_graded(released, checkout, tmp_path):
 
     assert (contents(checkout), contents(handed_in)) == before
     points = {name: [q.points for q in r.questions] for name, r in reports.items() if r.questions}
-    right_half = dict.fromkeys(("half", "endless", "broken", "deleted"), [0, 3])
+    right_half = {key: [0, 3] for key in ("half", "endless", "broken", "deleted")}
     assert points == {"right": [2, 3], **right_half, "stubborn": [0, 0], "cheated": [0, 0]}
     assert (reports["right"].points, reports["right"].max_points, reports["right"].problems) == (5, 5, [])
     problems = {name: "; ".join(r.problems) for name, r in reports.items()}

@@ -1,0 +1,242 @@
+"""`voicewire broker`, `voicewire pub` and `voicewire sub`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import ssl
+
+    from voicewire.mqtt.client import Client
+    from voicewire.mqtt.config import Config
+
+
+def register(subparsers: Any) -> None:
+    """Add the commands."""
+    broker = subparsers.add_parser(
+        "broker",
+        help="run an MQTT 3.1.1 and E-MQTT broker",
+        description="Run an MQTT 3.1.1 and E-MQTT broker until interrupted.",
+    )
+    broker.add_argument("--host", help="address to listen on (default 127.0.0.1: this machine only)")
+    broker.add_argument("--port", type=_port, help="port to listen on (default 1883; 0: a free one)")
+    broker.add_argument("--config", type=Path, metavar="FILE", help="TOML file: the same, and limits and access rules")
+    broker.add_argument(
+        "--deny-subscribe", action="append", default=[], metavar="TOPIC", help="refuse this topic filter (repeatable)"
+    )
+    broker.add_argument("--password-file", type=Path, metavar="FILE", help="name:hash lines as of mosquitto_passwd")
+    broker.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate chain, with the key or --tls-key")
+    broker.add_argument("--tls-key", type=Path, metavar="PEM", help="private key")
+    broker.add_argument("--persist", type=Path, metavar="FILE", help="SQLite file in which sessions outlive the broker")
+    broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
+    broker.add_argument("--quiet", action="store_true", help="log warnings only")
+    broker.set_defaults(handler=_broker)
+
+    pub = subparsers.add_parser("pub", help="publish one MQTT message", description="Publish one MQTT message.")
+    _common(pub)
+    pub.add_argument("-t", "--topic", required=True)
+    pub.add_argument("-m", "--message", help="payload (default: standard input)")
+    pub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2), default=0)
+    pub.add_argument("-r", "--retain", action="store_true")
+    pub.add_argument(
+        "--wait-for", type=_count, metavar="N", help="E-MQTT: wait until N subscribers (or 'all') have acknowledged"
+    )
+    pub.add_argument(
+        "--subscriber", action="append", default=[], metavar="ID", help="only this one counts (repeatable)"
+    )
+    pub.add_argument("--timeout", type=_seconds, default=30.0, metavar="S", help="give up after S seconds (default 30)")
+    pub.set_defaults(handler=_pub)
+
+    sub = subparsers.add_parser("sub", help="print MQTT messages", description="Print the messages of MQTT topics.")
+    _common(sub)
+    sub.add_argument("-t", "--topic", action="append", required=True, help="topic filter (repeatable)")
+    sub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2, 3), default=0)
+    sub.add_argument("-n", "--count", type=int, metavar="N", help="end after N messages")
+    sub.add_argument("-v", "--verbose", action="store_true", help="print the topic, too")
+    sub.add_argument("--answer", metavar="TEXT", help="E-MQTT: put TEXT into the acknowledgement of QoS 3 messages")
+    sub.add_argument("--timeout", type=_seconds, metavar="S", help="end when nothing comes for S seconds")
+    sub.set_defaults(handler=_sub)
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=_port, default=1883)
+    parser.add_argument("--id", default="", help="client id")
+    parser.add_argument("--keep-session", action="store_true", help="do not begin with a clean session (needs --id)")
+    parser.add_argument("--user")
+    parser.add_argument("--password")
+    parser.add_argument("--cafile", type=Path, metavar="PEM", help="speak TLS and trust this certificate")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _count(text: str) -> int | str:
+    if text == "all":
+        return text
+    if not text.isdecimal() or int(text) > 16382:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor a number from 0 to 16382")
+    return int(text)
+
+
+def _config(options: argparse.Namespace) -> Config:
+    from voicewire.mqtt.config import Config, load
+
+    config = load(options.config) if options.config else Config()
+    for name in ("host", "port", "password_file", "tls_cert", "tls_key", "persist"):
+        value = getattr(options, name)
+        if value is not None:
+            setattr(config, name, value)
+    config.deny_subscribe += tuple(options.deny_subscribe)
+    if options.no_qos3:
+        config.qos3 = False
+    return config
+
+
+def _broker(options: argparse.Namespace) -> int:
+    import logging
+
+    from voicewire.mqtt.config import ConfigError
+    from voicewire.mqtt.store import StoreError
+
+    logging.basicConfig(
+        level=logging.WARNING if options.quiet else logging.INFO,
+        format="%(asctime)s %(levelname)-7s %(message)s",
+        stream=sys.stderr,
+    )
+    try:
+        config = _config(options)
+        _run(_serve(config))
+    except (ConfigError, StoreError, OSError) as error:
+        return _failed("broker", error)
+    return 0
+
+
+async def _serve(config: Config) -> None:
+    import signal
+
+    from voicewire.mqtt.broker import Broker
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        try:
+            loop.add_signal_handler(number, stop.set)
+        except NotImplementedError:  # Windows: Ctrl-C ends the loop instead
+            break
+    async with Broker(config):
+        await stop.wait()
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    """Run `main` on uvloop where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        runner = asyncio.Runner()
+    else:
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    with runner:
+        runner.run(main)
+
+
+def _failed(command: str, error: BaseException) -> int:
+    print(f"voicewire {command}: {error}", file=sys.stderr)
+    return 1
+
+
+def _client(options: argparse.Namespace, **more: Any) -> Client:
+    from voicewire.mqtt.client import Client
+    from voicewire.mqtt.errors import MQTTError
+
+    if options.keep_session and not options.id:
+        raise MQTTError("--keep-session needs --id")
+    tls: ssl.SSLContext | None = None
+    if options.cafile:
+        import ssl
+
+        tls = ssl.create_default_context(cafile=options.cafile)
+    password = None if options.password is None else options.password.encode()
+    return Client(
+        options.host, options.port, options.id, clean=not options.keep_session, username=options.user,
+        password=password, tls=tls, **more,
+    )  # fmt: skip
+
+
+def _pub(options: argparse.Namespace) -> int:
+    from voicewire.mqtt.errors import MQTTError
+
+    payload = sys.stdin.buffer.read() if options.message is None else options.message.encode()
+
+    async def main() -> None:
+        async with _client(options) as client:
+            delivery = await client.publish(
+                options.topic, payload, options.qos, retain=options.retain, wait_for=options.wait_for,
+                subscribers=options.subscriber, timeout=options.timeout,
+            )  # fmt: skip
+            for name, seconds in delivery.acknowledged.items():
+                answer = delivery.answers.get(name)
+                text = "" if answer is None else f"  {answer.decode(errors='replace')}"
+                print(f"{name}  {seconds * 1000:.1f} ms{text}")
+
+    try:
+        asyncio.run(main())
+    except (MQTTError, OSError) as error:
+        return _failed("pub", error)
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _sub(options: argparse.Namespace) -> int:
+    from voicewire.mqtt.errors import MQTTError
+
+    answer = None if options.answer is None else options.answer.encode()
+
+    async def main() -> int:
+        more = {} if answer is None else {"answer": lambda _: answer}
+        async with _client(options, **more) as client:
+            codes = await client.subscribe(*options.topic, qos=options.qos)
+            for topic, code in zip(options.topic, codes, strict=True):
+                if code == 0x80:
+                    raise MQTTError(f"the broker refuses the subscription to {topic!r}")
+            left = options.count
+            while left is None or left > 0:
+                try:
+                    packet = await client.receive(options.timeout)
+                except TimeoutError:
+                    if options.count is None:
+                        return 0
+                    raise MQTTError(f"{left} of {options.count} messages did not come") from None
+                if options.verbose:
+                    sys.stdout.write(packet.topic + " ")
+                sys.stdout.flush()
+                sys.stdout.buffer.write(packet.payload + b"\n")
+                sys.stdout.buffer.flush()
+                left = None if left is None else left - 1
+        return 0
+
+    try:
+        return asyncio.run(main())
+    except (MQTTError, OSError) as error:
+        return _failed("sub", error)
+    except KeyboardInterrupt:
+        return 0

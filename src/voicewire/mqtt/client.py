@@ -1,0 +1,491 @@
+"""An asyncio client for MQTT 3.1.1 and E-MQTT: QoS 0 to 3, and a `publish` that knows who has the message.
+
+async with Client("127.0.0.1", 1883) as client:
+    delivery = await client.publish("alarm", b"on", wait_for=2, timeout=5)
+    print(delivery.acknowledged)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast
+
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
+from voicewire.mqtt.hold import Report, Status
+
+GRACE = 1.0
+"""Seconds that the broker's report may take to arrive after the time limit."""
+
+Observer = Callable[[str, p.Packet, float], None]
+
+
+@dataclass(slots=True)
+class Delivery:
+    """What is known about one published message.
+
+    Parameters
+    ----------
+    topic : str
+        Where it was published.
+    acknowledged : dict
+        Client id -> seconds from the broker's receipt of the message to this subscriber's acknowledgement.
+    answers : dict
+        Client id -> data that the subscriber put into its acknowledgement.
+    missing : dict
+        Client id -> why it has not acknowledged.
+    confirmed : float
+        Seconds from sending to the first answer of the broker: PUBACK, or PUBREC (NaN at QoS 0).
+    completed : float
+        Seconds from sending to the last packet of the exchange: PUBACK, or PUBCOMP (NaN at QoS 0).
+    """
+
+    topic: str
+    acknowledged: dict[str, float] = field(default_factory=dict)
+    answers: dict[str, bytes] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    confirmed: float = float("nan")
+    completed: float = float("nan")
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A message on its way to the broker; `packet` is what would be sent again after a reconnection."""
+
+    packet: p.Publish | p.Pubrel
+    delivery: Delivery
+    sent: float
+    confirmed: asyncio.Future[Report | None]
+    completed: asyncio.Future[None]
+
+
+class Client(asyncio.Protocol):
+    """One client; use it as an asynchronous context manager, or call `connect` and `disconnect`.
+
+    Parameters
+    ----------
+    host, port : str, int
+        The broker.
+    client_id : str
+        A fresh one by default.
+    clean : bool
+        Begin with a clean session. With False, calling `connect` again resumes: what was not acknowledged
+        is sent again.
+    keep_alive : int
+        Seconds; the client pings twice in that time. 0: never.
+    username, password : str, bytes, optional
+        Credentials.
+    will : Will, optional
+        Published by the broker if this client is lost.
+    tls : ssl.SSLContext, optional
+        Speak TLS.
+    answer : callable, optional
+        Called with each QoS 3 message; the bytes it returns travel in the acknowledgement.
+    observer : callable, optional
+        Called with "out" or "in", each packet, and `time.perf_counter()`.
+    max_waiting : int
+        Received messages that wait to be taken before the client stops reading.
+    """
+
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 1883,
+        client_id: str = "",
+        *,
+        clean: bool = True,
+        keep_alive: int = 60,
+        username: str | None = None,
+        password: bytes | None = None,
+        will: p.Will | None = None,
+        tls: ssl.SSLContext | None = None,
+        answer: Callable[[p.Publish], bytes] | None = None,
+        observer: Observer | None = None,
+        max_waiting: int = 10_000,
+    ) -> None:
+        self.host, self.port = host, port
+        self.client_id = client_id or f"voicewire-{uuid.uuid4().hex[:12]}"
+        self._connect = p.Connect(self.client_id, clean, keep_alive, will, username, password)
+        self._tls = tls
+        self._answer = answer
+        self._observer = observer
+        self._max_waiting = max_waiting
+        self._transport: asyncio.Transport | None = None
+        self._decoder = Decoder()
+        self._next_id = 0
+        self._pending: dict[int, _Pending] = {}
+        self._requests: dict[int, asyncio.Future[tuple[int, ...]]] = {}
+        self._received: set[int] = set()
+        self._inbox: asyncio.Queue[p.Publish | None] = asyncio.Queue()
+        self._paused = False
+        self._qos3_granted = False
+        self._speaks_qos3 = False
+        self._heard = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._connack: asyncio.Future[bool] | None = None
+        self._closed: asyncio.Future[None] | None = None
+        self._reason = "not connected"
+        self.session_present = False
+
+    # ------------------------------------------------------------------ connecting
+    async def __aenter__(self) -> Client:
+        await self.connect()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.disconnect()
+
+    async def connect(self, timeout: float = 10.0) -> bool:
+        """Connect, or connect again; returns whether the broker knew the session.
+
+        Raises
+        ------
+        RefusedError
+            If the broker says no.
+        DisconnectedError
+            If it cannot be reached, or says nothing in `timeout` seconds.
+        """
+        loop = asyncio.get_running_loop()
+        self._decoder = Decoder()
+        self._speaks_qos3 = False
+        self._inbox = asyncio.Queue() if self._transport is None else self._inbox
+        self._connack = loop.create_future()
+        self._closed = loop.create_future()
+        try:
+            await asyncio.wait_for(loop.create_connection(lambda: self, self.host, self.port, ssl=self._tls), timeout)
+            self._send(self._connect)
+            self.session_present = await asyncio.wait_for(self._connack, timeout)
+        except (OSError, TimeoutError) as error:
+            self._abort("no answer")
+            raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error or 'no answer'}") from None
+        if self._connect.clean:
+            self._received.clear()
+        for packet_id, pending in list(self._pending.items()):
+            packet = pending.packet
+            if isinstance(packet, p.Publish):
+                if packet.qos == 3:
+                    await self._ask_for_qos3()
+                packet = replace(packet, dup=True)
+            self._pending[packet_id].packet = packet
+            self._send(packet)
+        if self._connect.keep_alive:
+            self._timer = loop.call_later(self._connect.keep_alive / 2, self._ping)
+        return self.session_present
+
+    async def disconnect(self) -> None:
+        """Say DISCONNECT (no will is published) and close."""
+        if self._transport is None:
+            return
+        self._send(p.Disconnect())
+        self._transport.close()
+        if self._closed is not None:
+            await self._closed
+
+    def abort(self) -> None:
+        """Drop the connection without DISCONNECT, as a crash would."""
+        self._abort("aborted")
+
+    def _abort(self, reason: str) -> None:
+        self._reason = reason
+        if self._transport is not None:
+            self._transport.abort()
+
+    # ------------------------------------------------------------------ publishing
+    async def publish(
+        self,
+        topic: str,
+        payload: bytes | str = b"",
+        qos: int = 0,
+        *,
+        retain: bool = False,
+        wait_for: int | Literal["all"] | None = None,
+        subscribers: Iterable[str] = (),
+        timeout: float | None = None,
+    ) -> Delivery:
+        """Publish, and wait until the exchange that the QoS asks for is complete.
+
+        Parameters
+        ----------
+        topic, payload, qos, retain
+            As in MQTT.
+        wait_for : int or "all", optional
+            Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first).
+        subscribers : iterable of str
+            Client ids that count; `wait_for` defaults to all of them.
+        timeout : float, optional
+            Seconds; with `wait_for` 30 by default, else unlimited.
+
+        Returns
+        -------
+        Delivery
+            Who has acknowledged, and when.
+
+        Raises
+        ------
+        NotAcknowledgedError
+            If they have not; says who is missing and why, and has the :class:`Delivery` so far.
+        DisconnectedError
+            If the connection ends before. After `connect` the message goes on if the session is not clean.
+        MalformedError
+            If an argument is outside what the protocol allows.
+        """
+        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        names = tuple(dict.fromkeys(subscribers))
+        if wait_for is None and names:
+            wait_for = len(names)
+        if wait_for is None:
+            return await self._publish(p.Publish(topic, data, qos, retain), timeout, None)
+        need = p.WAIT_FOR_ALL if wait_for == "all" else wait_for
+        if wait_for != "all" and not 0 <= wait_for < p.WAIT_FOR_ALL:
+            raise MalformedError(f"cannot wait for {wait_for} subscribers; 0 to {p.WAIT_FOR_ALL - 1}, or 'all'")
+        p.encode_wait(need, names)
+        await self._ask_for_qos3()
+        limit = 30.0 if timeout is None else timeout
+        if limit <= 0:
+            raise ValueError(f"timeout of {limit} s; it must be above 0")
+        packet = p.Publish(
+            topic, data, 3, retain, waited=need, subscribers=names, report=True,
+            limit=min(65535, max(1, round(limit / p.TICK))),
+        )  # fmt: skip
+        return await self._publish(packet, limit + GRACE, need)
+
+    async def _publish(self, packet: p.Publish, timeout: float | None, need: int | None) -> Delivery:
+        delivery = Delivery(packet.topic)
+        if not packet.qos:
+            self._send(packet)
+            return delivery
+        loop = asyncio.get_running_loop()
+        packet_id = self._take_id()
+        packet = replace(packet, packet_id=packet_id)
+        pending = _Pending(packet, delivery, time.perf_counter(), loop.create_future(), loop.create_future())
+        p.encode(packet)  # an argument out of range must not leave anything pending
+        self._pending[packet_id] = pending
+        self._send(packet)
+        try:
+            report = await asyncio.wait_for(asyncio.shield(pending.confirmed), timeout)
+        except TimeoutError:
+            text = f"the broker has not acknowledged {packet.topic!r} within {timeout:g} s"
+            raise NotAcknowledgedError(text, delivery) from None
+        if report is not None:
+            delivery.acknowledged = {name: micros / 1e6 for name, (micros, _) in report.acknowledged.items()}
+            delivery.answers = {name: data for name, (_, data) in report.acknowledged.items() if data}
+            delivery.missing = {name: reason.words for name, reason in report.missing.items()}
+            if report.status is not Status.COMPLETE:
+                raise NotAcknowledgedError(_what_is_missing(packet, report, delivery, need or 0), delivery)
+        await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
+        return delivery
+
+    async def _ask_for_qos3(self) -> None:
+        """Learn once a connection whether the broker speaks E-MQTT."""
+        if self._speaks_qos3:
+            return
+        try:
+            codes = await self._request(lambda i: p.Subscribe(i, (("$e2e/hello", 3),)))
+        except DisconnectedError:
+            raise MQTTError(
+                "the broker does not speak E-MQTT (it closed the connection at QoS 3); "
+                "wait_for and subscribers need one that does"
+            ) from None
+        if codes != (3,):
+            raise MQTTError("the broker does not speak E-MQTT; wait_for and subscribers need one that does")
+        self._speaks_qos3 = True
+
+    # ------------------------------------------------------------------ subscribing
+    async def subscribe(self, *topics: str, qos: int = 0) -> tuple[int, ...]:
+        """Subscribe to one or more topic filters; returns the granted QoS of each (0x80: refused)."""
+        codes = await self._request(lambda i: p.Subscribe(i, tuple((t, qos) for t in topics)), qos == 3)
+        self._speaks_qos3 |= 3 in codes
+        return codes
+
+    async def unsubscribe(self, *topics: str) -> None:
+        """Unsubscribe from one or more topic filters."""
+        await self._request(lambda i: p.Unsubscribe(i, topics))
+
+    async def _request(self, make: Callable[[int], p.Subscribe | p.Unsubscribe], qos3: bool = False) -> tuple[int, ...]:
+        packet_id = self._take_id()
+        packet = make(packet_id)
+        p.encode(packet)
+        self._qos3_granted |= qos3
+        answer: asyncio.Future[tuple[int, ...]] = asyncio.get_running_loop().create_future()
+        self._requests[packet_id] = answer
+        self._send(packet)
+        try:
+            return await answer
+        finally:
+            self._requests.pop(packet_id, None)
+
+    async def receive(self, timeout: float | None = None) -> p.Publish:
+        """Return the next message.
+
+        Raises
+        ------
+        TimeoutError
+            If none comes in `timeout` seconds.
+        DisconnectedError
+            If the connection has ended and no message is left.
+        """
+        packet = await asyncio.wait_for(self._inbox.get(), timeout)
+        if packet is None:
+            self._inbox.put_nowait(None)
+            raise DisconnectedError(self._reason)
+        if self._paused and self._inbox.qsize() <= self._max_waiting // 2 and self._transport is not None:
+            self._paused = False
+            self._transport.resume_reading()
+        return packet
+
+    async def messages(self) -> AsyncIterator[p.Publish]:
+        """Yield messages until the connection ends."""
+        while True:
+            try:
+                yield await self.receive()
+            except DisconnectedError:
+                return
+
+    # ------------------------------------------------------------------ the protocol
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Asyncio: the connection is there."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._reason = "the broker closed the connection"
+        self._heard = time.monotonic()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Asyncio: the connection is gone; whoever waits for an answer learns it."""
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        error = DisconnectedError(self._reason if exc is None else f"connection lost: {exc}")
+        waiting: list[asyncio.Future[object]] = [
+            *cast("list[asyncio.Future[object]]", list(self._requests.values())),
+            *(cast("asyncio.Future[object]", x.confirmed) for x in self._pending.values()),
+            *(cast("asyncio.Future[object]", x.completed) for x in self._pending.values()),
+        ]
+        if self._connack is not None:
+            waiting.append(cast("asyncio.Future[object]", self._connack))
+        for future in waiting:
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # seen: nobody may be waiting for it
+        if self._connect.clean:
+            self._pending.clear()
+        self._inbox.put_nowait(None)
+        if self._closed is not None and not self._closed.done():
+            self._closed.set_result(None)
+
+    def data_received(self, data: bytes) -> None:
+        """Asyncio: bytes have come."""
+        self._heard = time.monotonic()
+        try:
+            for packet in self._decoder.feed(data):
+                if self._observer is not None:
+                    self._observer("in", packet, time.perf_counter())
+                self._handle(packet)
+        except MQTTError as error:
+            self._abort(str(error))
+
+    def _send(self, packet: p.Packet) -> None:
+        if self._transport is None or self._transport.is_closing():
+            raise DisconnectedError(self._reason)
+        if self._observer is not None:
+            self._observer("out", packet, time.perf_counter())
+        self._transport.write(p.encode(packet))
+
+    def _take_id(self) -> int:
+        for _ in range(65535):
+            self._next_id = self._next_id % 65535 + 1
+            if self._next_id not in self._pending and self._next_id not in self._requests:
+                return self._next_id
+        raise MQTTError("all 65535 packet ids are in use")
+
+    def _ping(self) -> None:
+        keep_alive = self._connect.keep_alive
+        if time.monotonic() - self._heard > keep_alive * 1.5:
+            self._abort("the broker has not answered PINGREQ")
+        elif self._transport is not None:
+            self._send(p.Pingreq())
+            self._timer = asyncio.get_running_loop().call_later(keep_alive / 2, self._ping)
+
+    def _handle(self, packet: p.Packet) -> None:
+        match packet:
+            case p.Connack(present, code):
+                if self._connack is None or self._connack.done():
+                    raise MalformedError("a CONNACK that nobody asked for")
+                if code:
+                    self._connack.set_exception(RefusedError(code))
+                else:
+                    self._connack.set_result(present)
+            case p.Publish():
+                self._take(packet)
+            case p.Puback(packet_id):
+                self._confirm(packet_id, None)
+                self._complete(packet_id)
+            case p.Pubrec(packet_id, qos, data):
+                self._confirm(packet_id, Report.decode(data) if data else None)
+                release = p.Pubrel(packet_id, qos)
+                if packet_id in self._pending:
+                    self._pending[packet_id].packet = release
+                self._send(release)
+            case p.Pubrel(packet_id, qos):
+                self._received.discard(packet_id)
+                self._send(p.Pubcomp(packet_id, qos))
+            case p.Pubcomp(packet_id):
+                self._complete(packet_id)
+            case p.Suback(packet_id, codes):
+                self._resolve(packet_id, codes)
+            case p.Unsuback(packet_id):
+                self._resolve(packet_id, ())
+            case p.Pingresp():
+                pass
+            case _:
+                raise MalformedError(f"a broker does not send {type(packet).__name__.upper()} packets")
+
+    def _resolve(self, packet_id: int, codes: tuple[int, ...]) -> None:
+        request = self._requests.get(packet_id)
+        if request is not None and not request.done():
+            request.set_result(codes)
+
+    def _confirm(self, packet_id: int, report: Report | None) -> None:
+        pending = self._pending.get(packet_id)
+        if pending is not None and not pending.confirmed.done():
+            pending.delivery.confirmed = time.perf_counter() - pending.sent
+            pending.confirmed.set_result(report)
+
+    def _complete(self, packet_id: int) -> None:
+        pending = self._pending.pop(packet_id, None)
+        if pending is not None and not pending.completed.done():
+            pending.delivery.completed = time.perf_counter() - pending.sent
+            pending.completed.set_result(None)
+
+    def _take(self, packet: p.Publish) -> None:
+        """A message has come: keep it, then acknowledge it; at QoS 2 and 3 it is kept once."""
+        if packet.qos == 3 and not self._qos3_granted:
+            raise MalformedError("the broker sent QoS 3 without being asked for it")
+        new = packet.qos < 2 or packet.packet_id not in self._received
+        if new:
+            self._inbox.put_nowait(packet)
+            if self._inbox.qsize() > self._max_waiting and self._transport is not None and not self._paused:
+                self._paused = True
+                self._transport.pause_reading()
+        if packet.qos == 1:
+            self._send(p.Puback(packet.packet_id))
+        elif packet.qos:
+            self._received.add(packet.packet_id)
+            data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
+            self._send(p.Pubrec(packet.packet_id, packet.qos, data))
+
+
+def _what_is_missing(packet: p.Publish, report: Report, delivery: Delivery, need: int) -> str:
+    """Say in one line why a message does not count as delivered."""
+    wanted = "all" if need == p.WAIT_FOR_ALL else str(max(need, 1))
+    text = f"{packet.topic!r}: {len(delivery.acknowledged)} of {wanted} subscribers have acknowledged"
+    if report.status is Status.TIMEOUT:
+        text += f" within {packet.limit * p.TICK:g} s"
+    if delivery.missing:
+        return text + "; missing: " + ", ".join(f"{name} ({why})" for name, why in delivery.missing.items())
+    return text + "; there are no others"

@@ -1,0 +1,280 @@
+"""What a broker may be told: limits, users, access rules, and where from (a TOML file or Python)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from voicewire.mqtt.topics import check_filter, matches
+
+
+class ConfigError(ValueError):
+    """The configuration of a broker is wrong; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may cost, and what happens beyond it.
+
+    Parameters
+    ----------
+    max_packet : int
+        Largest Remaining Length in bytes; a larger packet closes the connection.
+    max_connections : int
+        Further clients get CONNACK 3.
+    max_sessions : int
+        Sessions kept for clients that are away; further ones get CONNACK 3.
+    max_inflight : int
+        QoS 1-3 messages on the way to one client; more wait in its queue.
+    max_queued : int
+        Messages that wait for one client; more are dropped and counted.
+    max_queued_bytes : int
+        The same in bytes of payload, in-flight ones included.
+    max_subscriptions : int
+        For each client; further ones get 0x80.
+    max_retained : int
+        Retained messages of the broker; further topics are not retained.
+    max_holds : int
+        Messages of one publisher that wait for subscribers; more close the connection.
+    out_high, out_low, out_hard : int
+        Bytes waiting to be written to one client: publishers who feed it are held back above `out_high` until
+        it falls below `out_low`; above `out_hard` QoS 0 messages for it are dropped.
+    stall : float
+        Seconds that one client may hold back publishers without reading a byte.
+    connect_timeout : float
+        Seconds until CONNECT must be complete.
+    hold_timeout : float
+        Seconds until an E-MQTT publisher who asked for a report gets one, complete or not.
+    """
+
+    max_packet: int = 16 * 2**20
+    max_connections: int = 10_000
+    max_sessions: int = 100_000
+    max_inflight: int = 1000
+    max_queued: int = 10_000
+    max_queued_bytes: int = 64 * 2**20
+    max_subscriptions: int = 10_000
+    max_retained: int = 100_000
+    max_holds: int = 1000
+    out_high: int = 2**20
+    out_low: int = 2**18
+    out_hard: int = 8 * 2**20
+    stall: float = 1.0
+    connect_timeout: float = 10.0
+    hold_timeout: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access rule.
+
+    Parameters
+    ----------
+    topic : str
+        Topic filter; ``%u`` and ``%c`` stand for the user name and the client id.
+    user : str
+        User name, ``*`` for everyone, empty for anonymous clients.
+    allow : {"read", "write", "readwrite", "none"}
+        ``none`` forbids and wins over every other rule.
+    """
+
+    topic: str
+    user: str = "*"
+    allow: str = "readwrite"
+
+    def __post_init__(self) -> None:
+        if self.allow not in ("read", "write", "readwrite", "none"):
+            raise ConfigError(f"access: allow = {self.allow!r}; read, write, readwrite or none are possible")
+        check_filter(self.topic)
+
+
+def covers(rule: str, pattern: str) -> bool:
+    """Is every topic that `pattern` matches also matched by `rule`?"""
+    outer, inner = rule.split("/"), pattern.split("/")
+    if pattern.startswith("$") and rule[:1] in "+#":
+        return False
+    for i, level in enumerate(outer):
+        if level == "#":
+            return True
+        if i >= len(inner) or inner[i] == "#" or (level != "+" and level != inner[i]):
+            return False
+    return len(outer) == len(inner)
+
+
+class Permissions:
+    """What one client may read and write, from the rules that concern it; answers are remembered.
+
+    Parameters
+    ----------
+    rules : sequence of Access
+        All rules of the broker. A client that no rule mentions may do nothing once there are any.
+    user : str or None
+        User name, None for an anonymous client.
+    client_id : str
+        The client's id.
+    """
+
+    __slots__ = ("_denied", "_known", "_read", "_write")
+
+    def __init__(self, rules: tuple[Access, ...], user: str | None, client_id: str) -> None:
+        def filled(text: str) -> str | None:
+            for mark, value in (("%u", user or ""), ("%c", client_id)):
+                if mark in text:
+                    if not value or any(c in value for c in "+#/"):
+                        return None  # a name with a wildcard must not widen its owner's rights
+                    text = text.replace(mark, value)
+            return text
+
+        mine = [(filled(r.topic), r.allow) for r in rules if r.user in ("*", user or "")]
+        self._denied = [t for t, allow in mine if t and allow == "none"]
+        self._read = [t for t, allow in mine if t and allow.startswith("read")]
+        self._write = [t for t, allow in mine if t and allow.endswith("write")]
+        self._known: dict[str, bool] = {}
+
+    def may_write(self, topic: str) -> bool:
+        """May the client publish to `topic`?"""
+        known = self._known.get(topic)
+        if known is None:
+            if len(self._known) > 1000:
+                self._known.clear()
+            known = self._known[topic] = self._allowed(self._write, topic)
+        return known
+
+    def may_read(self, topic: str) -> bool:
+        """May the client be sent a message on `topic`?"""
+        return self._allowed(self._read, topic)
+
+    def may_subscribe(self, pattern: str) -> bool:
+        """May the client subscribe to `pattern` (it must lie wholly within one rule)?"""
+        return any(covers(r, pattern) for r in self._read) and not any(covers(r, pattern) for r in self._denied)
+
+    def _allowed(self, rules: list[str], topic: str) -> bool:
+        return any(matches(r, topic) for r in rules) and not any(matches(r, topic) for r in self._denied)
+
+
+class Passwords:
+    """User names and password hashes.
+
+    One `name:hash` a line, the hash as `mosquitto_passwd` writes it (``$7$``: PBKDF2-SHA512, ``$6$``: salted
+    SHA512); anything else counts as the password itself.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._users: dict[str, str] = {}
+        self.plain = False
+        try:
+            lines = Path(path).read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise ConfigError(f"cannot read the password file {path}: {error.strerror}") from None
+        for i, line in enumerate(lines, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            name, colon, secret = line.partition(":")
+            if not colon or not name:
+                raise ConfigError(f"{path}, line {i}: 'name:hash' expected")
+            self.plain |= not secret.startswith(("$6$", "$7$"))
+            self._users[name] = secret
+
+    def check(self, user: str, password: bytes | None) -> bool:
+        """Is `password` that of `user`?"""
+        secret = self._users.get(user)
+        if secret is None or password is None:
+            return False
+        parts = secret.split("$")
+        try:
+            if secret.startswith("$7$"):
+                salt, wanted = base64.b64decode(parts[3]), base64.b64decode(parts[4])
+                given = hashlib.pbkdf2_hmac("sha512", password, salt, int(parts[2]), len(wanted))
+            elif secret.startswith("$6$"):
+                salt, wanted = base64.b64decode(parts[2]), base64.b64decode(parts[3])
+                given = hashlib.sha512(password + salt).digest()
+            else:
+                given, wanted = password, secret.encode()
+        except (IndexError, ValueError):
+            return False
+        return hmac.compare_digest(given, wanted)
+
+
+@dataclass(slots=True)
+class Config:
+    """Everything a broker may be told.
+
+    Parameters
+    ----------
+    host, port : str, int
+        Where to listen; port 0 takes a free one.
+    deny_subscribe : tuple of str
+        Topic filters that SUBSCRIBE is refused for (0x80).
+    access : tuple of Access
+        Access rules; none: everything is allowed.
+    password_file : Path, optional
+        User names and hashes; without it everyone is let in.
+    allow_anonymous : bool
+        Let clients without user name in although there is a password file.
+    tls_cert, tls_key : Path, optional
+        PEM files; the key may be in the same file.
+    persist : Path, optional
+        SQLite file in which sessions outlive the broker.
+    qos3 : bool
+        Speak E-MQTT with clients that ask for it; False makes the broker a strict MQTT 3.1.1 server.
+    sys_interval : float
+        Seconds between statistics under ``$SYS``; 0: none.
+    limits : Limits
+        What one client may cost.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 1883
+    deny_subscribe: tuple[str, ...] = ()
+    access: tuple[Access, ...] = ()
+    password_file: Path | None = None
+    allow_anonymous: bool = False
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    persist: Path | None = None
+    qos3: bool = True
+    sys_interval: float = 10.0
+    limits: Limits = field(default_factory=Limits)
+
+
+def load(path: Path | str) -> Config:
+    """Read a TOML file whose keys are the fields of :class:`Config`, with tables `limits` and `access`.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, or a key or value is not known.
+    """
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    rules = tuple(_make(Access, "access", entry) for entry in data.pop("access", []))
+    limits = _make(Limits, "limits", data.pop("limits", {}))
+    for key in ("password_file", "tls_cert", "tls_key", "persist"):
+        if key in data:
+            data[key] = Path(path).parent / data[key]
+    if "deny_subscribe" in data:
+        data["deny_subscribe"] = tuple(data["deny_subscribe"])
+    config = _make(Config, str(path), data)
+    config.limits, config.access = limits, rules
+    return config
+
+
+def _make(kind: type[Any], where: str, values: dict[str, Any]) -> Any:
+    known = {f.name: f for f in fields(kind)}
+    for key, value in values.items():
+        if key not in known:
+            raise ConfigError(f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}")
+        if str(known[key].type) in ("int", "float") and (
+            isinstance(value, bool) or not isinstance(value, int | float) or value < 0
+        ):
+            raise ConfigError(f"{where}: {key} = {value!r} is not a number from 0 up")
+    return kind(**values)

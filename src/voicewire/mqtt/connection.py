@@ -1,0 +1,411 @@
+"""One client at the broker: an `asyncio.Protocol` that takes all packets of a buffer at once.
+
+The common packets are read where they lie, without objects; everything else goes through `decode`. A run of QoS 0
+messages on one topic is passed on as one piece of bytes. What is sent collects in `out` and is written once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import decode, read_length
+from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.session import RELEASED, Session
+
+if TYPE_CHECKING:
+    from voicewire.mqtt.broker import Broker
+    from voicewire.mqtt.session import Route
+
+BEFORE_CONNECT = 5 * 65537 + 10
+"""Largest possible CONNECT; nothing bigger is read from a stranger."""
+
+
+class Connection(asyncio.Protocol):
+    """The broker's end of one network connection."""
+
+    __slots__ = (
+        "blockers", "broker", "closing", "congested", "dirty", "keep_alive", "need", "out", "out_size", "peer",
+        "pending", "rest", "seen", "session", "stall_mark", "stall_timer", "stalled", "transport", "waiters",
+    )  # fmt: skip
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
+        self.session: Session | None = None
+        self.rest: bytearray | None = None
+        self.need = 0
+        self.out: list[bytes] = []
+        self.out_size = 0
+        self.dirty = False
+        self.closing = False
+        self.congested = False
+        self.stalled = False
+        self.stall_mark = 0
+        self.stall_timer: asyncio.TimerHandle | None = None
+        self.blockers: set[Connection] | None = None
+        self.waiters: set[Connection] | None = None
+        self.keep_alive = broker.config.limits.connect_timeout
+        self.seen = broker.loop.time()
+        self.peer = ""
+
+    # ------------------------------------------------------------------ asyncio's side
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection in, or turn it away."""
+        self.transport = cast(asyncio.Transport, transport)
+        address = transport.get_extra_info("peername")
+        self.peer = f"{address[0]}:{address[1]}" if address else "?"
+        limits = self.broker.config.limits
+        self.transport.set_write_buffer_limits(limits.out_high, limits.out_low)
+        self.broker.connections.add(self)
+        if self.broker.stuck:
+            self.transport.pause_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The network connection is gone; unless DISCONNECT came first, the will is published."""
+        self.closing = True
+        self.broker.gone(self, will=True)
+        self.broker.connections.discard(self)
+        self.release()
+        self.broker.flush()
+
+    def eof_received(self) -> bool:
+        """The client has closed its sending half: so does the broker."""
+        return False
+
+    def data_received(self, data: bytes) -> None:
+        """Take the next bytes from the network."""
+        if self.closing:
+            return
+        broker = self.broker
+        broker.bytes_received += len(data)
+        self.seen = broker.loop.time()
+        rest = self.rest
+        if rest is not None:
+            rest += data
+            if len(rest) < self.need:
+                return
+            data = bytes(rest)
+            self.rest = None
+        try:
+            used = self._packets(data)
+            if used < len(data) and not self.closing:
+                self.rest = bytearray(memoryview(data)[used:])
+                limit = broker.config.limits.max_packet if self.session else BEFORE_CONNECT
+                head = read_length(self.rest, 0, limit)
+                self.need = head[1] if head else 0
+        except MalformedError as error:
+            self.fail(str(error))
+        if len(data) < 4096:
+            broker.flush_when_idle()
+        else:
+            broker.flush()
+
+    def pause_writing(self) -> None:
+        """More than `out_high` bytes wait for this client: it is not read from until they are gone."""
+        self.congested = True
+        self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self.congested = False
+        if not self.blockers and not self.closing and not self.broker.stuck:
+            self.transport.resume_reading()
+        if self.session is not None and self.session.queue:
+            self.broker.pump(self.session, self)
+            self.broker.flush()
+        if not self.pressed():
+            self.release()
+
+    # ------------------------------------------------------------------ back-pressure
+    def pressed(self) -> bool:
+        """Is this client behind?"""
+        session = self.session
+        return self.congested or bool(session and session.queue and len(session.queue) > 1000)
+
+    def hold_back(self, publisher: Connection) -> None:
+        """Read no more from `publisher` until this client has caught up, or is given up as stalled."""
+        if self.waiters is None:
+            self.waiters = set()
+        self.waiters.add(publisher)
+        if publisher.blockers is None:
+            publisher.blockers = set()
+        publisher.blockers.add(self)
+        publisher.transport.pause_reading()
+        if self.stall_timer is None:
+            self.stall_mark = self._progress()
+            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
+
+    def _progress(self) -> int:
+        session = self.session
+        return self.transport.get_write_buffer_size() + self.out_size + (session.load if session else 0)
+
+    def _watch(self) -> None:
+        """A client that has taken nothing in `stall` seconds holds nobody back any longer."""
+        self.stall_timer = None
+        if not self.waiters:
+            return
+        mark = self._progress()
+        if mark < self.stall_mark:
+            self.stall_mark = mark
+            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
+            return
+        self.broker.log.warning("%s reads nothing: publishers no longer wait for it", self.name)
+        self.release()
+        self.stalled = True
+
+    def release(self) -> None:
+        """Let the publishers go on that waited for this client."""
+        self.stalled = False
+        if self.stall_timer is not None:
+            self.stall_timer.cancel()
+            self.stall_timer = None
+        waiters, self.waiters = self.waiters, None
+        for publisher in waiters or ():
+            if publisher.blockers is not None:
+                publisher.blockers.discard(self)
+                if not publisher.blockers:
+                    publisher.blockers = None
+                    if not publisher.closing and not publisher.congested and not self.broker.stuck:
+                        publisher.seen = self.broker.loop.time()
+                        publisher.transport.resume_reading()
+
+    # ------------------------------------------------------------------ sending
+    def push(self, data: bytes) -> None:
+        """Send `data` with the next flush."""
+        self.out.append(data)
+        self.out_size += len(data)
+        if not self.dirty:
+            self.dirty = True
+            self.broker.dirty.append(self)
+
+    def push_qos0(self, data: bytes, count: int) -> None:
+        """Send `count` QoS 0 messages, unless too much waits already: then they are dropped."""
+        if self.congested or self.out_size > 65536:
+            waiting = self.out_size + self.transport.get_write_buffer_size()
+            if waiting + len(data) > self.broker.config.limits.out_hard and waiting:
+                self.broker.dropped += count
+                return
+        self.out.append(data)
+        self.out_size += len(data)
+        if not self.dirty:
+            self.dirty = True
+            self.broker.dirty.append(self)
+
+    def write(self) -> None:
+        """Write what has collected."""
+        self.dirty = False
+        out = self.out
+        if out:
+            data = out[0] if len(out) == 1 else b"".join(out)
+            self.out = []
+            self.out_size = 0
+            self.broker.bytes_sent += len(data)
+            self.transport.write(data)
+
+    @property
+    def name(self) -> str:
+        """How the log calls this client."""
+        return f"{self.session.client_id!r} ({self.peer})" if self.session else self.peer
+
+    def fail(self, reason: str) -> None:
+        """Close because of `reason`; the will is published."""
+        self.broker.log.warning("%s closed: %s", self.name, reason)
+        self.close(will=True)
+
+    def close(self, will: bool) -> None:
+        """Send what is waiting and close; a client that doesn't read is cut off after a second."""
+        if self.closing:
+            return
+        self.closing = True
+        self.broker.gone(self, will=will)
+        if self.broker.commit():
+            self.write()
+        self.transport.close()
+        self.broker.loop.call_later(1.0, self.transport.abort)
+
+    # ------------------------------------------------------------------ receiving
+    def _packets(self, data: bytes) -> int:
+        """Handle every complete packet in `data` and return how many bytes they were."""
+        broker = self.broker
+        pos, n = 0, len(data)
+        session = self.session
+        if session is None:
+            pos = self._first(data)
+            session = self.session
+            if session is None or self.closing:
+                return pos
+        limit = broker.config.limits.max_packet
+        may_write = session.permissions
+        run: Route | None = None  # consecutive QoS 0 messages on one topic …
+        run_topic: bytes | None = None
+        run_start = run_count = 0  # … that begin here, and so many
+        handled = 0
+        try:
+            while n - pos >= 2 and not self.closing:
+                first = data[pos]
+                at = pos + 2
+                size = data[pos + 1]
+                if size < 0x80:
+                    end = at + size
+                else:
+                    head = read_length(data, pos, limit)
+                    if head is None:
+                        break
+                    at, end = head
+                if end > n:
+                    break
+                handled += 1
+                if first == 0x30:
+                    if end - at < 3:
+                        raise MalformedError("a PUBLISH without a topic name [MQTT-3.3.2-1]")
+                    topic_end = at + 2 + (data[at] << 8 | data[at + 1])
+                    topic = data[at + 2 : topic_end]
+                    if topic != run_topic:
+                        if run is not None:
+                            broker.forward(run, data[run_start:pos], run_count, self)
+                        run, run_topic = None, None
+                        if topic_end > end:
+                            raise MalformedError("the packet ends inside a field")
+                        route = broker.routes.get(topic) or broker.route(topic)
+                        if route.kind:
+                            broker.special(route, 0, 0, data[topic_end:end], False, self)
+                        elif may_write is None or may_write.may_write(route.name):
+                            run, run_start, run_count, run_topic = route, pos, 0, topic
+                    elif topic_end > end:
+                        raise MalformedError("the packet ends inside a field")
+                    run_count += 1
+                else:
+                    if run is not None:
+                        broker.forward(run, data[run_start:pos], run_count, self)
+                        run = None
+                    run_topic = None
+                    kind = first >> 4
+                    if kind == 3:
+                        self._publish(first, data, at, end, session)
+                    elif first == 0xC0 and end == at:
+                        self.push(b"\xd0\x00")
+                    elif end - at == 2 and 4 <= kind <= 7:
+                        self._acknowledgement(first, kind, data[at] << 8 | data[at + 1], session)
+                    else:
+                        self._other(first, data[at:end], session)
+                pos = end
+        finally:
+            broker.messages_received += handled
+            if run is not None and not self.closing:
+                broker.forward(run, data[run_start:pos], run_count, self)
+        return pos
+
+    def _first(self, data: bytes) -> int:
+        """Wait for CONNECT, which must come first [MQTT-3.1.0-1]."""
+        if data[0] != 0x10:
+            raise MalformedError("the first packet is not CONNECT [MQTT-3.1.0-1]")
+        head = read_length(data, 0, BEFORE_CONNECT)
+        if head is None or head[1] > len(data):
+            return 0
+        packet = decode(data[0], data[head[0] : head[1]])
+        self.broker.connect(self, cast(p.Connect, packet))
+        return head[1]
+
+    def _publish(self, first: int, data: bytes, at: int, end: int, session: Session) -> None:
+        """PUBLISH with QoS above 0, or with a flag."""
+        broker = self.broker
+        qos = first >> 1 & 3
+        if qos == 3:
+            if not (broker.config.qos3 and session.qos3):
+                raise MalformedError("QoS 3 from a client that has not subscribed with it [MQTT-3.3.1-4]")
+            broker.publish3(cast(p.Publish, decode(first, data[at:end])), self)
+            return
+        if first & 8 and not qos:
+            raise MalformedError("DUP at QoS 0 [MQTT-3.3.1-2]")
+        if end - at < 3:
+            raise MalformedError("a PUBLISH without a topic name [MQTT-3.3.2-1]")
+        topic_end = at + 2 + (data[at] << 8 | data[at + 1])
+        topic = data[at + 2 : topic_end]
+        payload_at = topic_end + 2 if qos else topic_end
+        if payload_at > end:
+            raise MalformedError("the packet ends inside a field")
+        packet_id = data[topic_end] << 8 | data[topic_end + 1] if qos else 0
+        if qos and not packet_id:
+            raise MalformedError("packet id 0 [MQTT-2.3.1-1]")
+        route = broker.routes.get(topic) or broker.route(topic)
+        payload = data[payload_at:end]
+        retain = bool(first & 1)
+        if route.kind:
+            broker.special(route, qos, packet_id, payload, retain, self)
+            return
+        permissions = session.permissions
+        if qos == 2:
+            received = session.received
+            if packet_id not in received:  # [MQTT-4.3.3-2]: once, whatever DUP says
+                received[packet_id] = None
+                if session.durable and broker.store is not None:
+                    broker.store.received(session.client_id, packet_id)
+                if permissions is None or permissions.may_write(route.name):
+                    broker.deliver(route, payload, 2, retain, self)
+            elif received[packet_id] is not None:
+                return  # a held message: its PUBREC comes when its subscribers have answered
+            self.push(b"\x50\x02" + data[topic_end:payload_at])
+            return
+        if permissions is None or permissions.may_write(route.name):
+            broker.deliver(route, payload, qos, retain, self)
+        if qos:
+            self.push(b"\x40\x02" + data[topic_end:payload_at])
+
+    def _acknowledgement(self, first: int, kind: int, packet_id: int, session: Session) -> None:
+        """PUBACK, PUBREC, PUBREL or PUBCOMP with nothing but its packet id."""
+        if not packet_id:
+            raise MalformedError("packet id 0 [MQTT-2.3.1-1]")
+        inflight = session.inflight
+        if kind == 4 and first == 0x40:
+            entry = inflight.get(packet_id)
+            if entry is None or entry[1] != 1:
+                return
+            del inflight[packet_id]
+            self.broker.finished(session, entry, self)
+        elif kind == 5 and (first == 0x50 or first == 0x56):
+            self._pubrec(first, packet_id, session, b"")
+        elif kind == 6 and (first == 0x62 or first == 0x66):
+            if packet_id in session.received:
+                self.broker.forget_received(session, packet_id)
+            self.push((b"\x70\x02" if first == 0x62 else b"\x76\x02") + packet_id.to_bytes(2, "big"))
+        elif kind == 7 and (first == 0x70 or first == 0x76):
+            entry = inflight.get(packet_id)
+            if entry is None or entry[0] is not RELEASED:
+                return
+            del inflight[packet_id]
+            self.broker.finished(session, entry, self)
+        else:
+            raise MalformedError(f"reserved flags {first & 15:04b} [MQTT-2.2.2-2]")
+
+    def _pubrec(self, first: int, packet_id: int, session: Session, data: bytes) -> None:
+        entry = session.inflight.get(packet_id)
+        qos = 3 if first == 0x56 else 2
+        if entry is not None and entry[1] < 2:
+            return
+        if entry is not None and entry[0] is not RELEASED:
+            qos = entry[1]
+            session.inflight[packet_id] = (RELEASED, qos, entry[2])
+            self.broker.released(session, entry, data)
+        self.push((b"\x62\x02" if qos == 2 else b"\x66\x02") + packet_id.to_bytes(2, "big"))
+
+    def _other(self, first: int, body: bytes, session: Session) -> None:
+        """Packets that are not worth a short cut."""
+        broker = self.broker
+        match decode(first, body):
+            case p.Subscribe() as packet:
+                broker.subscribe(packet, self, session)
+            case p.Unsubscribe() as packet:
+                broker.unsubscribe(packet, self, session)
+            case p.Disconnect():
+                session.will = None  # [MQTT-3.14.4-3]
+                self.close(will=False)
+            case p.Pubrec(packet_id, 3, data):
+                if len(data) > 65535:
+                    raise MalformedError("an answer of more than 65535 bytes in a PUBREC")
+                self._pubrec(0x56, packet_id, session, data)
+            case p.Connect():
+                raise MalformedError("a second CONNECT [MQTT-3.1.0-2]")
+            case packet:
+                raise MalformedError(f"a client does not send {type(packet).__name__.upper()} packets")

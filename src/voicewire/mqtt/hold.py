@@ -1,0 +1,265 @@
+"""End-to-end acknowledgement: a hold keeps the broker's answer back until enough subscribers have answered.
+
+The rules are those of the page *E-MQTT, completed*; its tests are in `tests/mqtt/test_e2e.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.packets import WAIT_FOR_ALL
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+    from voicewire.mqtt.session import Session
+
+
+class Status(IntEnum):
+    """How a hold ended."""
+
+    COMPLETE = 0
+    SHORT = 1
+    TIMEOUT = 2
+
+
+class Missing(IntEnum):
+    """Why a subscriber has not acknowledged."""
+
+    NO_ANSWER = 1
+    NOT_SUBSCRIBED = 2
+    QOS_0 = 3
+    OFFLINE = 4
+    QUEUE_FULL = 5
+    SESSION_ENDED = 6
+
+    @property
+    def words(self) -> str:
+        """The reason as the client's messages give it."""
+        return self.name.lower().replace("_", " ").replace("qos 0", "subscribed at QoS 0")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a broker knows about one message: who has acknowledged when, who has not, and why.
+
+    Parameters
+    ----------
+    status : Status
+        Whether enough have acknowledged.
+    acknowledged : dict
+        Client id -> microseconds after the broker had the PUBLISH, and the data that the answer carried.
+    missing : dict
+        Client id -> reason.
+    """
+
+    status: Status
+    acknowledged: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    missing: dict[str, Missing] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """Return the bytes that follow the packet id in a PUBREC of QoS 3."""
+        out = [bytes((self.status,)), len(self.acknowledged).to_bytes(2, "big")]
+        for name, (micros, data) in self.acknowledged.items():
+            raw = name.encode()
+            out += [len(raw).to_bytes(2, "big"), raw, min(micros, 2**32 - 1).to_bytes(4, "big")]
+            out += [len(data).to_bytes(4, "big"), data]
+        out.append(len(self.missing).to_bytes(2, "big"))
+        for name, reason in self.missing.items():
+            raw = name.encode()
+            out += [len(raw).to_bytes(2, "big"), raw, bytes((reason,))]
+        return b"".join(out)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Report:
+        """Read what :meth:`encode` wrote.
+
+        Raises
+        ------
+        MalformedError
+            If the bytes are not a report.
+        """
+        pos = 0
+
+        def take(n: int) -> bytes:
+            nonlocal pos
+            pos += n
+            if pos > len(data):
+                raise MalformedError("the report of a PUBREC ends inside a field")
+            return data[pos - n : pos]
+
+        def number(n: int) -> int:
+            return int.from_bytes(take(n), "big")
+
+        try:
+            status = Status(number(1))
+            acknowledged = {}
+            for _ in range(number(2)):
+                name = take(number(2)).decode()
+                acknowledged[name] = (number(4), take(number(4)))
+            missing = {take(number(2)).decode(): Missing(number(1)) for _ in range(number(2))}
+        except MalformedError:
+            raise
+        except ValueError as error:
+            raise MalformedError(f"not a report: {error}") from None
+        if pos != len(data):
+            raise MalformedError("bytes behind the report of a PUBREC")
+        return cls(status, acknowledged, missing)
+
+
+class Hold:
+    """One message whose publisher waits for its subscribers.
+
+    Parameters
+    ----------
+    publisher : Session
+        Who gets the answer.
+    packet_id, qos : int
+        Of the PUBLISH; the answer is a PUBACK at QoS 1, a PUBREC at QoS 2 and 3, and nothing at QoS 0.
+    need : int
+        How many acknowledgements are wanted; 0 is the asynchronous mode (the first one), `WAIT_FOR_ALL` all.
+    named : iterable of str
+        The only client ids that count, if there are any.
+    report : bool
+        The answer is a :class:`Report`, and comes in any case.
+    settled : callable
+        Called once with the hold when it is decided.
+    """
+
+    __slots__ = (
+        "acknowledged", "address", "missing", "named", "need", "number", "packet_id", "publisher", "qos", "report",
+        "settled", "started", "status", "timer", "waiting",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        publisher: Session,
+        packet_id: int,
+        qos: int,
+        need: int,
+        named: Iterable[str],
+        report: bool,
+        address: str,
+        settled: Callable[[Hold], None],
+    ) -> None:
+        self.publisher = publisher
+        self.packet_id = packet_id
+        self.qos = qos
+        self.need = need
+        self.named = frozenset(named) if need else frozenset()
+        self.report = report
+        self.address = address
+        self.settled = settled
+        self.started = time.monotonic()
+        self.acknowledged: dict[str, tuple[int, bytes]] = {}
+        self.missing: dict[str, Missing] = {}
+        self.waiting: set[str] = set()
+        self.status: Status | None = None
+        self.timer: TimerHandle | None = None
+        self.number = 0
+
+    def expect(self, client_id: str) -> None:
+        """`client_id` is sent the message in a way that it can acknowledge."""
+        if (not self.named or client_id in self.named) and client_id not in self.acknowledged:
+            self.waiting.add(client_id)
+
+    def cannot(self, client_id: str, reason: Missing) -> None:
+        """`client_id` will not acknowledge (or not before it comes back)."""
+        if not self.named or client_id in self.named:
+            self.missing[client_id] = reason
+
+    def begin(self) -> None:
+        """All subscribers are known: fix what "all" means, and see whether there is anybody to wait for."""
+        for name in self.named:
+            if name not in self.waiting and name not in self.missing and name not in self.acknowledged:
+                self.missing[name] = Missing.NOT_SUBSCRIBED
+        if self.need == WAIT_FOR_ALL:
+            self.need = len(self.named) or len(self.waiting) + len(self.acknowledged) or 1
+        elif not self.need:
+            self.need = 1
+        self._check()
+
+    def acknowledge(self, client_id: str, data: bytes = b"") -> None:
+        """Count a subscriber; once only, however often it answers."""
+        if self.status is None and client_id in self.waiting:
+            self.waiting.discard(client_id)
+            self.missing.pop(client_id, None)
+            self.acknowledged[client_id] = (int((time.monotonic() - self.started) * 1e6), data)
+            self._check()
+
+    def lose(self, client_id: str, reason: Missing) -> None:
+        """The message will never be acknowledged by `client_id`."""
+        if self.status is None and client_id in self.waiting:
+            self.waiting.discard(client_id)
+            self.missing[client_id] = reason
+            self._check()
+
+    def expire(self) -> None:
+        """The time limit is reached."""
+        if self.status is None:
+            self._settle(Status.TIMEOUT)
+
+    def _check(self) -> None:
+        if len(self.acknowledged) >= self.need:
+            self._settle(Status.COMPLETE)
+        elif not self.waiting:
+            self._settle(Status.SHORT)
+
+    def _settle(self, status: Status) -> None:
+        self.status = status
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        self.settled(self)
+
+    def outcome(self) -> Report:
+        """Return the report as it stands."""
+        missing = dict.fromkeys(sorted(self.waiting), Missing.NO_ANSWER) | self.missing
+        status = Status.TIMEOUT if self.status is None else self.status
+        return Report(status, self.acknowledged, missing)
+
+    def as_json(self) -> str:
+        """Return the outcome for those who cannot receive a :class:`Report` (unmodified clients, the store)."""
+        report = self.outcome()
+        return json.dumps(
+            {
+                "status": report.status.name.lower(),
+                "needed": self.need,
+                "acknowledged": {name: micros for name, (micros, _) in report.acknowledged.items()},
+                "missing": {name: reason.words for name, reason in report.missing.items()},
+            }
+        )
+
+    def dump(self) -> str:
+        """Return the state for the store."""
+        return json.dumps(
+            {
+                "packet_id": self.packet_id,
+                "qos": self.qos,
+                "need": self.need,
+                "named": sorted(self.named),
+                "report": self.report,
+                "address": self.address,
+                "acknowledged": {k: [t, d.hex()] for k, (t, d) in self.acknowledged.items()},
+                "missing": {k: int(v) for k, v in self.missing.items()},
+                "waiting": sorted(self.waiting),
+                "status": self.status,
+            }
+        )
+
+    @classmethod
+    def restore(cls, text: str, publisher: Session, settled: Callable[[Hold], None]) -> Hold:
+        """Read what :meth:`dump` wrote."""
+        d = json.loads(text)
+        hold = cls(publisher, d["packet_id"], d["qos"], d["need"], d["named"], d["report"], d["address"], settled)
+        hold.acknowledged = {k: (t, bytes.fromhex(x)) for k, (t, x) in d["acknowledged"].items()}
+        hold.missing = {k: Missing(v) for k, v in d["missing"].items()}
+        hold.waiting = set(d["waiting"])
+        hold.status = None if d["status"] is None else Status(d["status"])
+        return hold

@@ -1,0 +1,145 @@
+"""Brokers in processes of their own, on loopback ports that are free: ours, and mosquitto where it is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+MOSQUITTO_CONFIG = """\
+listener {port} 127.0.0.1
+allow_anonymous true
+set_tcp_nodelay true
+max_inflight_messages 1000
+max_queued_messages 10000
+log_type error
+persistence false
+{user}
+"""
+"""Mosquitto as it answers fastest: without Nagle's delay, with our window and our queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A broker that runs in a process of its own.
+
+    Parameters
+    ----------
+    name : str
+        Name and version.
+    port : int
+        Port on 127.0.0.1.
+    pid : int
+        Its process.
+    """
+
+    name: str
+    port: int
+    pid: int
+
+    def resident(self) -> int:
+        """Return the resident memory of the process in bytes (Linux)."""
+        text = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        found = re.search(r"VmRSS:\s+(\d+) kB", text)
+        return int(found[1]) * 1024 if found else 0
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+def mosquitto_version() -> str | None:
+    """Return the version of the installed mosquitto, None without one."""
+    program = _mosquitto()
+    if program is None:
+        return None
+    text = subprocess.run([program, "-h"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"mosquitto version (\S+)", text)
+    return found[1] if found else "unknown"
+
+
+def _mosquitto() -> str | None:
+    return shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
+
+
+@contextlib.contextmanager
+def ours(*arguments: str, port: int = 0) -> Iterator[External]:
+    """Run `voicewire broker` with more `arguments`."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "voicewire.cli", "broker", "--quiet", "--port", str(port), *arguments]
+    with running(command, port) as pid:
+        yield External("voicewire", port, pid)
+
+
+@contextlib.contextmanager
+def mosquitto(extra: str = "") -> Iterator[External]:
+    """Run mosquitto with a configuration of our own, plus the lines in `extra`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it is not installed.
+    """
+    program = _mosquitto()
+    if program is None:
+        raise FileNotFoundError("mosquitto is not installed")
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mosquitto.conf"
+        user = "user root" if Path("/root").exists() and _is_root() else ""
+        path.write_text(MOSQUITTO_CONFIG.format(port=port, user=user) + extra, encoding="utf-8")
+        with running([program, "-c", str(path)], port) as pid:
+            yield External(f"mosquitto {mosquitto_version()}", port, pid)
+
+
+def _is_root() -> bool:
+    import os
+
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+@contextlib.contextmanager
+def running(command: list[str], port: int) -> Iterator[int]:
+    """Run `command` until the block ends; yields its process id once it listens on `port`."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        wait_for_port(port, process)
+        yield process.pid
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes], timeout: float = 15.0) -> None:
+    """Wait until `process` listens on `port`.
+
+    Raises
+    ------
+    RuntimeError
+        If it ends, or does not listen in time; with its last words.
+    """
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            words = process.stderr.read().decode(errors="replace") if process.stderr else ""
+            raise RuntimeError(f"the broker ended with status {process.returncode}: {words.strip()[-500:]}")
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 0.2).close()
+            return
+        time.sleep(0.01)
+    raise RuntimeError(f"the broker does not listen on port {port}")

@@ -1,0 +1,121 @@
+"""What a broker remembers of one client: subscriptions, messages on the way and waiting, packet ids."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from voicewire.mqtt.packets import encode_length
+
+if TYPE_CHECKING:
+    from voicewire.mqtt.config import Permissions
+    from voicewire.mqtt.connection import Connection
+    from voicewire.mqtt.hold import Hold
+    from voicewire.mqtt.packets import Will
+
+
+class Message:
+    """An application message inside the broker; shared by all its subscribers."""
+
+    __slots__ = ("hold", "payload", "retain", "topic")
+
+    def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
+        self.topic = topic
+        self.payload = payload
+        self.retain = retain
+        self.hold = hold
+
+    def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
+        """Return the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0."""
+        extra = packet_id.to_bytes(2, "big") if qos else b""
+        if qos == 3:
+            extra += b"\0\0"
+        size = 2 + len(self.topic) + len(extra) + len(self.payload)
+        first = 0x30 | qos << 1 | self.retain | dup << 3
+        name = len(self.topic).to_bytes(2, "big") + self.topic
+        return bytes((first,)) + encode_length(size) + name + extra + self.payload
+
+
+RELEASED = Message(b"", b"")
+"""Stands in `Session.inflight` for a message whose PUBREC has come: only its PUBCOMP is missing."""
+
+Outgoing = tuple[Message, int, int]
+"""Message, QoS, and its number in the store (0: not stored)."""
+
+
+class Session:
+    """The state of one client id.
+
+    `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
+    place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
+    whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one.
+    """
+
+    __slots__ = (
+        "clean", "client_id", "connection", "durable", "held", "inflight", "load", "next_id", "permissions",
+        "qos3", "queue", "received", "subscriptions", "username", "will",
+    )  # fmt: skip
+
+    def __init__(self, client_id: str, clean: bool) -> None:
+        self.client_id = client_id
+        self.clean = clean
+        self.durable = False
+        self.connection: Connection | None = None
+        self.subscriptions: dict[str, int] = {}
+        self.inflight: dict[int, Outgoing] = {}
+        self.queue: deque[Outgoing] | None = None
+        self.received: dict[int, Hold | None] = {}
+        self.held: dict[int, Hold] | None = None
+        self.load = 0
+        self.next_id = 1
+        self.qos3 = False
+        self.permissions: Permissions | None = None
+        self.username: str | None = None
+        self.will: Will | None = None
+
+    def take_id(self) -> int:
+        """Return a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number."""
+        packet_id = self.next_id
+        while packet_id in self.inflight:
+            packet_id = packet_id + 1 if packet_id < 65535 else 1
+        self.next_id = packet_id + 1 if packet_id < 65535 else 1
+        return packet_id
+
+    def waiting_line(self) -> deque[Outgoing]:
+        """Return the queue, made when first needed: most sessions never do."""
+        if self.queue is None:
+            self.queue = deque()
+        return self.queue
+
+    def holds(self) -> list[Hold]:
+        """Return the holds for which this client is the publisher."""
+        return [h for h in self.received.values() if h is not None] + list((self.held or {}).values())
+
+
+class Route:
+    """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
+
+    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to.
+    """
+
+    __slots__ = ("heads", "kind", "name", "need", "subscribers", "topic")
+
+    def __init__(self, topic: bytes, name: str, subscribers: list[tuple[Session, int]], kind: int = 0) -> None:
+        self.topic = topic
+        self.name = name
+        self.subscribers = subscribers
+        self.kind = kind
+        self.need = 0
+        self.heads: dict[int, bytes] = {}
+
+    def head(self, qos: int, size: int) -> bytes:
+        """Return a PUBLISH up to its packet id, for a payload of `size` bytes; the last few are remembered."""
+        key = size << 2 | qos
+        head = self.heads.get(key)
+        if head is None:
+            if len(self.heads) >= 16:
+                self.heads.clear()
+            length = 2 + len(self.topic) + (0, 2, 2, 4)[qos] + size
+            head = bytes((0x30 | qos << 1,)) + encode_length(length)
+            head = self.heads[key] = head + len(self.topic).to_bytes(2, "big") + self.topic
+        return head

@@ -1,0 +1,115 @@
+"""A client of bytes: packets (or anything else) go out as they are, and what comes back is checked one by one.
+
+The tests speak to the broker with it, and the notebooks draw its traces.
+"""
+
+from __future__ import annotations
+
+import socket
+from types import TracebackType
+from typing import Any
+
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import Decoder
+
+TIMEOUT = 5.0
+
+
+class UnexpectedError(AssertionError):
+    """The broker said something else than it should."""
+
+
+class Wire:
+    """One raw connection to 127.0.0.1.
+
+    Parameters
+    ----------
+    port : int
+        The broker's port.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), TIMEOUT)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._decoder = Decoder()
+        self._waiting: list[p.Packet] = []
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop the connection (without DISCONNECT)."""
+        self.socket.close()
+
+    def send(self, *things: p.Packet | bytes) -> None:
+        """Send packets, or bytes as they are."""
+        self.socket.sendall(b"".join(x if isinstance(x, bytes) else p.encode(x) for x in things))
+
+    def receive(self, timeout: float = TIMEOUT) -> p.Packet | None:
+        """Return the next packet, or None once the broker has closed.
+
+        Raises
+        ------
+        TimeoutError
+            If nothing comes.
+        """
+        self.socket.settimeout(timeout)
+        while not self._waiting:
+            try:
+                data = self.socket.recv(65536)
+            except ConnectionError:
+                return None
+            if not data:
+                return None
+            self._waiting += self._decoder.feed(data)
+        return self._waiting.pop(0)
+
+    def expect(self, *packets: p.Packet | None) -> None:
+        """Check that the next packets are exactly these; None stands for a closed connection.
+
+        Raises
+        ------
+        UnexpectedError
+            If they are not.
+        """
+        for packet in packets:
+            got = self.receive()
+            if got != packet:
+                raise UnexpectedError(f"wanted {packet}, got {got}")
+
+    def publication(self) -> p.Publish:
+        """Return the next packet, which must be a PUBLISH."""
+        got = self.receive()
+        if not isinstance(got, p.Publish):
+            raise UnexpectedError(f"wanted a PUBLISH, got {got}")
+        return got
+
+    def quiet(self) -> None:
+        """Check that nothing but the answer to a ping comes: whatever was due before it is there by then."""
+        self.send(p.Pingreq())
+        self.expect(p.Pingresp())
+
+    def closed(self) -> None:
+        """Check that the broker closes without another word."""
+        self.expect(None)
+
+
+def connect(port: int, client_id: str = "", clean: bool = True, present: bool = False, **more: Any) -> Wire:
+    """Return a connection that the broker has accepted; `more` are fields of CONNECT."""
+    wire = Wire(port)
+    wire.send(p.Connect(client_id, clean, **more))
+    wire.expect(p.Connack(present, 0))
+    return wire
+
+
+def subscribed(port: int, *filters: str, qos: int = 0, client_id: str = "", clean: bool = True) -> Wire:
+    """Return a connection that has subscribed."""
+    wire = connect(port, client_id, clean)
+    wire.send(p.Subscribe(1, tuple((f, qos) for f in filters)))
+    wire.expect(p.Suback(1, (qos,) * len(filters)))
+    return wire

@@ -1,0 +1,272 @@
+"""A packet capture without libpcap: an ``AF_PACKET`` socket on one device, taken apart into segments.
+
+Explained in ``notebooks/transport/01_sockets_and_segments.ipynb``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.hosts import Host
+
+__all__ = ["Capture", "Segment", "flow_header_bytes", "parse", "read_pcap", "stream", "write_pcap"]
+
+_ETH_P_ALL = 3
+_SO_RCVBUFFORCE, _SO_TIMESTAMPNS = 33, 35
+_SOL_PACKET, _PACKET_STATISTICS = 263, 6
+_OPTION_NAMES = {2: "MSS", 3: "window scale", 4: "SACK permitted", 5: "SACK", 8: "timestamps"}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One TCP segment as captured.
+
+    Attributes
+    ----------
+    time : float
+        Seconds since the epoch.
+    outgoing : bool
+        Whether the capturing host sent it.
+    source, target : (str, int)
+        Address and port.
+    seq, ack : int
+        As in the header.
+    flags : str
+        Letters of the flags that are set, from ``SFRPA``.
+    header : int
+        Bytes of TCP header.
+    ip_header : int
+        Bytes of IP header.
+    options : tuple of str
+        Names of the TCP options.
+    payload : bytes
+        What it carries (cut short if the capture was told to).
+    length : int
+        Bytes of payload on the wire.
+    """
+
+    time: float
+    outgoing: bool
+    source: tuple[str, int]
+    target: tuple[str, int]
+    seq: int
+    ack: int
+    flags: str
+    header: int
+    ip_header: int
+    options: tuple[str, ...]
+    payload: bytes
+    length: int
+
+
+def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | None:
+    """Take an IPv4 or IPv6 packet apart; None if it holds no TCP segment (or a fragment of one).
+
+    Parameters
+    ----------
+    packet : bytes
+        From the IP header on, perhaps cut short behind the TCP header.
+    """
+    if len(packet) < 40:
+        return None
+    if packet[0] >> 4 == 4:
+        ip_header = 4 * (packet[0] & 15)
+        total = int.from_bytes(packet[2:4], "big")
+        fragment = int.from_bytes(packet[6:8], "big") & 0x3FFF
+        if packet[9] != socket.IPPROTO_TCP or fragment:
+            return None
+        source, target = socket.inet_ntoa(packet[12:16]), socket.inet_ntoa(packet[16:20])
+    elif packet[0] >> 4 == 6 and packet[6] == socket.IPPROTO_TCP:
+        ip_header, total = 40, 40 + int.from_bytes(packet[4:6], "big")
+        source = socket.inet_ntop(socket.AF_INET6, packet[8:24])
+        target = socket.inet_ntop(socket.AF_INET6, packet[24:40])
+    else:
+        return None
+    if len(packet) < ip_header + 20:
+        return None
+    sport, dport, seq, ack, offset, flags = struct.unpack_from(">HHIIBB", packet, ip_header)
+    header = 4 * (offset >> 4)
+    payload = packet[ip_header + header : total]
+    return Segment(
+        when, outgoing, (source, sport), (target, dport), seq, ack,
+        "".join(letter for bit, letter in enumerate("FSRPA") if flags >> bit & 1), header, ip_header,
+        _options(packet[ip_header + 20 : ip_header + header]), payload, total - ip_header - header,
+    )  # fmt: skip
+
+
+def _options(raw: bytes) -> tuple[str, ...]:
+    names, at = [], 0
+    while at < len(raw) and raw[at] != 0:
+        if raw[at] == 1:
+            at += 1
+            continue
+        names.append(_OPTION_NAMES.get(raw[at], f"option {raw[at]}"))
+        if at + 1 >= len(raw) or raw[at + 1] < 2:
+            break
+        at += raw[at + 1]
+    return tuple(names)
+
+
+class Capture:
+    """Capture every packet of one device between ``with`` and the end of the block.
+
+    Parameters
+    ----------
+    host : Host or None
+        Where the device is; None is where the calling thread is.
+    device : str
+        Its name.
+    snaplen : int
+        Bytes of each packet to keep.
+    background : bool
+        Whether a thread fetches packets as they come. Without one they wait in the kernel until `drain` is called,
+        and nothing disturbs what is being timed.
+
+    Raises
+    ------
+    TestbedError
+        Without CAP_NET_RAW, or (at the end) if the kernel dropped packets: a count would be too low.
+    """
+
+    def __init__(self, host: Host | None, device: str, *, snaplen: int = 65535, background: bool = True) -> None:
+        self.device, self.snaplen = device, snaplen
+        self.packets: list[tuple[float, bool, bytes]] = []
+        self._done = threading.Event()
+        place = host.inside() if host is not None else contextlib.nullcontext()
+        with place:
+            try:
+                self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_ETH_P_ALL))
+            except (PermissionError, AttributeError) as error:
+                raise TestbedError(
+                    "capturing is forbidden here (it needs CAP_NET_RAW); use the TCP_INFO counters instead"
+                ) from error
+            try:
+                with contextlib.suppress(OSError):
+                    self._socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 64 << 20)
+                self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+                self._socket.bind((device, _ETH_P_ALL))
+            except OSError as error:
+                self._socket.close()
+                raise TestbedError(f"cannot capture on {device!r}: {error.strerror}") from error
+        self._socket.settimeout(0.05)
+        self._thread: threading.Thread | None = None
+        if background:
+            self._thread = threading.Thread(target=self._fetch_all, name="voicewire-capture", daemon=True)
+            self._thread.start()
+
+    def _fetch_all(self) -> None:
+        while not self._done.is_set():
+            with contextlib.suppress(TimeoutError):
+                self._fetch_one()
+
+    def _fetch_one(self) -> None:
+        packet, extra, _, address = self._socket.recvmsg(self.snaplen, 64)
+        seconds, nanoseconds = struct.unpack("=qq", extra[0][2]) if extra else (int(time.time()), 0)
+        self.packets.append((seconds + 1e-9 * nanoseconds, address[2] == 4, packet))
+
+    def drain(self) -> None:
+        """Fetch what waits in the kernel (only without a background thread)."""
+        self._socket.settimeout(0)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._fetch_one()
+
+    def stop(self) -> list[tuple[float, bool, bytes]]:
+        """End the capture; the packets as (time, sent by this host, bytes from the IP header on)."""
+        if self._socket.fileno() < 0:
+            return self.packets
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.drain()
+        statistics = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
+        self._socket.close()
+        dropped = struct.unpack("=II", statistics)[1]
+        if dropped:
+            raise TestbedError(f"the capture on {self.device} lost {dropped} packets: capture less, or shorter ones")
+        return self.packets
+
+    def segments(self) -> list[Segment]:
+        """The TCP segments so far, in order."""
+        return [s for when, out, raw in self.packets if (s := parse(raw, when, out)) is not None]
+
+    def __enter__(self) -> Capture:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.stop()
+        else:
+            with contextlib.suppress(TestbedError):
+                self.stop()
+
+
+def flow_header_bytes(segments: Iterable[Segment], port: int) -> tuple[int, int]:
+    """Number of segments and sum of their TCP header bytes, of all connections with `port` at either end."""
+    own = [s for s in segments if port in (s.source[1], s.target[1])]
+    return len(own), sum(s.header for s in own)
+
+
+def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[str, int]) -> bytes:
+    """What `source` said to `target`: the byte stream put together again from (untruncated) segments."""
+    own = [s for s in segments if s.source == source and s.target == target]
+    syns = [s for s in own if "S" in s.flags]
+    if not own:
+        return b""
+    start = (syns[0].seq + 1) if syns else min(s.seq for s in own)
+    data = bytearray()
+    for s in sorted((s for s in own if s.length), key=lambda s: (s.seq - start) % 2**32):
+        at = (s.seq - start) % 2**32
+        if at > len(data):
+            raise TestbedError(f"the capture has a hole of {at - len(data)} bytes")
+        data[at : at + len(s.payload)] = s.payload
+    return bytes(data)
+
+
+def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None:
+    """Write packets as a pcap file of raw IP, as Wireshark reads it."""
+    with path.open("wb") as file:
+        file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101))
+        for when, _, packet in packets:
+            whole = int(when)
+            file.write(struct.pack("<IIII", whole, int(1e9 * (when - whole)), len(packet), len(packet)) + packet)
+
+
+def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
+    """Segments of a file that `write_pcap` wrote; those from address `here` count as outgoing.
+
+    Raises
+    ------
+    TestbedError
+        If it is another kind of file, or cut short.
+    """
+    data = path.read_bytes()
+    if len(data) < 24 or struct.unpack_from("<I", data)[0] != 0xA1B23C4D or data[20:24] != b"\x65\0\0\0":
+        raise TestbedError(f"{path.name} is not a pcap file of raw IP with nanoseconds")
+    at = 24
+    while at < len(data):
+        if at + 16 > len(data):
+            raise TestbedError(f"{path.name} is cut short")
+        seconds, nanoseconds, size, _ = struct.unpack_from("<IIII", data, at)
+        packet = data[at + 16 : at + 16 + size]
+        if len(packet) < size:
+            raise TestbedError(f"{path.name} is cut short")
+        segment = parse(packet, seconds + 1e-9 * nanoseconds)
+        if segment is not None:
+            yield segment if here in (None, segment.source[0]) else _incoming(segment)
+        at += 16 + size
+
+
+def _incoming(segment: Segment) -> Segment:
+    return Segment(**{**segment.__dict__, "outgoing": False})

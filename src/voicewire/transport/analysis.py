@@ -1,0 +1,129 @@
+"""What the recorded tables say: samples by configuration, factors, shares, coverage.
+
+Used by ``notebooks/transport/02_measuring_honestly.ipynb`` and ``03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from voicewire.stats import t_interval
+from voicewire.transport import paper
+
+__all__ = ["Recorded", "coverage", "goodput"]
+
+Samples = NDArray[np.float64]
+
+
+def goodput(size: int, header: Samples, payload: Samples) -> Samples:
+    """Share of the wire's TCP bytes that is the user's own: size over TCP payload and headers."""
+    return size / (header + payload)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The recorded experiment.
+
+    Attributes
+    ----------
+    rows : pandas.DataFrame
+        As `recording.load_iterations` gives them.
+    """
+
+    rows: pd.DataFrame
+
+    def cell(
+        self, network: str, transport: str, session: str, size: int, *, qos: int = 0, kind: str = "bytes",
+        gap: float = 0.0, nodelay: bool = True,
+    ) -> pd.DataFrame:  # fmt: skip
+        """Iterations of one configuration.
+
+        Raises
+        ------
+        KeyError
+            If it was not recorded.
+        """
+        r = self.rows
+        found = r[
+            (r.network == network) & (r.transport == transport) & (r.session == session) & (r["size"] == size)
+            & (r.qos == qos) & (r.kind == kind) & (r.gap == gap) & (r.nodelay == nodelay)
+        ]  # fmt: skip
+        if found.empty:
+            raise KeyError(f"not recorded: {network} {transport} {session} {size} B, QoS {qos}, {kind}, gap {gap}")
+        return found
+
+    def header(self, network: str, transport: str, session: str, size: int, end: int = 0, **other: Any) -> Samples:
+        """TCP header bytes of each iteration, at the sending (0) or receiving (1) end."""
+        ends = ("sender", "receiver") if transport == "tcp" else ("publisher", "subscriber")
+        found = self.cell(network, transport, session, size, **other)
+        return found[f"{ends[end]}_header"].to_numpy(float)
+
+    def time(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
+        """Time from start to complete receipt of each iteration, ms."""
+        return self.cell(network, transport, session, size, **other)["time_ms"].to_numpy(float)
+
+    def goodput(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
+        """Share of the user's own bytes, of each iteration, on the sender's link."""
+        found = self.cell(network, transport, session, size, **other)
+        end = "sender" if transport == "tcp" else "publisher"
+        return goodput(size, found[f"{end}_header"].to_numpy(float), found[f"{end}_payload"].to_numpy(float))
+
+    def factor(self, network: str, session: str, size: int, qos: int, kind: str = "bytes") -> float:
+        """Median time of MQTT over median time of TCP, same session and payload."""
+        mqtt = self.time(network, "mqtt", session, size, qos=qos, kind=kind)
+        tcp = self.time(network, "tcp", session, size, kind=kind)
+        return float(np.median(mqtt) / np.median(tcp))
+
+    def factors(self, network: str, session: str, sizes: tuple[int, ...] = paper.PAYLOADS) -> pd.DataFrame:
+        """`factor` for every quality of service, payload and kind that was recorded."""
+        return pd.DataFrame(
+            [
+                {"qos": q, "size": s, "kind": k, "factor": self.factor(network, session, s, q, k)}
+                for q in (0, 1, 2)
+                for s in sizes
+                for k in ("bytes", "file")
+            ]
+        )
+
+    def worst_interval(self, network: str, session: str = "fresh") -> float:
+        """Largest half width of a 95 % interval of the time, over its mean, among the paper's payloads."""
+        worst = 0.0
+        for size in paper.PAYLOADS:
+            for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2)):
+                interval = t_interval(self.time(network, transport, session, size, qos=qos))
+                worst = max(worst, interval.half_width / interval.estimate)
+        return worst
+
+    def half_widths(self, network: str) -> Samples:
+        """Half widths of the intervals of the time, ms, of all fresh configurations with the paper's payloads."""
+        return np.array(
+            [
+                t_interval(self.time(network, transport, "fresh", size, qos=qos)).half_width
+                for size in paper.PAYLOADS
+                for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))
+            ]
+        )
+
+
+def coverage(times: Samples, rng: np.random.Generator, resamples: int = 5000, n: int = paper.ITERATIONS) -> float:
+    """How often Student's 95 % interval of `n` draws from `times` holds their mean.
+
+    Parameters
+    ----------
+    times : array
+        The population to draw from.
+    rng : numpy.random.Generator
+        Of the draws.
+    resamples, n : int
+        How many intervals, of how many draws each.
+    """
+    from scipy.stats import t
+
+    draws = rng.choice(times, size=(resamples, n))
+    half = t.ppf(0.975, n - 1) * draws.std(axis=1, ddof=1) / np.sqrt(n)
+    return float(np.mean(np.abs(draws.mean(axis=1) - times.mean()) <= half))

@@ -1,0 +1,267 @@
+"""Beyond the paper: CoAP, MQTT 5, TLS, several subscribers, queueing, loss. Recorded once, each as a few counts.
+
+Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import json
+import logging
+import queue
+import socket
+import ssl
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import paho.mqtt.client as paho
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from paho.mqtt.enums import CallbackAPIVersion
+
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.testbed import Capture, Host, LinkSpec, Mosquitto
+from voicewire.testbed.capability import find_mosquitto
+from voicewire.transport import paper
+from voicewire.transport.bed import Bed
+from voicewire.transport.cells import Cell
+from voicewire.transport.run_mqtt import ROLES, Session, broker, run_mqtt
+from voicewire.transport.run_tcp import run_tcp
+
+__all__ = ["certificate", "coap_bytes", "copies", "exactly_once", "queued", "record_extras", "tls_bytes"]
+
+_SIZE = 100
+
+
+def copies(subscribers: int) -> int:
+    """How many of so many subscribers get one message (loopback, embedded broker)."""
+    bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
+    with bed, BrokerThread(Config(port=0)) as b, contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", b.port)
+        everyone = []
+        for i in range(subscribers):
+            session = stack.enter_context(Session(bed, f"s{i:02d}", address))
+            everyone.append(session.connect().ready().subscribe(1))
+        publisher = stack.enter_context(Session(bed, "publisher", address)).connect().ready()
+        publisher.client.publish(paper.TOPIC, b"one", 1).wait_for_publish(10)
+        return sum(s.next_message()[1] == b"one" for s in everyone)
+
+
+def queued(messages: int) -> int:
+    """How many of so many messages a subscriber gets that was away while they were published (QoS 1)."""
+
+    def client(name: str) -> paho.Client:
+        return paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=name != "away")
+
+    with BrokerThread(Config(port=0)) as b:
+        ready: queue.Queue[str] = queue.Queue()
+        got: queue.Queue[bytes] = queue.Queue()
+        away = client("away")
+        away.on_subscribe = lambda *_: ready.put("subscribed")
+        away.on_message = lambda _c, _d, message: got.put(bytes(message.payload))
+        away.connect("127.0.0.1", b.port)
+        away.loop_start()
+        away.subscribe(paper.TOPIC, 1)
+        ready.get(timeout=10)
+        away.disconnect()
+        away.loop_stop()
+        publisher = client("publisher")
+        publisher.connect("127.0.0.1", b.port)
+        publisher.loop_start()
+        for i in range(messages):
+            publisher.publish(paper.TOPIC, bytes([i]), 1).wait_for_publish(10)
+        publisher.disconnect()
+        publisher.loop_stop()
+        away.connect("127.0.0.1", b.port)
+        away.loop_start()
+        try:
+            return len({got.get(timeout=10) for _ in range(messages)})
+        finally:
+            away.disconnect()
+            away.loop_stop()
+
+
+def exactly_once(messages: int, loss: float) -> dict[str, int]:
+    """Arrivals of QoS 2 messages over two lossy links, and segments that had to be sent again."""
+    with (
+        Bed(ROLES, LinkSpec(delay=0.002, loss=loss), seed=3) as bed,
+        broker(bed, "embedded") as port,
+        Session(bed, "subscriber", bed.route("subscriber", "broker", port)) as sub,
+        Session(bed, "publisher", bed.route("publisher", "broker", port)) as pub,
+    ):
+        sub.connect().ready().subscribe(2)
+        pub.connect().ready()
+        infos = [pub.client.publish(paper.TOPIC, i.to_bytes(2, "big"), 2) for i in range(messages)]
+        for info in infos:
+            info.wait_for_publish(60)
+        arrived = [sub.next_message()[1] for _ in range(messages)]
+        time.sleep(0.5)  # a copy would come now
+        again = pub.finish().retransmitted + sub.finish().retransmitted
+        assert len(set(arrived)) == messages
+        return {"arrivals": len(arrived) + sub.messages.qsize(), "retransmitted": again}
+
+
+def coap_bytes(size: int) -> dict[str, int]:
+    """IP bytes, datagrams and exchanges of one confirmable CoAP PUT of `size` bytes, on a host of its own."""
+    from aiocoap import CHANGED, PUT, Context, Message, resource
+
+    logging.getLogger("coap-server").setLevel(logging.ERROR)
+
+    class Store(resource.Resource):
+        async def render_put(self, request: Any) -> Any:
+            assert len(request.payload) == size
+            return Message(code=CHANGED)
+
+    async def exchange() -> None:
+        site = resource.Site()
+        site.add_resource(["ict", "object"], Store())
+        server = await Context.create_server_context(site, bind=("127.0.0.1", 5683), transports=["simplesocketserver"])
+        client = await Context.create_client_context(transports=["simple6"])
+        try:
+            request = Message(code=PUT, uri="coap://127.0.0.1/ict/object", payload=bytes(size))
+            response = await client.request(request).response
+            assert response.code.is_successful()
+        finally:
+            await client.shutdown()
+            await server.shutdown()
+
+    with Host("coap") as host, host.inside(), Capture(None, "lo", background=False) as seen:
+        asyncio.run(exchange())
+        seen.drain()
+        mine = [p for _, out, p in seen.packets if out and p[9] == socket.IPPROTO_UDP]
+    return {
+        "ip_bytes": sum(len(p) for p in mine),
+        "datagrams": len(mine),
+        "exchanges": sum(int.from_bytes(p[22:24], "big") == 5683 for p in mine),
+    }
+
+
+@contextlib.contextmanager
+def certificate() -> Iterator[tuple[Path, Path]]:
+    """A self-signed certificate and its key as files, for the time of the block."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "broker")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=2))
+        .sign(key, hashes.SHA256())
+    )
+    with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
+        files = Path(folder) / "broker.crt", Path(folder) / "broker.key"
+        files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
+        files[1].write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        yield files
+
+
+def _trusting(certificate_file: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(certificate_file)
+    context.check_hostname = False  # the name is an address of the day
+    return context
+
+
+def tls_bytes(size: int) -> dict[str, int]:
+    """TCP payload bytes of both directions for one message over TLS 1.3: bare TCP, and MQTT QoS 1."""
+    from voicewire.testbed import counters
+
+    with certificate() as (crt, key):
+        server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server_side.load_cert_chain(crt, key)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            def serve() -> None:
+                peer, _ = server.accept()
+                with server_side.wrap_socket(peer, server_side=True) as secure:
+                    while secure.recv(1 << 16):
+                        pass
+
+            thread = threading.Thread(target=serve)
+            thread.start()
+            plain = socket.create_connection(server.getsockname())
+            with _trusting(crt).wrap_socket(plain) as secure:
+                secure.sendall(bytes(size))
+                secure.shutdown(socket.SHUT_WR)
+                thread.join(timeout=10)
+                info = counters.read(secure, passive=False)
+            tcp = info.payload_out + info.payload_in
+        bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
+        config = Config(port=0, tls_cert=crt, tls_key=key)
+        with (
+            bed,
+            BrokerThread(config) as b,
+            Session(bed, "publisher", ("127.0.0.1", b.port), tls=_trusting(crt)) as pub,
+        ):
+            pub.connect().ready()
+            pub.client.publish(paper.TOPIC, bytes(size), 1).wait_for_publish(10)
+            info = pub.read()
+        return {"tcp": tcp, "mqtt": info.payload_out + info.payload_in}
+
+
+def _version_bytes(version: int) -> int:
+    """TCP payload bytes of a publisher's session with one QoS 1 message, MQTT 3.1.1 or 5 (mosquitto)."""
+    from voicewire.testbed.mosquitto import free_port
+
+    port = free_port()
+    bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
+    with bed, Mosquitto(port=port), Session(bed, "publisher", ("127.0.0.1", port), version=version) as pub:
+        pub.connect().ready()
+        pub.client.publish(paper.TOPIC, bytes(_SIZE), 1).wait_for_publish(10)
+        info = pub.finish()
+        return info.payload_out + info.payload_in
+
+
+def _plain(transport: str, session: str) -> dict[str, int]:
+    cell = Cell("lan", transport, 1 if transport == "mqtt" else 0, session, "bytes", _SIZE, iterations=3)
+    if transport == "tcp":
+        with Bed(("sender", "receiver"), paper.LAN) as bed:
+            row = run_tcp(bed, cell)[-1]
+        end = "sender"
+    else:
+        with Bed(ROLES, paper.LAN) as bed:
+            row = run_mqtt(bed, cell)[-1]
+        end = "publisher"
+    segments = row[f"{end}_segments"]
+    return {
+        "payload": row[f"{end}_payload"],
+        "ip_bytes": row[f"{end}_payload"] + row[f"{end}_header"] + 20 * segments,
+    }
+
+
+def record_extras(folder: Path) -> dict[str, Any]:
+    """Measure everything of this module and write ``extras.json``.
+
+    Raises
+    ------
+    TestbedError
+        Without the privileges for namespaces.
+    """
+    result: dict[str, Any] = {
+        "size": _SIZE,
+        "coap": {str(n): coap_bytes(n) for n in (_SIZE, 1024, 1025, 4096, 10_000)},
+        "tcp": {session: _plain("tcp", session) for session in ("fresh", "persistent")},
+        "mqtt": {session: _plain("mqtt", session) for session in ("fresh", "persistent")},
+        "tls": tls_bytes(_SIZE),
+        "qos2": exactly_once(150, 0.05),
+    }
+    if find_mosquitto():
+        result["versions"] = {"3.1.1": _version_bytes(4), "5": _version_bytes(5)}
+    (folder / "extras.json").write_text(json.dumps(result, indent=1) + "\n")
+    return result

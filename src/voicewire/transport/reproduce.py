@@ -1,0 +1,108 @@
+"""The paper's claims as numbers: each function computes what one group of claims asks for, and judges nothing.
+
+The verdicts are given in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voicewire.transport import paper, theory
+from voicewire.transport.analysis import Recorded, Samples
+
+__all__ = [
+    "delay_factors", "growth", "header_ratios", "header_time_share", "icto_bytes", "largest_factor_share",
+    "median_factor", "mqtt_ranges", "pooled_times",
+]  # fmt: skip
+
+_SMALL, _LARGE = paper.PAYLOADS[0], paper.PAYLOADS[-1]
+
+
+def mqtt_ranges(r: Recorded) -> dict[str, float]:
+    """Mean header bytes of the publisher's end on the private network, QoS 0, by reading."""
+    return {
+        "fresh": float(r.header("lan", "mqtt", "fresh", _LARGE).mean()),
+        "warm": float(r.header("lan", "mqtt", "persistent", _LARGE).mean()),
+        "loop, 1 B": float(r.header("lan", "mqtt", "loop", 1).mean()),
+        "loop, 1000 B": float(r.header("lan", "mqtt", "loop", 1000).mean()),
+        "loop without merging": float(theory.HEADER * 2 * paper.LOOP),
+    }
+
+
+def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float]:
+    """MQTT's header bytes over TCP's (means, QoS 0, sender's end), by reading."""
+
+    def mean(transport: str, session: str) -> float:
+        return float(r.header(network, transport, session, size).mean())
+
+    return {
+        "fresh against fresh": mean("mqtt", "fresh") / mean("tcp", "fresh"),
+        "warm against warm": mean("mqtt", "persistent") / mean("tcp", "persistent"),
+        "warm against fresh": mean("mqtt", "persistent") / mean("tcp", "fresh"),
+        "loop against one fresh": mean("mqtt", "loop") / mean("tcp", "fresh"),
+        "loop against loop": mean("mqtt", "loop") / mean("tcp", "loop"),
+    }
+
+
+def growth(r: Recorded, network: str, session: str, *, gap: float = 0.0) -> float:
+    """Header bytes at 1000 bytes of payload over those at 1 byte (means, QoS 0, publisher's end)."""
+    large = r.header(network, "mqtt", session, _LARGE, gap=gap)
+    small = r.header(network, "mqtt", session, _SMALL, gap=gap)
+    return float(large.mean() / small.mean())
+
+
+def largest_factor_share(r: Recorded, network: str) -> float:
+    """Share of the fresh configurations (QoS, payload, kind) in which MQTT takes at least twice TCP's median time."""
+    return float((r.factors(network, "fresh").factor >= paper.TIME_FACTOR).mean())
+
+
+def median_factor(r: Recorded) -> float:
+    """Median factor of time over both networks, fresh and warm sessions, all payloads of the slides."""
+    return float(
+        np.median([f for n in paper.NETWORKS for s in ("fresh", "persistent") for f in r.factors(n, s).factor])
+    )
+
+
+def delay_factors(r: Recorded) -> dict[str, float]:
+    """Smallest over the qualities of service of the median factor of time, for each network and session.
+
+    Byte sequences only: the time for reading and writing a file is the same for both and would dilute the factor.
+    """
+
+    def smallest(network: str, session: str) -> float:
+        f = r.factors(network, session)
+        return float(f[f.kind == "bytes"].groupby("qos").factor.median().min())
+
+    return {
+        f"{network}, {name}": smallest(network, session)
+        for network in paper.NETWORKS
+        for name, session in (("fresh", "fresh"), ("warm", "persistent"))
+    }
+
+
+def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
+    """Times of all fresh configurations with one transport and the slides' payloads, iteration by iteration (ms)."""
+    qualities = (0,) if transport == "tcp" else (0, 1, 2)
+    return np.mean([r.time(network, transport, "fresh", s, qos=q) for q in qualities for s in paper.PAYLOADS], axis=0)
+
+
+def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
+    """Share of the extra time of a fresh MQTT message (QoS 0) that its extra headers take on the line."""
+    mqtt = r.cell(network, "mqtt", "fresh", size)
+    extra = (
+        mqtt.publisher_header + mqtt.subscriber_header + 20 * (mqtt.publisher_segments + mqtt.subscriber_segments)
+    ).mean() - 1.625 * r.header(network, "tcp", "fresh", size).mean()  # 52 bytes of headers for each 32 counted
+    rate = paper.NETWORKS[network].rate or np.inf
+    later = np.median(r.time(network, "mqtt", "fresh", size)) - np.median(r.time(network, "tcp", "fresh", size))
+    return float(1e3 * 8 * extra / rate / later)
+
+
+def icto_bytes(r: Recorded, network: str, size: int = 100) -> dict[str, Any]:
+    """TCP headers and payload of both directions for one cipher object, on the sender's link, by transport."""
+    found = {}
+    for name, transport, end, qos in (("TCP", "tcp", "sender", 0), ("MQTT", "mqtt", "publisher", 1)):
+        cell = r.cell(network, transport, "fresh", size, qos=qos, kind="icto")
+        found[name] = (cell[f"{end}_header"] + cell[f"{end}_payload"]).to_numpy(float)
+    return found

@@ -1,0 +1,185 @@
+"""What can be counted on paper: round trips, header bytes, MQTT's own bytes, and what follows for a choice.
+
+Derived step by step in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from voicewire.transport import paper
+from voicewire.transport.icto_format import overhead
+
+__all__ = [
+    "MSS", "Cost", "Option", "advise", "delivery_time", "flights", "least_header_bytes", "packet_bytes", "round_trips",
+    "slow_start_rounds",
+]  # fmt: skip
+
+#: Payload of a full segment on Ethernet with timestamps, bytes.
+MSS = 1448
+#: TCP header with timestamps, and what a SYN has on top.
+HEADER, SYN_EXTRA = 32, 8
+IP_HEADER = 20
+_WINDOW = 10  # segments that a fresh connection may send at once (RFC 6928)
+
+_OPEN = ["SYN", "SYN-ACK"]
+_SESSION = ["CONNECT", "CONNACK"]
+_MESSAGE = {
+    0: ["PUBLISH", "PUBLISH to subscriber"],
+    1: ["PUBLISH", "PUBLISH to subscriber"],
+    2: ["PUBLISH", "PUBREC", "PUBREL", "PUBLISH to subscriber", "PUBREC", "PUBREL"],
+}
+
+
+def flights(transport: str, qos: int, session: str) -> list[str]:
+    """What must cross the network, one after the other, before the receiver's program has the message.
+
+    Parameters
+    ----------
+    transport : str
+        ``"tcp"`` or ``"mqtt"``.
+    qos : int
+        0, 1 or 2.
+    session : str
+        ``"fresh"`` or ``"persistent"``.
+
+    Raises
+    ------
+    ValueError
+        For anything else.
+    """
+    if transport not in ("tcp", "mqtt") or session not in ("fresh", "persistent") or qos not in _MESSAGE:
+        raise ValueError(f"no such configuration: {transport!r}, QoS {qos!r}, {session!r}")
+    start = _OPEN if session == "fresh" else []
+    if transport == "tcp":
+        return [*start, "data"]
+    return [*start, *(_SESSION if session == "fresh" else []), *_MESSAGE[qos]]
+
+
+def round_trips(transport: str, qos: int, session: str) -> float:
+    """Round trips from the sender's start to complete receipt: half of one for each of `flights`."""
+    return 0.5 * len(flights(transport, qos, session))
+
+
+def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
+    """Further round trips that a fresh connection needs for `size` bytes, its window doubling each time."""
+    segments, rounds = math.ceil(size / MSS), 0
+    while segments > window:
+        segments -= window
+        window *= 2
+        rounds += 1
+    return rounds
+
+
+def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: int, rate: float | None = None) -> float:
+    """Least time from start to complete receipt, s.
+
+    Round trips, the line's time for the bytes once for each leg (a broker sends on what it has whole), and slow
+    start where the line would be faster.
+    """
+    legs = 1 if transport == "tcp" else 2
+    line = 8 * (size + math.ceil(size / MSS) * (HEADER + IP_HEADER)) / rate if rate else 0.0
+    slow = slow_start_rounds(size) * rtt if session == "fresh" else 0.0
+    return round_trips(transport, qos, session) * rtt + legs * max(line, slow)
+
+
+def least_header_bytes(size: int, mss: int = 1460, header: int = 20) -> int:
+    """TCP header bytes that `size` bytes of payload need at the very least: one bare header a full segment."""
+    return math.ceil(size / mss) * header
+
+
+def packet_bytes(size: int, qos: int, topic: str = paper.TOPIC) -> int:
+    """Bytes of one MQTT 3.1.1 PUBLISH: type, Remaining Length, topic, packet identifier (QoS 1, 2), payload."""
+    remaining = 2 + len(topic.encode()) + (2 if qos else 0) + size
+    length, n = 1, remaining
+    while n > 127:
+        n //= 128
+        length += 1
+    return 1 + length + remaining
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a transport costs for a whole task, counted on paper.
+
+    Attributes
+    ----------
+    seconds : float
+        From start until the last receiver has the last message, messages sent one after the other.
+    octets : int
+        Everything that crosses the sender's link, TCP/IP headers included.
+    everywhere : int
+        The same summed over all links.
+    """
+
+    seconds: float
+    octets: int
+    everywhere: int
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to send, with its cost and what it gives besides."""
+
+    name: str
+    cost: Cost
+    note: str
+
+
+def _segments(size: int) -> int:
+    return math.ceil(size / MSS)
+
+
+def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bool = True) -> list[Option]:
+    """Compare the ways to bring secure objects from one sender to some receivers, cheapest in bytes first.
+
+    Parameters
+    ----------
+    rtt : float
+        Round-trip time of each link, s.
+    size : int
+        Plaintext of each object, bytes.
+    messages : int
+        Objects for each session.
+    subscribers : int
+        Receivers; each gets every object.
+    sealed : bool
+        Whether the objects are sealed (one envelope for each receiver is added to `size`).
+
+    Raises
+    ------
+    ValueError
+        For anything that is not positive.
+    """
+    if min(rtt, size, messages, subscribers) <= 0:
+        raise ValueError("rtt, size, messages and subscribers must be positive")
+    readers = [f"r{i}" for i in range(subscribers)]
+    whole = size + (overhead(readers, {"object": subscribers}) if sealed else 0)
+    h = HEADER + IP_HEADER
+    data, acks = _segments(whole), max(1, _segments(whole) // 2)
+    one = whole + h * (data + acks)
+    ends = 7 * h + 2 * SYN_EXTRA - h  # handshake 3, closing 3
+    tcp_fresh = messages * subscribers * (one + ends)
+    tcp_warm = messages * subscribers * one + subscribers * ends
+    t_fresh = messages * delivery_time("tcp", 0, "fresh", rtt=rtt, size=whole)
+    t_warm = delivery_time("tcp", 0, "fresh", rtt=rtt, size=whole) + (messages - 1) * 0.5 * rtt
+    options = [
+        Option("TCP, a connection each", Cost(t_fresh, tcp_fresh, tcp_fresh), "receivers must be there and known"),
+        Option("TCP, kept open", Cost(t_warm, tcp_warm, tcp_warm), "receivers must be there and known"),
+    ]
+    for qos in (0, 1, 2):
+        body = packet_bytes(whole, qos)
+        data = _segments(body)
+        replies = {0: 0, 1: 4, 2: 12}[qos]  # PUBACK; PUBREC, PUBREL, PUBCOMP
+        extra = {0: 0, 1: 0, 2: 2}[qos] * h
+        leg = body + replies + h * (data + max(1, data // 2)) + extra
+        session = ends + 2 * h + 40  # CONNECT, CONNACK, DISCONNECT
+        up, down = messages * leg + session, messages * leg + session + 2 * h
+        first = delivery_time("mqtt", qos, "fresh", rtt=rtt, size=whole)
+        later = (messages - 1) * round_trips("mqtt", qos, "persistent") * rtt
+        note = {0: "no word if one is lost", 1: "may arrive twice", 2: "exactly once"}[qos]
+        options.append(
+            Option(f"MQTT QoS {qos}", Cost(first + later, up, up + subscribers * down), f"queued by the broker; {note}")
+        )
+    return sorted(options, key=lambda o: o.cost.octets)

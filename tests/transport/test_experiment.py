@@ -1,0 +1,225 @@
+"""The experiment's parts: paper counts, runs over real sockets, recording that resumes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicewire import paths
+from voicewire.testbed import TestbedError
+from voicewire.testbed.capability import find_mosquitto
+from voicewire.testbed.hosts import may_make_namespaces
+from voicewire.transport import examples, paper, recording, theory
+from voicewire.transport.analysis import Recorded, coverage, goodput
+from voicewire.transport.bed import Bed
+from voicewire.transport.cells import Cell, full_grid, small_grid
+from voicewire.transport.dissect import packets
+from voicewire.transport.payloads import Payload
+
+WHY_NOT = may_make_namespaces()
+BEDS = [
+    "proxy",
+    pytest.param(
+        "namespaces",
+        marks=[pytest.mark.root, pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")],
+    ),
+]
+BROKERS = [
+    "embedded",
+    pytest.param("mosquitto", marks=pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")),
+]
+DATA = paths.root() / "data" / "transport"
+
+
+def test_round_trips_are_counted() -> None:
+    counted = {c: theory.round_trips(*c, "fresh") for c in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))}
+    assert list(counted.values()) == [1.5, 3.0, 3.0, 5.0]
+    assert [theory.round_trips("mqtt", q, "persistent") for q in range(3)] == [1.0, 1.0, 3.0]
+    with pytest.raises(ValueError, match="no such configuration"):
+        theory.round_trips("udp", 0, "fresh")
+
+
+@given(st.integers(0, 300_000), st.sampled_from([0, 1, 2]))
+def test_publish_size_is_what_paho_would_send(size: int, qos: int) -> None:
+    remaining = 2 + len(paper.TOPIC) + (2 if qos else 0) + size
+    encoded, n = [], remaining
+    while True:
+        n, byte = divmod(n, 128)
+        encoded.append(byte)
+        if not n:
+            break
+    assert theory.packet_bytes(size, qos) == 1 + len(encoded) + remaining
+
+
+def test_least_headers_and_slow_start() -> None:
+    assert theory.least_header_bytes(1_000_000) == 13_700
+    assert theory.least_header_bytes(1460) == 20
+    assert [theory.slow_start_rounds(n * theory.MSS) for n in (1, 10, 11, 30, 31)] == [0, 0, 1, 1, 2]
+
+
+def test_advice_orders_and_refuses() -> None:
+    one = theory.advise(rtt=0.04, size=100, messages=1, subscribers=1)
+    assert one[0].name.startswith("TCP")
+    many = theory.advise(rtt=0.04, size=1000, messages=10, subscribers=10)
+    assert many[0].name.startswith("MQTT")
+    assert [o.cost.octets for o in many] == sorted(o.cost.octets for o in many)
+    with pytest.raises(ValueError, match="positive"):
+        theory.advise(rtt=0, size=1, messages=1, subscribers=1)
+
+
+def test_the_grid_has_what_the_paper_has_and_more() -> None:
+    grid = full_grid()
+    assert len({c.name for c in grid}) == len(grid) >= 400
+    assert {c.size for c in grid} == {*paper.PAYLOADS, 10_000, *paper.PAYLOADS_TEXT}
+    assert {c.kind for c in grid} == {"bytes", "file", "icto"}
+    assert all(c.iterations >= paper.ITERATIONS for c in grid if not c.gap)
+    assert len({c.seed for c in grid}) == len(grid)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "file", "icto"])
+def test_payloads(kind: str) -> None:
+    with Payload(kind, 777, np.random.default_rng(1)) as payload:
+        data = payload.make()
+        assert len(data) == payload.wire_size >= 777
+        payload.take(data)
+    with pytest.raises(ValueError, match="at least one byte"):
+        Payload(kind, 0, np.random.default_rng(1))
+    with pytest.raises(ValueError, match="a payload is one of"):
+        Payload("video", 1, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("bed", BEDS)
+@pytest.mark.parametrize("session", ["fresh", "persistent", "loop"])
+def test_tcp_cells(bed: str, session: str) -> None:
+    rows = recording.run_cell(Cell("lan", "tcp", 0, session, "bytes", 1000, iterations=3), bed)
+    assert len(rows) == 3
+    for row in rows:
+        if session == "fresh":
+            assert row["sender_header"] == row["receiver_header"] == 272
+            assert row["time_ms"] >= 1500 * paper.LAN.rtt - 0.5 - 1500 * paper.LAN.jitter
+        if session != "loop":
+            assert row["sender_payload"] == 1000
+        else:
+            assert row["sender_payload"] == row["receiver_payload"] == 150_000
+
+
+@pytest.mark.parametrize("bed", BEDS)
+@pytest.mark.parametrize("which", BROKERS)
+@pytest.mark.parametrize("qos", [0, 1, 2])
+def test_mqtt_cells(bed: str, which: str, qos: int) -> None:
+    rows = recording.run_cell(Cell("lan", "mqtt", qos, "fresh", "icto", 100, iterations=2), bed, which)
+    with Payload("icto", 100, np.random.default_rng(1)) as payload:
+        publish = theory.packet_bytes(payload.wire_size, qos)
+    acknowledgements = {0: 0, 1: 4, 2: 12}[qos]
+    for row in rows:
+        # CONNECT 17, CONNACK 4, DISCONNECT 2; the subscriber has SUBSCRIBE 17 and SUBACK 5 on top
+        assert row["publisher_payload"] == 17 + 4 + 2 + publish + acknowledgements
+        assert row["subscriber_payload"] == 17 + 4 + 2 + 17 + 5 + publish + acknowledgements
+        if bed == "namespaces":
+            assert row["broker_in_header"] == row["publisher_header"]
+            assert row["broker_in_payload"] == row["publisher_payload"]
+            assert row["broker_out_header"] == row["subscriber_header"]
+
+
+@pytest.mark.parametrize("session", ["persistent", "loop"])
+def test_mqtt_sessions_on_loopback(session: str) -> None:
+    rows = recording.run_cell(Cell("lan", "mqtt", 1, session, "bytes", 10, iterations=3), "proxy")
+    total = theory.packet_bytes(10, 1) + 4
+    for row in rows:
+        assert row["publisher_payload"] == (total if session == "persistent" else 150 * total + 23)
+
+
+def test_nagle_needs_mosquitto() -> None:
+    with pytest.raises(TestbedError, match="needs mosquitto"):
+        recording.run_cell(Cell("lan", "mqtt", 0, "fresh", "bytes", 1, nodelay=False, iterations=2), "proxy")
+
+
+def test_beds_are_checked() -> None:
+    with pytest.raises(ValueError, match="a bed is one of"):
+        Bed(("a", "b"), paper.LAN, "cloud")
+
+
+def test_an_interrupted_recording_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+    cells = [c for c in small_grid(iterations=2) if c.transport == "tcp"][:3]
+    left = recording.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, seconds=0.0, progress=False)
+    assert [c.name for c in left] == [c.name for c in cells]
+    recording._keep(tmp_path, cells[0], recording.run_cell(cells[0], "proxy"))
+    (tmp_path / "cells" / f"{cells[1].name}.1.part").write_text("cut off by an interruption")
+    kept = (tmp_path / "cells" / f"{cells[0].name}.csv").read_bytes()
+    with pytest.raises(TestbedError, match="2 of 3 cells are still to run"):
+        recording.assemble(cells, tmp_path)
+    assert recording.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, progress=False) == []
+    assert (tmp_path / "cells" / f"{cells[0].name}.csv").read_bytes() == kept
+    recording.assemble(cells, tmp_path)
+    rows = recording.load_iterations(tmp_path)
+    assert len(rows) == sum(c.iterations for c in cells)
+    summary = recording.load_summary(tmp_path)
+    header = summary[summary.metric == "sender_header"]
+    assert len(header) == 3
+    assert (header.low <= header["mean"]).all()
+
+
+def test_summary_of_known_numbers() -> None:
+    base = Cell("lan", "tcp", 0, "fresh", "bytes", 1, iterations=4).columns()
+    frame = pd.DataFrame([base | {"iteration": i, "time_ms": t} for i, t in enumerate([1.0, 2.0, 3.0, 4.0])])
+    row = recording.summarise(frame).iloc[0]
+    assert row["mean"] == 2.5
+    assert row.high - row["mean"] == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-5)
+    assert recording.lag1(np.array([1.0, -1.0, 1.0, -1.0])) == pytest.approx(-0.75)
+    assert recording.lag1(np.ones(5)) == 0
+
+
+def test_dissect() -> None:
+    stream = bytes([0x10, 2, 1, 2, 0x32, 8, 0, 1, ord("t"), 0, 9, 5, 6, 7])
+    connect, publish = packets(stream)
+    assert (connect.name, connect.size) == ("CONNECT", 4)
+    assert (publish.name, publish.qos, publish.payload) == ("PUBLISH", 1, b"\x05\x06\x07")
+    for broken in (stream[:-1], b"\x30", b"\x30\xff\xff\xff\xff\xff"):
+        with pytest.raises(ValueError, match=r"cut short|no MQTT packet"):
+            packets(broken)
+
+
+def test_coverage_and_goodput() -> None:
+    assert coverage(np.random.default_rng(1).normal(size=2000), np.random.default_rng(2)) == pytest.approx(
+        0.95, abs=0.02
+    )
+    assert goodput(100, np.array([272.0]), np.array([100.0]))[0] == pytest.approx(100 / 372)
+
+
+@pytest.mark.parametrize("name", examples.NAMES)
+def test_recorded_captures_agree_with_their_counters(name: str) -> None:
+    example = examples.load(DATA, name)
+    assert len(example.segments) == example.counted_segments
+    assert sum(s.header for s in example.segments) == example.counted_header
+
+
+@pytest.mark.skipif(not (DATA / "iterations.csv.gz").exists(), reason="the experiment has not been recorded yet")
+def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
+    recorded = Recorded(recording.load_iterations(DATA))
+    grid = full_grid()
+    found = recorded.rows.groupby(["network", "transport", "qos", "session", "kind", "size", "gap", "nodelay"]).size()
+    assert len(found) == len(grid)
+    for cell in grid:
+        key = (cell.network, cell.transport, cell.qos, cell.session, cell.kind, cell.size, cell.gap, cell.nodelay)
+        assert found[key] == cell.iterations
+    for size in paper.PAYLOADS:
+        assert set(recorded.header("lan", "tcp", "fresh", size)) == {272.0}
+    with pytest.raises(KeyError, match="not recorded"):
+        recorded.cell("lan", "tcp", "fresh", 7)
+    # counted on paper, measured: nothing is quicker than light, and little is much slower in the middle
+    for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2)):
+        trips = np.median(recorded.time("internet", transport, "fresh", 100, qos=qos)) / (1e3 * paper.INTERNET.rtt)
+        assert (
+            theory.round_trips(transport, qos, "fresh") * 0.98
+            < trips
+            < theory.round_trips(transport, qos, "fresh") * 1.35
+        )
+    # broker legs carry what the clients' kernels count, on the network without loss
+    lan = recorded.rows[(recorded.rows.network == "lan") & (recorded.rows.session == "fresh")]
+    mqtt = lan[lan.transport == "mqtt"]
+    assert (mqtt.broker_in_segments == mqtt.publisher_segments).mean() > 0.99
