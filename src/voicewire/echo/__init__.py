@@ -1,11 +1,11 @@
 """Stereophonic acoustic echo cancellation: a low-complexity data-reuse RLS, judged claim by claim."""
 
-from . import reference
-from .dcd import WLDRRLSDCD
-from .gradient import WLAPA, WLNLMS
-from .model import Responses, complex_taps, responses
-from .rls import WLRLS, StereoRLS
-from .samples import SignalError, stereo
+from voicewire.echo import reference
+from voicewire.echo.dcd import WLDRRLSDCD
+from voicewire.echo.gradient import WLAPA, WLNLMS
+from voicewire.echo.model import Responses, complex_taps, responses
+from voicewire.echo.rls import WLRLS, StereoRLS
+from voicewire.echo.samples import SignalError, stereo
 
 __all__ = [
     "WLAPA",

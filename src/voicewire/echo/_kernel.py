@@ -16,7 +16,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _vector as v
+from voicewire.echo import _vector as v
 
 LANES = v.LANES
 BLOCK = v.BLOCK

@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import extending
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+
+intrinsic: Any = extending.intrinsic
+"""numba's decorator; a call of what it makes leaves out the typing context, which its stub doesn't know."""
 
 LANES = 8
 BLOCK = 4 * LANES
@@ -115,7 +118,7 @@ class _Loop:
         """Four planes of 8 lanes to four pairs of 4-vectors (lanes i and i + 4), or back: its own inverse."""
         low = [self.shuffle(lines[i], lines[i + 1], _LOW) for i in (0, 2)]
         high = [self.shuffle(lines[i], lines[i + 1], _HIGH) for i in (0, 2)]
-        return [self.shuffle(*pair, order) for pair in (low, high) for order in (_FIRST, _SECOND)]
+        return [self.shuffle(pair[0], pair[1], order) for pair in (low, high) for order in (_FIRST, _SECOND)]
 
 
 class _Largest:

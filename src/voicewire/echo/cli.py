@@ -29,9 +29,9 @@ def _cancel(args: argparse.Namespace) -> int:
     import numpy as np
     import soundfile
 
-    from .dcd import WLDRRLSDCD
-    from .measures import erle
-    from .samples import stereo
+    from voicewire.echo.dcd import WLDRRLSDCD
+    from voicewire.echo.measures import erle
+    from voicewire.echo.samples import stereo
 
     try:
         far, rate = _stereo(args.far)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _kernel as kernel
-from .family import AdaptiveFilter, positive, whole
+from voicewire.echo import _kernel as kernel
+from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 
 class WLDRRLSDCD(AdaptiveFilter):
@@ -53,7 +53,7 @@ class WLDRRLSDCD(AdaptiveFilter):
         dtype: DTypeLike = np.float64,
     ) -> None:
         super().__init__(length, dtype)
-        real = self.dtype.type
+        real: Any = self.dtype.type
         self.forgetting = positive("forgetting", forgetting, 1.0)
         self.data_reuse = whole("data_reuse", data_reuse, 1)
         self.updates = whole("updates", updates, 1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from voicewire.echo import paper
+from voicewire.echo.measures import expected_tracking
 from voicewire.exercises import Feedback, choice, number
-
-from . import paper
-from .measures import expected_tracking
 
 __all__ = [
     "check_erle",

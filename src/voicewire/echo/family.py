@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from .samples import pair
+from voicewire.echo.samples import pair
 
 
 class AdaptiveFilter(ABC):

@@ -8,11 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from voicewire.echo import paper
+from voicewire.echo.measures import Curve, dcd_operations, woodbury_operations
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
 from voicewire.stats import t_interval
-
-from . import paper
-from .measures import Curve, dcd_operations, woodbury_operations
 
 
 def label(key: tuple[int, float]) -> str:

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .family import AdaptiveFilter, positive, whole
+from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 
 @numba.njit(cache=True, error_model="numpy")
@@ -81,7 +81,7 @@ class WLAPA(AdaptiveFilter):
 
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
-        real = self.dtype.type
+        real: Any = self.dtype.type
         state = self._g, self._history, self._wanted
         _project(x, d, errors, *state, real(self.step), real(self.regularization))
         return errors

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .family import AdaptiveFilter
-from .scene import Signals
+from voicewire.echo.family import AdaptiveFilter
+from voicewire.echo.scene import Signals
 
 Real = NDArray[np.float64]
 

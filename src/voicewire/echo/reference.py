@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .family import AdaptiveFilter, positive, whole
+from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 Variant = Literal["repaired", "eq12-plus", "eq13-e0"]
 
@@ -99,7 +99,7 @@ class WLDRRLSDCD(AdaptiveFilter):
             return
         columns = self.forgetting * self.R[:, :2]
         for j in range(2):
-            columns[:, j] += times(complex(self.window[j]).conjugate(), self.window)
+            columns[:, j] = columns[:, j] + times(complex(self.window[j]).conjugate(), self.window)
         self.R[2:, 2:] = self.R[:-2, :-2].copy()
         self.R[:, :2] = columns
         self.R[:2, :] = columns.conj().T

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from .family import AdaptiveFilter, positive
-from .model import Responses, complex_taps
+from voicewire.echo.family import AdaptiveFilter, positive
+from voicewire.echo.model import Responses, complex_taps
 
 # Sums may be reordered: without that LLVM adds one number after the other.
 _FAST = {"reassoc", "contract", "nsz"}
@@ -100,6 +100,7 @@ class WLRLS(AdaptiveFilter):
     ) -> None:
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
+        self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self.symmetric = symmetric
         kind = np.result_type(self.dtype, np.complex64)
         self._g = np.zeros(2 * self.length, kind)
@@ -109,7 +110,7 @@ class WLRLS(AdaptiveFilter):
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
         adapt = _lower_triangle if self.symmetric else _full_matrix
-        adapt(x, d, errors, self._g, self._P, self._window, self.dtype.type(self.forgetting))
+        adapt(x, d, errors, self._g, self._P, self._window, self._weight)
         return errors
 
     @property
@@ -175,13 +176,14 @@ class StereoRLS(AdaptiveFilter):
     ) -> None:
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
+        self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self._h = np.zeros((2, 2 * self.length), self.dtype)
         self._window = np.zeros(2 * self.length, self.dtype)
         self._P = (np.eye(2 * self.length) * 2 / positive("regularization", regularization)).astype(self.dtype)
 
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
-        _real(x, d, errors, self._h, self._P, self._window, self.dtype.type(self.forgetting))
+        _real(x, d, errors, self._h, self._P, self._window, self._weight)
         return errors
 
     @property

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve, lfilter
 
-from . import paper
-from .model import Responses, complex_taps, echo
-from .rooms import decaying, room_response
+from voicewire.echo import paper
+from voicewire.echo.model import Responses, complex_taps, echo
+from voicewire.echo.rooms import decaying, room_response
 
 Complex = NDArray[np.complex128]
 Real = NDArray[np.float64]

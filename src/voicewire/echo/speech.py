@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire import paths
-
-from . import paper
+from voicewire.echo import paper
 
 SENTENCES = (
     "The birch canoe slid on the smooth planks.",

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from voicewire import paths
-
-from . import paper
-from .dcd import WLDRRLSDCD
-from .measures import Curve, follow
-from .scene import Scene, Signals
-from .speech import talk
+from voicewire.echo import paper
+from voicewire.echo.dcd import WLDRRLSDCD
+from voicewire.echo.measures import Curve, follow
+from voicewire.echo.scene import Scene, Signals
+from voicewire.echo.speech import talk
 
 Rows = list[dict[str, Any]]
 CHANGE_AT = 90_000
