@@ -172,7 +172,9 @@ def test_no_path_or_address_of_a_machine(path):
 @notebooks
 def test_each_picture_is_described_and_small(path):
     for cell in code(path):
+        named = cell["metadata"].get("mystnb", {}).get("figure", {}).get("name")
         pictures = [o["data"]["image/png"] for o in cell["outputs"] if "image/png" in o.get("data", {})]
+        assert pictures or not named, f"{named}: the cell has the name of a figure, and shows none"
         if not pictures:
             continue
         where = f"cell {cell['execution_count']}"

@@ -15,6 +15,7 @@ import time
 import types
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -59,6 +60,12 @@ def test_one_two_or_three_workers_give_the_same_bits():
         assert bits(sweep(draw, GRID, seeds=range(4), workers=workers, cache=False)) == reference
 
 
+def test_joblib_goes_on_working_beside_a_sweep():
+    sweep(draw, GRID, workers=2, cache=False)
+    assert joblib.Parallel(n_jobs=2)(joblib.delayed(abs)(i) for i in (-1, -2)) == [1, 2]
+    assert len(sweep(draw, GRID, workers=2, cache=False)) == 4
+
+
 def test_seeds_are_fixed_for_ever():
     # A change here changes every recorded sweep of the book.
     assert task_rng({"rate": 0.5}, 1).integers(2**32, size=2).tolist() == SEEDED
@@ -75,13 +82,14 @@ def test_what_is_finished_is_not_computed_again(tmp_path):
     grid = {"rate": [1.0, 2.0], "size": [2], "log": [str(log)]}
     first = sweep(draw, grid, seeds=range(3), workers=2, cache=tmp_path / "cache")
     assert len(list(log.iterdir())) == 6
-    more = sweep(draw, {**grid, "rate": [1.0, 2.0, 3.0]}, seeds=range(3), workers=2, cache=tmp_path / "cache")
+    wider = {**grid, "rate": [1.0, 2.0, 3.0]}
+    more = sweep(draw, wider, seeds=range(3), workers=2, cache=tmp_path / "cache")
     assert len(list(log.iterdir())) == 9  # only what is new
     assert bits(more[:6]) == bits(first)
     # a file that was damaged is computed anew, and stray ones do no harm
     victim = next(p for p in (tmp_path / "cache").rglob("*") if p.is_file())
     victim.write_bytes(victim.read_bytes()[:-3])
-    assert bits(sweep(draw, grid, seeds=range(3), workers=2, cache=tmp_path / "cache")) == bits(first)
+    assert bits(sweep(draw, wider, seeds=range(3), workers=2, cache=tmp_path / "cache")) == bits(more)
     assert len(list(log.iterdir())) == 10
 
 

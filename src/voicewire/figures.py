@@ -75,7 +75,7 @@ def use() -> None:
 
 
 def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) -> Axes:
-    """Return `ax`, or new axes in the book's style.
+    """Return `ax`, or new axes (in the book's style, once `use` was called).
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) ->
     """
     if ax is not None:
         return ax
-    with mpl.rc_context(STYLE):
-        return plt.subplots(figsize=size)[1]
+    # no rc_context here: leaving one switches a notebook's interactive mode off, and its figures vanish
+    return plt.subplots(figsize=size)[1]
 
 
 def origin(ax: Axes, source: Origin) -> Axes:

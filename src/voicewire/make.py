@@ -127,6 +127,7 @@ def book(options: argparse.Namespace) -> None:
     setup()
     if not options.as_committed:
         execute(options.all)
+    call(python(), "-m", "voicewire.bookext", step="drawing the scorecard's picture")
     if options.all or options.as_committed:
         shutil.rmtree(ROOT / "_build", ignore_errors=True)
     say("building the book")

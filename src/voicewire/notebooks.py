@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("command", choices=["run"])
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks (default: every chapter)")
     parser.add_argument("--workers", type=int, default=None, help="kernels at a time (default: one for each core)")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     missing = [str(path) for path in options.paths if not path.is_file()]
     if missing:
         print(f"voicewire.notebooks: no such file: {', '.join(missing)}", file=sys.stderr)

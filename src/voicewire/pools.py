@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from joblib.externals import loky
 
@@ -39,39 +39,61 @@ class Pool(Protocol):
 
 
 class Local:
-    """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine."""
+    """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine.
+
+    The processes wait a minute for the next sweep. They are not joblib's own reusable ones, because `joblib.Parallel`
+    stumbles over those if they were started by anyone else.
+    """
+
+    _kept: ClassVar[tuple[int, Any]] = (0, None)
 
     def __init__(self, workers: int, tasks: int) -> None:
         self._workers = min(workers, tasks)
-        self._executor: Any = None
+        self._homes: dict[Any, Any] = {}
 
     def slots(self) -> int:
         return 2 * self._workers  # one to work on, one in the queue
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        executor = self._executor()
         try:
-            return self._running().submit(call, *arguments)
+            future = executor.submit(call, *arguments)
         except loky.process_executor.BrokenProcessPool:  # it broke just now: the next one is new
-            return self._running().submit(call, *arguments)
+            self._drop(executor)
+            executor = self._executor()
+            future = executor.submit(call, *arguments)
+        self._homes[future] = executor
+        return future
 
     def wait(self, flying: Iterable[Any]) -> set[Any]:
         return wait(flying, timeout=1.0, return_when=FIRST_COMPLETED).done
 
     def result(self, future: Any) -> tuple[bytes, str | None]:
+        home = self._homes.pop(future)
         try:
             answer: tuple[bytes, str | None] = future.result()
         except loky.process_executor.BrokenProcessPool:
+            self._drop(home)
             raise WorkerDiedError from None
         return answer
 
     def close(self, at_once: bool) -> None:
-        if at_once and self._executor is not None:
-            self._executor.shutdown(wait=True, kill_workers=True)
+        if at_once:
+            self._drop(Local._kept[1])
 
-    def _running(self) -> Any:
-        # the same as long as it is whole, a new one if it broke
-        self._executor = loky.get_reusable_executor(self._workers, timeout=60, env=dict.fromkeys(_THREADS, "1"))
-        return self._executor
+    def _executor(self) -> Any:
+        workers, executor = Local._kept
+        if workers != self._workers:
+            self._drop(executor)
+            executor = loky.ProcessPoolExecutor(self._workers, timeout=60, env=dict.fromkeys(_THREADS, "1"))
+            Local._kept = (self._workers, executor)
+        return executor
+
+    @staticmethod
+    def _drop(executor: Any) -> None:
+        if executor is not None and executor is Local._kept[1]:
+            Local._kept = (0, None)
+            executor.shutdown(wait=True, kill_workers=True)
 
 
 class Dask:

@@ -64,7 +64,7 @@ packets = st.one_of(
 
 
 @given(st.lists(packets, max_size=6), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_packets_in_any_chunks(sent: list[p.Packet], data: st.DataObject) -> None:
     stream = b"".join(map(p.encode, sent))
     decoder, got, start = Decoder(), [], 0
@@ -76,7 +76,7 @@ def test_any_packets_in_any_chunks(sent: list[p.Packet], data: st.DataObject) ->
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_noise_is_refused_or_decoded_but_never_crashes(noise: bytes) -> None:
     try:
         for packet in Decoder().feed(noise):

@@ -99,13 +99,15 @@ def test_paho_end_to_end(port: int) -> None:
 @pytest.mark.parametrize("qos", ["0", "1", "2"])
 def test_mosquitto_clients(port: int, qos: str) -> None:
     topic, where = f"cli/{qos}", ["-p", str(port)]
+    more = ["-t", f"ready/{qos}", "-q", qos, "-C", "2", "-F", "%t %q %p", "-W", "20"]
     listener = subprocess.Popen(
-        ["mosquitto_sub", *where, "-t", topic, "-t", f"ready/{qos}", "-q", qos, "-C", "2", "-F", "%t %q %p", "-W", "20"],
+        ["mosquitto_sub", *where, "-t", topic, *more],
         stdout=subprocess.PIPE,
         text=True,
     )
     try:
-        subprocess.run(["mosquitto_pub", *where, "-t", f"ready/{qos}", "-r", "-q", qos, "-m", "go"], check=True, timeout=10)
+        ready = ["-t", f"ready/{qos}", "-r", "-q", qos, "-m", "go"]
+        subprocess.run(["mosquitto_pub", *where, *ready], check=True, timeout=10)
         assert listener.stdout is not None
         assert listener.stdout.readline() == f"ready/{qos} {qos} go\n"
         subprocess.run(["mosquitto_pub", *where, "-t", topic, "-q", qos, "-m", "hello"], check=True, timeout=10)

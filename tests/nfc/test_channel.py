@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from voicewire.nfc.channel import Channel, cross, error_bits
 
 
+@settings(deadline=None)
 @given(st.floats(1e-9, 0.3), st.floats(1, 100))
 def test_a_burst_channel_has_the_rate_and_length_asked_for(ber, length):
     channel = Channel.burst(ber, length) if ber / length / (1 - ber) <= 1 else Channel.burst(ber, 100)
@@ -21,6 +22,7 @@ def test_the_papers_own_example():
     assert channel.to_bad == pytest.approx(25e-6, rel=1e-3)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10_000), st.floats(1e-8, 0.01), st.floats(1, 50))
 def test_bursts_of_the_same_rate_hit_fewer_packets(bits, ber, length):
     """With bursts of one bit the chain cannot err twice running: there alone it may hit more."""
@@ -28,6 +30,7 @@ def test_bursts_of_the_same_rate_hit_fewer_packets(bits, ber, length):
     assert burst.loss(bits) <= random.loss(bits) * (1 + 1e-9) + 1e-12
 
 
+@settings(deadline=None)
 @given(st.integers(2, 10_000), st.floats(1e-8, 1e-3))
 def test_longer_packets_are_lost_more_often(bits, ber):
     for channel in (Channel.random(ber), Channel.burst(ber)):

@@ -73,3 +73,29 @@ def test_percentile():
     assert out.percentile(0) == 0
     assert out.percentile(1e9) == 100
     assert 40 < out.percentile(float(np.median(out.seconds))) < 60
+
+
+@pytest.mark.parametrize("build", [Channel.random, Channel.burst])
+@pytest.mark.parametrize("backoff", [False, True])
+def test_a_trace_is_the_run_of_the_same_seed(build, backoff):
+    exchange = Exchange(packets=30, channel=build(2e-4), backoff=backoff)
+    trace = exchange.trace(np.random.default_rng(6))
+    out = exchange.run(1, np.random.default_rng(6))
+    assert trace[:, 2].sum() == out.losses[0] > 0
+    assert trace[trace[:, 2] == 0, 1].tolist() == list(range(60))
+    after_the_last = (55 + 8 + 3 * 5 + 2 * 8) * 0.01
+    assert trace[-1, 0] + after_the_last == pytest.approx(out.seconds[0])
+
+
+def test_a_constant_timeout_costs_three_seconds_a_loss():
+    """lwIP's initial timeout, counted from the moment at which the lost packet began to cross."""
+    exchange = Exchange(packets=20, channel=Channel.random(1e-4))
+    out = exchange.run(50, np.random.default_rng(2))
+    assert out.seconds == pytest.approx(exchange.floor + 3.0 * out.losses)
+
+
+def test_a_trace_that_gives_up_ends_with_its_last_loss():
+    exchange = Exchange(packets=5, channel=Channel.random(0.5), retransmissions=2)
+    trace = exchange.trace(np.random.default_rng(0))
+    assert trace[:, 2].tolist() == [1, 1, 1]
+    assert np.diff(trace[:, 0]) == pytest.approx(3.0)

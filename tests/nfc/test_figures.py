@@ -94,3 +94,18 @@ def test_the_rest_draws_what_it_is_given():
     assert len(figures.expected_latency(Exchange()).lines) == 6
     ax = figures.wall_check(np.array([0.1, 0.2]), {"constant timeout": np.ones((2, 5))})
     assert len(ax.containers) == 1
+
+
+def test_exchanges_show_their_length_and_each_loss():
+    trace = np.array([[0.3, 0, 1], [3.3, 0, 0], [3.9, 1, 0]])
+    ax = figures.exchange_runs({("random", 1e-4): trace, ("burst", 1e-4): trace[1:]})
+    assert [bar.get_width() for bar in ax.patches] == [3.9, 3.9]
+    assert [list(line.get_xdata()) for line in ax.lines] == [[0.3], [439.22], [], [199.6]]
+
+
+def test_lossy_windows_draws_means_and_the_printed_gain():
+    times = {(rule, w): np.array([w + i, w + 2.0 + i]) for i, rule in enumerate(("a", "b")) for w in (100, 200)}
+    ax = figures.lossy_windows(times)
+    means = [container.lines[0].get_ydata().tolist() for container in ax.containers]
+    assert means == [[101, 201], [102, 202]]
+    assert ax.lines[-1].get_ydata()[0] == pytest.approx(101 * 0.925)

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
@@ -32,6 +32,7 @@ def test_a_time_of_whole_slots_is_not_rounded_up_by_its_binary_representation():
     assert [Link().slots_of_time(t) for t in (0.0, 0.08, 0.29, 0.0801, 0.07607)] == [0, 8, 29, 9, 8]
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(1, 65_000))
 def test_segments_add_up_and_only_the_last_is_short(total, mss):
     sizes = segment_sizes(total, mss)

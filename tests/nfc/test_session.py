@@ -174,3 +174,36 @@ def test_the_closed_form_says_what_it_does_not_cover():
         latency(Session(mss=10))
     with pytest.raises(OutsideRegimeError, match="first window of 1"):
         latency(Session(window=1024))
+
+
+def test_packets_told_in_words():
+    result = Session(size=2000, mss=1000, channel=Channel.periodic(2), duplicates=0).run(log=True)
+    told = result.lines()
+    assert told[0] == "slot   0 to   4  -> appliance  control"
+    assert told[1] == "slot  13 to  17  <- appliance  control"
+    assert told[3].endswith("-> appliance  data 0")
+    assert told[4].endswith("-> appliance  data 1, lost")
+    assert told[5].endswith("<- appliance  ACK 1")
+    assert result.lines(2) == told[:2]
+
+
+def test_a_timer_fires_one_timeout_after_the_lost_packet_has_crossed():
+    """Nothing but the timer repairs a hole at the end; the second loss of the same segment doubles the wait."""
+    once = Session(size=2000, mss=1000, channel=Channel.periodic(2), duplicates=0, rto=5.0).run(log=True)
+    data = once.packets[(once.packets[:, 2] == 0) & (once.packets[:, 3] == 1)]
+    assert data[0, 4] == 1
+    assert data[1, 0] - (data[0, 0] + data[0, 1]) == pytest.approx(500, abs=20)
+    dead = {b: Session(channel=Channel.random(0.5), retransmissions=3, backoff=b).run(np.random.default_rng(1)) for b in
+            (True, False)}  # fmt: skip
+    assert dead[True].slots == 4 * 5 + 300 * (1 + 2 + 4 + 8)
+    assert dead[False].slots == 4 * 5 + 300 * 4
+
+
+def test_after_a_timeout_the_window_restarts_where_it_is_told():
+    def starts(restart):
+        session = Session(size=20_480, window=8192, restart_window=restart, channel=Channel.periodic(10), duplicates=0)
+        return session.run(log=True)
+
+    small, large = starts(None), starts(8192)
+    assert small.timeouts > 0
+    assert small.slots > large.slots

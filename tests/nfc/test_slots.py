@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
@@ -17,6 +17,7 @@ def test_payload_of_a_slot():
     assert [session.payload(rate, 1.5) for rate in paper.RATES] == [39, 79, 159]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SCOPES), st.integers(0, 12), st.integers(1, 4000))
 def test_longer_slots_and_higher_rates_never_take_longer(scope, overhead, size):
     times = latency_map(ShortSession(size=size, overhead=overhead, scope=scope), paper.RATES, np.linspace(1, 2.5, 16))
@@ -24,6 +25,7 @@ def test_longer_slots_and_higher_rates_never_take_longer(scope, overhead, size):
     assert (np.diff(times, axis=1) <= 1e-12).all()
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500), st.floats(0, 0.95))
 def test_roundings_only_ever_add(slots, share):
     none, packet, section = (shared(slots, share, rounding) for rounding in ROUNDINGS)

@@ -12,6 +12,9 @@ FAULTS = (
     # A list whose children are no list items; its entries have a role that no longer exists.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     (' role="doc-biblioentry"', ""),
+    # sphinx-exercise gives every exercise of a page the same id.
+    ('<section id="exercise-content">', "<section>"),
+    ('<section id="solution-content">', "<section>"),
 )
 
 LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")

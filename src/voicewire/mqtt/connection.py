@@ -97,7 +97,10 @@ class Connection(asyncio.Protocol):
                 self.need = head[1] if head else 0
         except MalformedError as error:
             self.fail(str(error))
-        broker.flush()
+        if len(data) < 4096:
+            broker.flush_when_idle()
+        else:
+            broker.flush()
 
     def pause_writing(self) -> None:
         """More than `out_high` bytes wait for this client: it is not read from until they are gone."""

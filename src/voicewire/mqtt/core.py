@@ -375,6 +375,9 @@ class Core:
         connection = publisher.connection
         if connection is None:
             return  # told when it sends the message again
+        if not connection.dirty:
+            connection.dirty = True
+            self.dirty.insert(0, connection)  # the publisher waits: it is written to first
         packet_id = hold.packet_id.to_bytes(2, "big")
         complete = hold.status is Status.COMPLETE
         if hold.qos == 3 and hold.report:
@@ -414,6 +417,10 @@ class Core:
     # ------------------------------------------------------------------ what the broker adds
     def restored(self, waiting: dict[Hold, set[str]]) -> None:
         """After a restart: which sessions can still acknowledge the message of each hold."""
+        raise NotImplementedError
+
+    def flush_when_idle(self) -> None:
+        """Flush now if nothing else is ready to be read, soon otherwise."""
         raise NotImplementedError
 
     def flush(self) -> None:

@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from itertools import pairwise
 from pathlib import Path
 
 from voicewire.mqtt import packets as p

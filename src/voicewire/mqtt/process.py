@@ -78,7 +78,7 @@ def ours(*arguments: str, port: int = 0) -> Iterator[External]:
     """Run `voicewire broker` with more `arguments`."""
     port = port or free_port()
     command = [sys.executable, "-m", "voicewire.cli", "broker", "--quiet", "--port", str(port), *arguments]
-    with _running(command, port) as pid:
+    with running(command, port) as pid:
         yield External("voicewire", port, pid)
 
 
@@ -99,7 +99,7 @@ def mosquitto(extra: str = "") -> Iterator[External]:
         path = Path(folder) / "mosquitto.conf"
         user = "user root" if Path("/root").exists() and _is_root() else ""
         path.write_text(MOSQUITTO_CONFIG.format(port=port, user=user) + extra, encoding="utf-8")
-        with _running([program, "-c", str(path)], port) as pid:
+        with running([program, "-c", str(path)], port) as pid:
             yield External(f"mosquitto {mosquitto_version()}", port, pid)
 
 
@@ -110,7 +110,8 @@ def _is_root() -> bool:
 
 
 @contextlib.contextmanager
-def _running(command: list[str], port: int) -> Iterator[int]:
+def running(command: list[str], port: int) -> Iterator[int]:
+    """Run `command` until the block ends; yields its process id once it listens on `port`."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         wait_for_port(port, process)

@@ -20,6 +20,9 @@ class BrokerThread:
     True
     """
 
+    broker_class: type[Broker] = Broker
+    """A subclass may run another broker."""
+
     def __init__(self, config: Config | None = None) -> None:
         self._config = config or Config(port=0)
         self._ready = threading.Event()
@@ -61,7 +64,7 @@ class BrokerThread:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
-        self.broker = Broker(self._config)
+        self.broker = self.broker_class(self._config)
         async with self.broker:
             self.port = self.broker.port
             self._ready.set()

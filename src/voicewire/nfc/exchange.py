@@ -140,6 +140,34 @@ class Exchange:
         p = self.loss
         return float(self.timeout * np.sqrt(2 * self.packets * p) / (1 - p))
 
+    def trace(self, rng: np.random.Generator) -> np.ndarray:
+        """Follow one exchange packet by packet; with the same generator it is the one that `run(1, rng)` draws.
+
+        Returns
+        -------
+        ndarray of float, shape (k, 3)
+            Columns: moment at which a packet begins to cross (s), its number, 1 if it was lost.
+        """
+        link, channel = self.link, self.channel
+        response = link.slots_of_time(self.latency)
+        turn = link.slots(self.size + HEADER_BYTES) + response
+        now = 2 * link.slots(SYN_BYTES) + link.slots(HEADER_BYTES) + 2 * response
+        first_wait = max(1, link.slots_of_time(self.rto))
+        bad, rows = channel.start(rng), []
+        for number in range(2 * self.packets):
+            wait = first_wait
+            for _ in range(self.retransmissions + 1):
+                hit, bad = cross(self.bits, bad, channel.kind, channel.to_bad, channel.to_good, rng)
+                rows.append((now * link.period, number, hit))
+                if not hit:
+                    break
+                now += wait
+                wait *= 2 if self.backoff else 1
+            else:
+                break  # gave up
+            now += turn
+        return np.array(rows, dtype=float)
+
     def run(self, runs: int, rng: np.random.Generator) -> "Outcomes":
         """Repeat the exchange `runs` times. Set-up and teardown are spared the errors (7 packets in 207)."""
         check_count("runs", runs)

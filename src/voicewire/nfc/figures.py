@@ -203,7 +203,7 @@ def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | Non
 
 
 def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
-    """Segments over time with lost ones crossed out: the kind of picture of Fig. 7.7 to 7.12 (notebooks 2 and 3)."""
+    """Segments over time with lost ones crossed out: what a hole in a window does (notebook 2)."""
     ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0)]
@@ -217,6 +217,64 @@ def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
     ax.plot([], [], "x", color=figures.COLOURS["published"], label="lost")
     ax.set(xlabel="time (s)", ylabel="segment", xlim=(0, None))
     ax.legend()
+    return figures.origin(ax, "simulated here")
+
+
+def exchange_runs(traces: Mapping[tuple[str, float], np.ndarray], ax: Axes | None = None) -> Axes:
+    """One exchange a row: its length, and a tick for each lost packet (Fig. 7.7 to 7.12, notebook 3).
+
+    Parameters
+    ----------
+    traces : mapping of (kind of error, bit error rate) to ndarray, shape (k, 3)
+        As `Exchange.trace` gives them.
+    """
+    ax = _new_axes(ax, size=(7.0, 3.4))
+    for row, (key, trace) in enumerate(traces.items()):
+        lost = trace[trace[:, 2] > 0, 0]
+        ax.barh(row, trace[-1, 0], height=0.5, color=figures.COLOURS["simulated"], alpha=0.3)
+        ax.plot(lost, np.full(len(lost), row), "|", color=figures.COLOURS["simulated"], markersize=13)
+        ax.annotate(f"{len(lost)} lost", (trace[-1, 0], row), (6, 0), textcoords="offset points", va="center")
+        ax.plot(
+            paper.TABLE_73[key], row + 0.38, "^", color=figures.COLOURS["published"], markerfacecolor="white",
+            label="printed latency" if row == 0 else None,
+        )  # fmt: skip
+    ax.set(
+        yticks=range(len(traces)), yticklabels=[f"{kind}, {rate:.0e}" for kind, rate in traces],
+        xlabel="time (s)", xlim=(0, 1.2 * max(trace[-1, 0] for trace in traces.values())),
+    )  # fmt: skip
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.legend(loc="lower right")
+    return figures.origin(ax, "simulated here")
+
+
+def lossy_windows(times: Mapping[tuple[str, int], np.ndarray], ax: Axes | None = None) -> Axes:
+    """Latency over the initial window in a lossy channel: Fig. 7.5 (notebook 3).
+
+    Parameters
+    ----------
+    times : mapping of (restart rule, initial window) to ndarray, shape (runs,)
+        Latencies, s.
+    """
+    ax = _new_axes(ax)
+    rules, windows = (list(dict.fromkeys(column)) for column in zip(*times, strict=True))
+    for i, rule in enumerate(rules):
+        middle = np.array([times[rule, window].mean() for window in windows])
+        low, high = np.percentile([times[rule, window] for window in windows], [2.5, 97.5], axis=1)
+        ax.errorbar(
+            np.arange(len(windows)) + 0.12 * (i - 0.5), middle, [middle - low, high - middle],
+            fmt=figures.MARKERS[i], color=figures.SERIES[i], label=f"restart from {rule}: mean and 95 % of runs",
+        )  # fmt: skip
+    first = times[rules[0], windows[0]].mean()
+    ax.plot(
+        len(windows) - 1, first * (1 - paper.LOSSY_REDUCTION_PRINTED / 100), "D", color=figures.COLOURS["published"],
+        markerfacecolor="white", label="printed: 7.5 % below the smallest window",
+    )  # fmt: skip
+    ax.set(
+        xticks=range(len(windows)), xticklabels=[str(window) for window in windows], xlim=(-0.5, len(windows) - 0.5),
+        xlabel="initial window (bytes)", ylabel="latency of 100 kB (s)", ylim=(0, None),
+    )  # fmt: skip
+    ax.legend(loc="lower left")
     return figures.origin(ax, "simulated here")
 
 

@@ -207,6 +207,15 @@ class Result:
         """Application bytes delivered, over the whole session, bit/s."""
         return math.nan if self.slots == 0 else 8 * self.delivered / self.seconds
 
+    def lines(self, count: int | None = None) -> list[str]:
+        """Tell the first `count` packets (all if None) of a logged run, one line each (notebook 1)."""
+        told = []
+        for first, slots, back, segment, lost in self.packets[:count].tolist():
+            name = "control" if segment < 0 else f"{'ACK' if back else 'data'} {segment}"
+            way = "<- appliance" if back else "-> appliance"
+            told.append(f"slot {first:3d} to {first + slots - 1:3d}  {way}  {name}{', lost' if lost else ''}")
+        return told
+
     @property
     def outcome(self) -> str:
         """How the session ended, in words."""

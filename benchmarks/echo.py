@@ -1,0 +1,149 @@
+"""WL-DR-RLS-DCD beside the reading version, Woodbury RLS, pyroomacoustics' RLS and the memory's bound.
+
+The bound is what this machine's memory allows: bytes moved over the measured bandwidth of each cache level, plus, for
+each tap move, the dependent loads of the search at the measured latency. Nothing can be overlapped away from a search
+whose next step needs the result of the last one.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import Any
+
+import harness
+import numba
+import numpy as np
+
+from voicewire.echo import WLDRRLSDCD, WLRLS, paper, reference
+from voicewire.echo.scene import Scene
+
+PASSES = 3
+
+
+@numba.njit
+def _total(a: Any, times: int) -> int:
+    total = 0
+    for _ in range(times):
+        for i in range(a.size):
+            total += a[i]
+        a[0] += 1  # or the loop over `times` would be folded
+    return total
+
+
+@numba.njit
+def _move(a: Any, b: Any, times: int) -> None:
+    for t in range(times):
+        for i in range(a.size):
+            b[i] = a[i] + t
+
+
+@numba.njit
+def _chase(a: Any, steps: int) -> int:
+    at = 0
+    for _ in range(steps):
+        at = a[at]
+    return at
+
+
+def _best(function: Any, *arguments: Any) -> float:
+    function(*arguments)
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _latency(size: int) -> float:
+    """Seconds of one load that waits for the one before, in an array of so many bytes."""
+    order = np.random.default_rng(0).permutation(size // 8)
+    ring = np.empty(order.size, np.int64)
+    ring[order] = np.roll(order, -1)
+    return _best(_chase, ring, 100_000) / 100_000
+
+
+def bound(length: int, passes: int, updates: int, itemsize: int = 4) -> float:
+    """Least seconds per sample that this machine's caches allow the algorithm."""
+    row = 4 * length * itemsize
+    matrix = np.ones(length * row // 4, np.int32)
+    reading = matrix.nbytes * 20 / _best(_total, matrix, 20)
+    vector = np.ones(row // 4, np.int32)
+    moving = 2 * row * 2000 / _best(_move, vector, vector.copy(), 2000)
+    moves = passes * updates
+    far = (moves + 4) * row / reading
+    near = (moves + passes) * 2 * row / moving
+    search = moves * (_latency(matrix.nbytes) + 3 * _latency(row))
+    return far + near + search
+
+
+def signals(length: int, samples: int) -> tuple[Any, Any]:
+    """The far end and the microphones of Figure 1's scene."""
+    scene = Scene(length, samples, 1).signals()
+    return scene.x, scene.d
+
+
+def benchmarks(run: harness.Run) -> None:
+    length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
+    x, d = signals(length, 24_000)
+
+    def warm(filter_: Any, samples: int) -> Any:
+        filter_.process(x[:samples], d[:samples])
+        return filter_
+
+    fast = warm(WLDRRLSDCD(length, forgetting, PASSES, dtype=np.float32), 20_000)
+    plain = warm(reference.WLDRRLSDCD(length, forgetting, PASSES), 300)
+    woodbury = warm(WLRLS(length, forgetting), 300)
+    few = 40
+
+    def per_sample(name: str, other: Any, peer: str, at_least: float) -> float:
+        ours, theirs = [], []
+        for _ in range(run.rounds):
+            start = time.perf_counter()
+            fast.process(x[:4000], d[:4000])
+            middle = time.perf_counter()
+            other(few)
+            stop = time.perf_counter()
+            ours.append((middle - start) / 4000)
+            theirs.append((stop - middle) / few)
+        mine, peers = float(np.median(ours)), float(np.median(theirs))
+        run.record(name, mine, "s", peer=peer, peer_value=peers, ratio=peers / mine, at_least=at_least)
+        return mine
+
+    name = f"a sample, L = {length}, N_it = {PASSES}, float32"
+    per_sample(name, lambda n: plain.process(x[:n], d[:n]), "plain NumPy", 80)
+    mine = per_sample(name, lambda n: woodbury.process(x[:n], d[:n]), "complex Woodbury RLS in numba", 25)
+    try:
+        from pyroomacoustics.adaptive import RLS
+    except ImportError:
+        print("pyroomacoustics is not installed (extra: oracle); its line is left out", file=sys.stderr)
+    else:
+        rls = RLS(2 * length, lmbd=forgetting)
+
+        def one_output(n: int) -> None:
+            for sample, wanted in zip(x.real[:n], d.real[:n], strict=True):
+                rls.update(sample, wanted)
+
+        per_sample(name + ", both outputs", one_output, "pyroomacoustics RLS, one output", 20)
+    least = bound(length, PASSES, paper.UPDATES)
+    run.record("share of the memory's bound", least / mine, "", at_least=0.4)
+
+    def cost(size: int) -> Any:
+        return filters[size].process(*inputs[size])
+
+    sizes = [32, 128, 512] if run.quick else [32, 64, 128, 256, 512, 1024, 2048]
+    inputs = {size: signals(size, 2000) for size in sizes}
+    filters = {size: WLDRRLSDCD(size, 1 - 1 / (64 * size), PASSES, dtype=np.float32) for size in sizes}
+    run.scaling("L", cost, sizes, at_most=1.15, rounds=5)
+    code = (
+        "import time,numpy as np;t=time.perf_counter();from voicewire.echo import WLDRRLSDCD;"
+        "f=WLDRRLSDCD(16,.99,dtype=np.float32);f.process(np.ones(9)+0j,np.ones(9)+0j);print(time.perf_counter()-t)"
+    )
+    first = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run.record("import and first call, compiled code from the cache", float(first.stdout), "s")
+
+
+if __name__ == "__main__":
+    raise SystemExit(harness.main(benchmarks, __doc__, packages=["numpy", "numba", "pyroomacoustics"]))

@@ -1,0 +1,105 @@
+"""The broker beside mosquitto (and amqtt where it is installed): throughput, fan-out, latency, memory, end to end.
+
+Ours runs with its limits, access rules and back-pressure on; mosquitto with `set_tcp_nodelay`. The load is the
+same lean code for both, on raw sockets, trials interleaved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import harness
+
+from voicewire.emqtt.population import Population
+from voicewire.mqtt import load, process
+
+CONFIG = 'sys_interval = 10\n[[access]]\ntopic = "#"\n[[access]]\ntopic = "secret/#"\nallow = "none"\n'
+
+
+def _versus(
+    run: harness.Run, name: str, unit: str, peer: str, measure: Callable[[bool], float], *, rounds: int,
+    at_least: float, more_is_better: bool = False,
+) -> None:  # fmt: skip
+    """Measure ours and the peer's in turn; the ratio is how many times better ours is."""
+    ours: list[float] = []
+    theirs: list[float] = []
+    for turn in range(3 if run.quick else rounds):
+        for mine in (True, False) if turn % 2 == 0 else (False, True):
+            (ours if mine else theirs).append(measure(mine))
+    a, b = statistics.median(ours), statistics.median(theirs)
+    run.record(
+        name, a, unit, spread=harness.spread(ours), peer=peer, peer_value=b, peer_spread=harness.spread(theirs),
+        ratio=a / b if more_is_better else b / a, at_least=at_least,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _amqtt() -> Iterator[int | None]:
+    if importlib.util.find_spec("amqtt") is None:
+        yield None
+        return
+    port = process.free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "amqtt.yaml"
+        path.write_text(
+            f"listeners:\n  default:\n    type: tcp\n    bind: 127.0.0.1:{port}\n"
+            "plugins:\n  amqtt.plugins.authentication.AnonymousAuthPlugin:\n    allow_anonymous: true\n"
+        )
+        command = [sys.executable, "-c", "from amqtt.scripts.broker_script import main; main()", "-c", str(path)]
+        with process.running(command, port):
+            yield port
+
+
+def benchmarks(run: harness.Run) -> None:
+    """Every bar of the broker, in one run."""
+    quick = 10 if run.quick else 1
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        (folder / "broker.toml").write_text(CONFIG, encoding="utf-8")
+        ours = stack.enter_context(process.ours("--config", str(folder / "broker.toml")))
+        if process.mosquitto_version() is None:
+            print("mosquitto is not installed: nothing to compare with", file=sys.stderr)
+            return
+        other = stack.enter_context(process.mosquitto())
+        ports = {True: ours.port, False: other.port}
+
+        def rate(qos: int, messages: int, subscribers: int = 1) -> Callable[[bool], float]:
+            n = messages // quick
+            return lambda mine: n * subscribers / load.throughput(ports[mine], qos, n, subscribers=subscribers)
+
+        for qos, messages in ((0, 150_000), (1, 30_000), (2, 20_000)):
+            _versus(run, f"one to one, QoS {qos}, saturated", "messages/s", other.name, rate(qos, messages),
+                    rounds=5, at_least=1.5, more_is_better=True)  # fmt: skip
+        _versus(run, "one to 50, QoS 0", "deliveries/s", other.name, rate(0, 6000, 50),
+                rounds=5, at_least=3.0, more_is_better=True)  # fmt: skip
+        _versus(run, "one message alone, there and through", "s", other.name,
+                lambda mine: float(statistics.median(load.latency(ports[mine], 300 // quick + 20))),
+                rounds=5, at_least=1 / 2.5)  # fmt: skip
+        with (
+            Population(ours.port, 80) as mine,
+            Population(other.port, 80, qos3=False) as theirs,
+        ):
+            _versus(run, "80 subscribers confirmed: E-MQTT, peer QoS 2 responses", "s", other.name,
+                    lambda m: (mine.trial("all") if m else theirs.trial("mqtt-2")).end_to_end,
+                    rounds=60, at_least=2.5)  # fmt: skip
+        count = 200 if run.quick else 2000
+        before = ours.resident()
+        idle = [load.attach(ours.port, f"idle{i}") for i in range(count)]
+        run.record("idle connection, resident memory", (ours.resident() - before) / count, "B", at_most=25e3)
+        for sock in idle:
+            sock.close()
+        port = stack.enter_context(_amqtt())
+        if port is not None:
+            ports[False] = port
+            _versus(run, "one to one, QoS 1, saturated, beside amqtt", "messages/s", "amqtt", rate(1, 2000),
+                    rounds=3, at_least=20, more_is_better=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    raise SystemExit(harness.main(benchmarks, __doc__, packages=["amqtt", "uvloop"]))

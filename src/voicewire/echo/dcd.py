@@ -1,0 +1,101 @@
+"""WL-DR-RLS-DCD, the paper's algorithm, at the speed of the memory (Table II; notebook 02)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _kernel as kernel
+from .family import AdaptiveFilter, positive, whole
+
+
+class WLDRRLSDCD(AdaptiveFilter):
+    """Widely linear data-reuse RLS by dichotomous coordinate descent, O(L) per sample.
+
+    The arithmetic is that of `voicewire.echo.reference.WLDRRLSDCD` (Table II with its misprints repaired); in float64
+    the taps of the two are the same numbers.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    forgetting : float
+        Forgetting factor, 0 < lambda <= 1; the paper writes 1 - 1/(K L).
+    data_reuse : int
+        How often each sample is used, N_it; 1 is the WL-RLS-DCD of Table I.
+    updates : int
+        Most taps changed in one DCD call, N_u.
+    bits : int
+        Halvings of the step before DCD gives up, M_b (1 to 30).
+    amplitude : float
+        H: the first step is H/2. A power of two makes each step a shift.
+    regularization : float
+        epsilon: R(0) = epsilon I. Not given in the paper; it fades as lambda^n.
+    dtype : dtype
+        float64, or float32 (about 1.5 times as fast; steady state within 0.1 dB).
+
+    Notes
+    -----
+    While the whole window of x is zero nothing changes: ageing R in silence would end in 0/0.
+    """
+
+    def __init__(
+        self,
+        length: int,
+        forgetting: float,
+        data_reuse: int = 1,
+        updates: int = 4,
+        bits: int = 16,
+        amplitude: float = 1.0,
+        regularization: float = 1.0,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        super().__init__(length, dtype)
+        real = self.dtype.type
+        self.forgetting = positive("forgetting", forgetting, 1.0)
+        self.data_reuse = whole("data_reuse", data_reuse, 1)
+        self.updates = whole("updates", updates, 1)
+        self.bits = whole("bits", bits, 1, 30)
+        self.amplitude = positive("amplitude", amplitude)
+        self.regularization = positive("regularization", regularization)
+        self._settings = kernel.Settings(
+            length=self.length,
+            row=kernel.row_size(self.length, self.dtype),
+            reuse=self.data_reuse,
+            updates=self.updates,
+            bits=self.bits,
+            forgetting=real(self.forgetting),
+            amplitude=real(self.amplitude),
+            tiny=real(1e-30 if self.dtype == np.float32 else 1e-290),
+            steps=(self.amplitude * 0.5 ** np.arange(self.bits + 1)).astype(self.dtype),
+        )
+        self._state = kernel.fresh(self.length, self.regularization, self.dtype)
+
+    def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        errors = np.empty_like(x)
+        kernel.run(x, d, errors, self._state, self._settings)
+        return errors
+
+    @property
+    def taps(self) -> NDArray[np.complex128]:
+        """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
+        planes = self._state.h.reshape(-1, 4, kernel.LANES).transpose(1, 0, 2).reshape(4, -1)
+        a, b, c, d = planes[:, : self.length].astype(np.float64)
+        taps = np.empty(2 * self.length, complex)
+        taps[0::2] = (a + c) / 2 + 1j * (b - d) / 2
+        taps[1::2] = (a - c) / 2 - 1j * (b + d) / 2
+        return taps
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return self._state._asdict()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_state": self.save()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = state.pop("_state")
+        self.__dict__.update(state)
+        self._state = kernel.fresh(self.length, self.regularization, self.dtype)
+        self.restore(arrays)

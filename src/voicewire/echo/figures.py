@@ -1,0 +1,127 @@
+"""Figures of the echo study: each takes data and returns its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
+from voicewire.stats import t_interval
+
+from . import paper
+from .measures import Curve, dcd_operations, woodbury_operations
+
+
+def label(key: tuple[int, float]) -> str:
+    """How a curve (N_it, alpha_r) is named in every figure."""
+    return f"$N_{{it}}={key[0]}$, $\\alpha_r={key[1]:g}$"
+
+
+def curves(
+    data: Mapping[tuple[int, float], Curve],
+    change_at: int,
+    source: Origin,
+    seconds: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Misalignment against time, one line a curve; the change of the echo paths is marked."""
+    ax = new_axes(ax, (7.0, 3.8))
+    unit = 1 / paper.RATE if seconds else 1e-3
+    for i, (key, curve) in enumerate(data.items()):
+        ax.plot(
+            curve.samples * unit, curve.decibels, color=SERIES[i], linestyle=LINESTYLES[i], label=label(key), lw=1.3
+        )
+    ax.axvline(change_at * unit, color=COLOURS["muted"], lw=1)
+    ax.set_xlabel("time (s)" if seconds else "time index (thousand samples)")
+    ax.set_ylabel("misalignment (dB)")
+    ax.legend(ncols=2, fontsize=8)
+    return origin(ax, source)
+
+
+def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
+    """Impulse responses, shifted apart so that each can be followed."""
+    ax = new_axes(ax, (7.0, 3.0))
+    for i, (name, response) in enumerate(paths.items()):
+        values = np.asarray(response)
+        ax.plot(values / np.abs(values).max() - 2 * i, color=SERIES[i], lw=1.0, linestyle="-")
+        ax.text(values.size, -2 * i, f" {name}", color=SERIES[i], va="center")
+    ax.set_yticks([])
+    ax.set_xlabel("delay (samples)")
+    ax.set_ylabel("amplitude (scaled)")
+    return origin(ax, "simulated here")
+
+
+def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
+    """Misalignment of several algorithms in one scene."""
+    ax = new_axes(ax)
+    for i, (name, curve) in enumerate(data.items()):
+        ax.plot(curve.samples / 1e3, curve.decibels, color=SERIES[i], linestyle=LINESTYLES[i], label=name)
+    ax.set_xlabel("time index (thousand samples)")
+    ax.set_ylabel("misalignment (dB)")
+    ax.legend()
+    return origin(ax, "simulated here")
+
+
+def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit: str, ax: Axes | None = None) -> Axes:
+    """A result over seeds against N_it, with its 95 % interval, beside what theory expects."""
+    ax = new_axes(ax, (5.6, 3.4))
+    passes = sorted(data)
+    intervals = [t_interval(data[n]) for n in passes]
+    interval_band(ax, passes, [i.low for i in intervals], [i.high for i in intervals], COLOURS["simulated"])
+    ax.plot(
+        passes, [i.estimate for i in intervals], color=COLOURS["simulated"], marker=MARKERS[0], label="5 seeds, 95 %"
+    )
+    ax.plot(
+        sorted(expected),
+        [expected[n] for n in sorted(expected)],
+        color=COLOURS["theory"],
+        marker=MARKERS[2],
+        ls="--",
+        label="theory",
+    )
+    ax.set_xlabel("data-reuse passes $N_{it}$")
+    ax.set_ylabel(unit)
+    ax.set_xticks(passes)
+    ax.legend()
+    return origin(ax, "simulated here")
+
+
+def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
+    """Time to come back to -15 dB against the floor: left and down is better. One mark a seed."""
+    ax = new_axes(ax, (6.0, 3.6))
+    for i, (name, (times, floors)) in enumerate(data.items()):
+        ax.plot(np.asarray(times) / 1e3, floors, color=SERIES[i], marker=MARKERS[i], linestyle="", label=name)
+    ax.set_xlabel("time to $-15$ dB after the change (thousand samples)")
+    ax.set_ylabel("floor (dB)")
+    ax.legend(fontsize=8.5)
+    return origin(ax, "simulated here")
+
+
+def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
+    """Multiplications and additions per sample against L: DCD beside Woodbury."""
+    ax = new_axes(ax, (5.6, 3.4))
+    sizes = [int(n) for n in np.asarray(lengths)]
+    series = {
+        "DCD, $N_{it}=3$: additions": [dcd_operations(n, 3, paper.UPDATES).additions for n in sizes],
+        "DCD, $N_{it}=3$: multiplications": [dcd_operations(n, 3, paper.UPDATES).multiplications for n in sizes],
+        "Woodbury: multiplications": [woodbury_operations(n).multiplications for n in sizes],
+    }
+    for i, (name, values) in enumerate(series.items()):
+        ax.loglog(sizes, values, color=SERIES[i], linestyle=LINESTYLES[i], marker=MARKERS[i], label=name)
+    ax.set_xlabel("taps of an echo path $L$")
+    ax.set_ylabel("operations per sample")
+    ax.legend(fontsize=8.5)
+    return origin(ax, "theory")
+
+
+def residual_steps(steps: ArrayLike, ax: Axes | None = None) -> Axes:
+    """Norm of the DCD residual after each update."""
+    ax = new_axes(ax, (5.6, 3.0))
+    values = np.asarray(steps)
+    ax.semilogy(range(values.size), values, color=COLOURS["simulated"], marker=MARKERS[0])
+    ax.set_xlabel("DCD update")
+    ax.set_ylabel(r"residual norm $\|r\|$")
+    return origin(ax, "simulated here")

@@ -1,0 +1,116 @@
+"""The stochastic-gradient family: widely linear NLMS and affine projections (notebook 01)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .family import AdaptiveFilter, positive, whole
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _project(x: Any, d: Any, e: Any, g: Any, history: Any, wanted: Any, step: Any, floor: Any) -> None:
+    """g += step X (X^H X + floor I)^-1 (d - X^H g)^*, with the last `order` windows as columns of X."""
+    order = wanted.size
+    gram = np.zeros((order, order), g.dtype)
+    errors = np.zeros(order, g.dtype)
+    for n in range(x.size):
+        history[2:] = history[:-2].copy()
+        history[0] = x[n]
+        history[1] = np.conj(x[n])
+        wanted[1:] = wanted[:-1].copy()
+        wanted[0] = d[n]
+        for a in range(order):
+            one = history[2 * a : 2 * a + g.size]
+            errors[a] = wanted[a] - np.sum(np.conj(g) * one)
+            for b in range(a + 1):
+                other = history[2 * b : 2 * b + g.size]
+                gram[a, b] = np.sum(np.conj(one) * other)
+                gram[b, a] = np.conj(gram[a, b])
+            gram[a, a] += floor
+        e[n] = errors[0]
+        weights = np.conj(errors)
+        for a in range(order):  # the Gram matrix is positive definite: elimination needs no pivots
+            for b in range(a + 1, order):
+                ratio = gram[b, a] / gram[a, a]
+                gram[b] -= ratio * gram[a]
+                weights[b] -= ratio * weights[a]
+        for a in range(order - 1, -1, -1):
+            for b in range(a + 1, order):
+                weights[a] -= gram[a, b] * weights[b]
+            weights[a] /= gram[a, a]
+            g += step * weights[a] * history[2 * a : 2 * a + g.size]
+
+
+class WLAPA(AdaptiveFilter):
+    """Widely linear affine projection: steps towards the hyperplanes of the last `order` samples.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    order : int
+        Number of projections.
+    step : float
+        Step size, 0 < step <= 2.
+    regularization : float
+        Added to the diagonal of X^H X.
+    dtype : dtype
+        float64 or float32.
+    """
+
+    def __init__(
+        self,
+        length: int,
+        order: int = 2,
+        step: float = 0.5,
+        regularization: float = 1e-3,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        super().__init__(length, dtype)
+        self.order = whole("order", order, 1)
+        self.step = positive("step", step, 2.0)
+        self.regularization = positive("regularization", regularization)
+        kind = np.result_type(self.dtype, np.complex64)
+        self._g = np.zeros(2 * self.length, kind)
+        self._history = np.zeros(2 * (self.length + self.order - 1), kind)
+        self._wanted = np.zeros(self.order, kind)
+
+    def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        errors = np.empty_like(x)
+        real = self.dtype.type
+        state = self._g, self._history, self._wanted
+        _project(x, d, errors, *state, real(self.step), real(self.regularization))
+        return errors
+
+    @property
+    def taps(self) -> NDArray[np.complex128]:
+        """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
+        return self._g.astype(complex)
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"g": self._g, "history": self._history, "wanted": self._wanted}
+
+
+class WLNLMS(WLAPA):
+    """Widely linear normalised LMS: the affine projection of order 1.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    step : float
+        Step size, 0 < step <= 2.
+    regularization : float
+        Added to the energy of the window.
+    dtype : dtype
+        float64 or float32.
+    """
+
+    def __init__(
+        self, length: int, step: float = 0.5, regularization: float = 1e-3, dtype: DTypeLike = np.float64
+    ) -> None:
+        super().__init__(length, 1, step, regularization, dtype)

@@ -1,0 +1,125 @@
+"""What is measured: misalignment, ERLE, tracking time, steady state, operations; and what theory expects of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .family import AdaptiveFilter
+from .scene import Signals
+
+Real = NDArray[np.float64]
+
+
+def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
+    """Normalised misalignment in dB, equation (16).
+
+    Parameters
+    ----------
+    taps, truth : array_like of complex, shape (2L,)
+        Estimated and true taps.
+    """
+    g, true = np.asarray(taps, complex), np.asarray(truth, complex)
+    wrong = float(np.linalg.norm(true - g))
+    return 20 * math.log10(max(wrong, 1e-300) / float(np.linalg.norm(true)))
+
+
+def erle(d: ArrayLike, e: ArrayLike) -> float:
+    """Echo return loss enhancement in dB: power at the microphones over power of the residual."""
+    before, after = np.mean(np.abs(np.asarray(d)) ** 2), np.mean(np.abs(np.asarray(e)) ** 2)
+    if after == 0:
+        return math.inf if before > 0 else 0.0
+    return 10 * math.log10(before / after) if before > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Misalignment in dB against the number of samples seen."""
+
+    samples: NDArray[np.int64]
+    decibels: Real
+
+    def tracking_time(self, change_at: int, level: float) -> float:
+        """Samples from the change until the misalignment is first at or below level; infinite if never."""
+        late = self.samples > change_at
+        hit = np.flatnonzero(late & (self.decibels <= level))
+        return float(self.samples[hit[0]] - change_at) if hit.size else math.inf
+
+    def steady(self, start: int, stop: int) -> float:
+        """Mean misalignment in dB over start < n <= stop (mean of the power, then in dB)."""
+        chosen = (self.samples > start) & (self.samples <= stop)
+        if not chosen.any():
+            raise ValueError(f"no point of the curve lies in {start} < n <= {stop}")
+        return float(10 * np.log10(np.mean(10 ** (self.decibels[chosen] / 10))))
+
+
+def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curve:
+    """Run a filter over a scene and note its misalignment every so many samples."""
+    ends = np.arange(every, signals.x.size + 1, every)
+    decibels = np.empty(ends.size)
+    for i, end in enumerate(ends):
+        filter_.process(signals.x[end - every : end], signals.d[end - every : end])
+        decibels[i] = misalignment(filter_.taps, signals.truth(int(end) - 1))
+    return Curve(ends, decibels)
+
+
+def expected_tracking(length: int, memory: float, reuse: int, level: float = -20.0) -> float:
+    """Samples to come down to `level` dB after all signs change: 2 exp(-N_it n/(K L)), so 2.996 K L/N_it for -20 dB."""
+    return memory * length / reuse * (math.log(2) - level * math.log(10) / 20)
+
+
+def expected_rise(reuse: int) -> float:
+    """Rise of the floor in dB that N_it-fold shorter memory brings: 10 log10 N_it."""
+    return 10 * math.log10(reuse)
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Real operations per sample."""
+
+    additions: int
+    multiplications: int
+    shifts: int
+    comparisons: int
+
+
+def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
+    """Most operations per sample of WL-DR-RLS-DCD (Table II), all N_u updates done.
+
+    The 2x2 blocks hold four reals; ageing R and r is counted as multiplications, since lambda need not be 1 - 2^-k.
+    A DCD update shifts a column (4L) and subtracts it (4L), and one search compares 4L magnitudes.
+    """
+    L = length
+    once = Operations(
+        additions=4 * L + 4 * L + 4 * L + 2,  # products for R, R itself, the output
+        multiplications=4 * L + 4 * L + 4 * L + 4 * L,  # the same products, ageing R and r, the output
+        shifts=0,
+        comparisons=0,
+    )
+    step = updates * (4 * L + 4)
+    return Operations(
+        additions=once.additions + reuse * (8 * L + step),
+        multiplications=once.multiplications + reuse * 4 * L,
+        shifts=reuse * updates * 4 * L,
+        comparisons=reuse * updates * (4 * L + 1),
+    )
+
+
+def woodbury_operations(length: int) -> Operations:
+    """Operations per sample of complex WL-RLS by Woodbury's identity, lower triangle only (4 real products each)."""
+    n = 2 * length
+    half = n * (n + 1) // 2
+    return Operations(
+        additions=4 * n * n + 4 * half + 12 * n,
+        multiplications=4 * n * n + 6 * half + 14 * n,
+        shifts=0,
+        comparisons=0,
+    )
+
+
+def nlms_operations(length: int) -> Operations:
+    """Operations per sample of WL-NLMS on four reals a delay."""
+    return Operations(additions=8 * length + 8, multiplications=8 * length + 8, shifts=0, comparisons=0)

@@ -1,0 +1,86 @@
+"""What every filter asks of the samples that it is given, said once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_SMALLEST = 1e-15  # below this, squares of samples leave float32
+
+
+class SignalError(ValueError):
+    """A signal that no filter can use; the message says which sample and what to do."""
+
+
+def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
+    """Combine two real channels to ``left + 1j*right`` (equations (5) and (6) of the paper).
+
+    Parameters
+    ----------
+    left, right : array_like, shape (N,)
+        Samples of the two channels, of equal length.
+
+    Returns
+    -------
+    ndarray of complex, shape (N,)
+
+    Raises
+    ------
+    SignalError
+        If the channels differ in length or are not real and one-dimensional.
+    """
+    a, b = np.asarray(left), np.asarray(right)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise SignalError(f"two channels of equal length are needed, these have shapes {a.shape} and {b.shape}")
+    if np.iscomplexobj(a) or np.iscomplexobj(b):
+        raise SignalError("the channels must be real: each is one loudspeaker or one microphone")
+    return a + 1j * b
+
+
+def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The complex samples of a signal, or one clear error.
+
+    Parameters
+    ----------
+    x : array_like of complex, shape (N,)
+        Left channel + 1j * right channel.
+    name : str
+        What to call the signal in an error.
+    dtype : numpy dtype
+        Real type that the filter computes with.
+
+    Returns
+    -------
+    ndarray of complex, shape (N,)
+        Components below 1e-15 are zero: their squares would leave float32.
+
+    Raises
+    ------
+    SignalError
+        Real samples (mono), wrong shape, NaN, infinity, or magnitudes whose squares overflow.
+    """
+    a = np.asarray(x)
+    if a.ndim != 1:
+        raise SignalError(f"{name} must be one-dimensional, it has shape {a.shape}: use stereo(left, right)")
+    if a.size and not np.iscomplexobj(a):
+        raise SignalError(f"{name} is real, so mono: the filter needs left + 1j*right, see voicewire.echo.stereo")
+    if not np.isfinite(a).all():
+        n = int(np.flatnonzero(~np.isfinite(a))[0])
+        raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
+    limit = 1e12 if dtype.itemsize == 4 else 1e100
+    if a.size and max(np.abs(a.real).max(), np.abs(a.imag).max()) > limit:
+        raise SignalError(f"{name} exceeds {limit:g}: scale the samples to about 1, else their squares overflow")
+    parts = a.astype(np.complex128 if dtype.itemsize == 8 else np.complex64, copy=True)
+    flat = parts.view(parts.real.dtype)
+    flat[np.abs(flat) < _SMALLEST] = 0
+    return parts
+
+
+def pair(x: ArrayLike, d: ArrayLike, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Far-end and microphone samples, checked, of equal length."""
+    a, b = checked(x, "the far-end signal x", dtype), checked(d, "the microphone signal d", dtype)
+    if a.size != b.size:
+        raise SignalError(f"x has {a.size} samples and d has {b.size}: cut both to the same span of time")
+    return a, b

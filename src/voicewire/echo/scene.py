@@ -1,0 +1,163 @@
+"""One conversation, the same for every algorithm: sources, rooms, pre-distortion, echo paths, noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import fftconvolve, lfilter
+
+from . import paper
+from .model import Responses, complex_taps, echo
+from .rooms import decaying, room_response
+
+Complex = NDArray[np.complex128]
+Real = NDArray[np.float64]
+Change = Literal["none", "sign", "swap", "drift"]
+Family = Literal["decaying", "room"]
+
+
+def predistort(x: Complex, amount: float) -> Complex:
+    """The half-wave rectifier, equations (14) and (15): left gains its positive half, right its negative one.
+
+    Parameters
+    ----------
+    x : ndarray of complex, shape (N,)
+        Left + 1j*right.
+    amount : float
+        alpha_r; 0 changes nothing, the paper recommends at most 0.5.
+    """
+    left, right = x.real, x.imag
+    return (left + amount * np.maximum(left, 0)) + 1j * (right + amount * np.minimum(right, 0))
+
+
+def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Responses:
+    """The echo paths after the change.
+
+    "sign" negates all four (Figure 1); "swap" interchanges the microphones, all at once (equation (17) as meant);
+    "drift" moves to new random paths of the same decay.
+    """
+    if change == "none":
+        return paths
+    if change == "sign":
+        return Responses(*(-path for path in paths))
+    if change == "swap":
+        return Responses(LL=paths.LR, LR=paths.LL, RL=paths.RR, RR=paths.RL)
+    if change == "drift":
+        return Responses(*(path + 0.3 * decaying(path.size, rng) for path in paths))
+    raise ValueError(f"unknown change {change!r}: none, sign, swap or drift")
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a scene sounds like."""
+
+    x: Complex
+    d: Complex
+    noise: Complex
+    near_end: Complex
+    before: Responses
+    after: Responses
+    change_at: int
+    drift: bool
+
+    def truth(self, n: int) -> Complex:
+        """The true complex taps at sample n."""
+        old, new = complex_taps(self.before), complex_taps(self.after)
+        if n < self.change_at:
+            return old
+        if not self.drift:
+            return new
+        share = (n - self.change_at) / max(self.x.size - self.change_at, 1)
+        return (1 - share) * old + share * new
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A stereo conversation, reproducible from one seed; each part has its own stream of randomness.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each of the four echo paths, L.
+    samples : int
+        Duration in samples (ignored with a recording).
+    seed : int
+        Seed.
+    source : {"ar1", "white"} or ndarray
+        The far-end talker: AR(1) noise, white noise, or a recording of shape (N,).
+    predistortion : float
+        alpha_r.
+    change, change_at
+        What happens to the echo paths, and at which sample.
+    family : {"decaying", "room"}
+        Impulse responses of both rooms: random and decaying, or a shoebox by image sources.
+    far_length : int, optional
+        Taps of the far-end room; L by default. Not given in the paper, and it decides whether alpha_r = 0 works.
+    snr : float
+        Echo to noise at each microphone, in dB.
+    double_talk : (int, int), optional
+        First and last sample of a near-end talker as loud as the echo.
+    """
+
+    length: int
+    samples: int
+    seed: int
+    source: str | Real = "ar1"
+    predistortion: float = 0.4
+    change: Change = "none"
+    change_at: int = 0
+    family: Family = "decaying"
+    far_length: int | None = None
+    snr: float = paper.SNR_DB
+    double_talk: tuple[int, int] | None = None
+
+    def signals(self) -> Signals:
+        """Draw the scene: both channels of the far end have power 1 before the pre-distortion."""
+        rngs = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(6)]
+        for_source, for_far, for_paths, for_noise, for_change, for_talk = rngs
+        far_length = self.far_length or self.length
+        source = self._source(for_source)
+        n = source.size
+        far = self._responses(far_length, 2, for_far, far_length / 2)
+        channels = [fftconvolve(source, response)[:n] for response in far]
+        x = predistort(channels[0] / np.std(channels[0]) + 1j * channels[1] / np.std(channels[1]), self.predistortion)
+        before = Responses(*self._responses(self.length, 4, for_paths, self.length / 5))
+        after = changed(before, self.change, for_change)
+        start = self.change_at if self.change != "none" else n
+        share = np.arange(n) >= start
+        if self.change == "drift":
+            share = np.clip((np.arange(n) - start) / max(n - start, 1), 0, 1)
+        heard = (1 - share) * echo(before, x) + (share * echo(after, x) if self.change != "none" else 0)
+        noise = self._noise(heard, for_noise)
+        near = np.zeros(n, complex)
+        if self.double_talk is not None:
+            begin, end = self.double_talk
+            talk = for_talk.standard_normal((2, end - begin))
+            talk = lfilter([1], [1, -paper.AR_POLE], talk)
+            near[begin:end] = (talk[0] + 1j * talk[1]) / np.std(talk) * np.std(heard) / np.sqrt(2)
+        return Signals(x, heard + noise + near, noise, near, before, after, start, self.change == "drift")
+
+    def _source(self, rng: np.random.Generator) -> Real:
+        if isinstance(self.source, np.ndarray):
+            if self.source.ndim != 1 or self.source.size == 0:
+                raise ValueError("a recorded source must be a one-dimensional array of samples")
+            return self.source
+        noise = rng.standard_normal(self.samples)
+        if self.source == "ar1":
+            return np.asarray(lfilter([1.0], [1.0, -paper.AR_POLE], noise))
+        if self.source == "white":
+            return noise
+        raise ValueError(f"unknown source {self.source!r}: ar1, white, or an array of samples")
+
+    def _responses(self, length: int, number: int, rng: np.random.Generator, decay: float) -> list[Real]:
+        if self.family == "room":
+            return [room_response(length, paper.RATE, rng) for _ in range(number)]
+        return [decaying(length, rng, decay) for _ in range(number)]
+
+    def _noise(self, heard: Complex, rng: np.random.Generator) -> Complex:
+        level = 10 ** (-self.snr / 20)
+        left, right = rng.standard_normal((2, heard.size))
+        return level * (np.std(heard.real) * left + 1j * np.std(heard.imag) * right)

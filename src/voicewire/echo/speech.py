@@ -1,0 +1,86 @@
+"""Speech for Figure 2: two synthetic voices, recorded once, dealt out in random order for as long as is needed."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire import paths
+
+from . import paper
+
+SENTENCES = (
+    "The birch canoe slid on the smooth planks.",
+    "Glue the sheet to the dark blue background.",
+    "It is easy to tell the depth of a well.",
+    "These days a chicken leg is a rare dish.",
+    "Rice is often served in round bowls.",
+    "The juice of lemons makes fine punch.",
+    "The box was thrown beside the parked truck.",
+    "Four hours of steady work faced us.",
+)
+"""Harvard sentences, list 1 (IEEE 1969), as test material for telephony."""
+
+VOICES = ("Male1", "Female1")
+_PAUSE = 0.4  # s between sentences
+
+
+def synthesise() -> NDArray[np.float64]:
+    """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file."""
+    import parselmouth
+
+    pieces = []
+    for voice in VOICES:
+        speaker = parselmouth.praat.call("Create SpeechSynthesizer", "English (Great Britain)", voice)
+        for sentence in SENTENCES:
+            sound = parselmouth.praat.call(speaker, "To Sound", sentence, False)
+            sound = parselmouth.praat.call(sound, "Resample", paper.RATE, 50)
+            pieces += [sound.values[0], np.zeros(int(_PAUSE * paper.RATE))]
+    speech = np.concatenate(pieces)
+    return speech / np.abs(speech).max() * 0.9
+
+
+@functools.cache
+def _recording() -> NDArray[np.float64]:
+    import soundfile
+
+    samples, rate = soundfile.read(paths.data("echo") / "speech.flac")
+    if rate != paper.RATE:
+        raise ValueError(f"data/echo/speech.flac has {rate} Hz, {paper.RATE} are needed: record it again")
+    return np.asarray(samples, float)
+
+
+def utterances() -> list[NDArray[np.float64]]:
+    """The recorded sentences, cut at the pauses (at least half as long as they were made)."""
+    speech = _recording()
+    silent = np.abs(speech) < 1e-4
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.view(np.int8), [0]])))
+    starts, stops = edges[0::2], edges[1::2]
+    long = (stops - starts) > 0.35 * paper.RATE
+    cuts = (starts[long] + stops[long]) // 2
+    return [piece for piece in np.split(speech, cuts) if np.abs(piece).max() > 0.05]
+
+
+def talk(seconds: float, seed: int) -> NDArray[np.float64]:
+    """Speech of both voices in turn, of the length asked for, with a faint room noise in the pauses.
+
+    Parameters
+    ----------
+    seconds : float
+        Duration.
+    seed : int
+        Seed of the order and of the noise.
+    """
+    rng = np.random.default_rng(seed)
+    pieces = utterances()
+    wanted = int(seconds * paper.RATE)
+    dealt: list[NDArray[np.float64]] = []
+    size = 0
+    while size < wanted:
+        piece = pieces[rng.integers(len(pieces))]
+        dealt.append(piece)
+        size += piece.size
+    speech = np.concatenate(dealt)[:wanted]
+    return speech / np.std(speech) + 1e-3 * rng.standard_normal(wanted)

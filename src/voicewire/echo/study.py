@@ -1,0 +1,227 @@
+"""The experiments of Section IV and beyond.
+
+What takes long is recorded by ``python -m voicewire.echo.study``.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voicewire import paths
+
+from . import paper
+from .dcd import WLDRRLSDCD
+from .measures import Curve, follow
+from .scene import Scene, Signals
+from .speech import talk
+
+Rows = list[dict[str, Any]]
+CHANGE_AT = 90_000
+"""Of the recorded seeds: 11 memories of Figure 1, so the old paths are learnt."""
+SEEDS = range(5)
+
+
+def paper_filter(setting: paper.Setting, reuse: int, **other: Any) -> WLDRRLSDCD:
+    """The filter of a figure, in float32, with the paper's H, N_u and M_b unless given otherwise."""
+    given: dict[str, Any] = {
+        "length": setting.length,
+        "forgetting": setting.forgetting,
+        "data_reuse": reuse,
+        "updates": paper.UPDATES,
+        "bits": paper.BITS,
+        "amplitude": paper.AMPLITUDE,
+        "dtype": np.float32,
+    }
+    return WLDRRLSDCD(**(given | other))
+
+
+def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) -> dict[tuple[int, float], Curve]:
+    """The misalignment curves of Figure 1 or 2 by (N_it, alpha_r).
+
+    Parameters
+    ----------
+    number : {1, 2}
+        Which figure.
+    scale : float
+        Share of the full duration; the change moves with it.
+    every : int
+        Samples between two points of a curve.
+    seed : int
+        Seed of the scene; all curves share it.
+    """
+    setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
+    samples, change_at = (int(n * scale) // every * every for n in (setting.samples, setting.change_at))
+    source = "ar1" if number == 1 else talk(samples / paper.RATE, seed)
+    curves = {}
+    scenes: dict[float, Signals] = {}
+    for reuse, predistortion in setting.curves:
+        if predistortion not in scenes:
+            scenes.clear()
+            scenes[predistortion] = Scene(
+                setting.length,
+                samples,
+                seed,
+                source=source,
+                predistortion=predistortion,
+                change=setting.change,  # type: ignore[arg-type]
+                change_at=change_at,
+            ).signals()
+        curves[reuse, predistortion] = follow(paper_filter(setting, reuse), scenes[predistortion], every)
+    return curves
+
+
+def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
+    """Tracking times (in samples) and floors (in dB) of one filter in a scene whose paths change at `CHANGE_AT`."""
+    reuse = other.pop("data_reuse", 1)
+    curve = follow(paper_filter(paper.FIGURE_1, reuse, **other), signals, every)
+    end = signals.x.size
+    return {
+        "t10": curve.tracking_time(signals.change_at, -10),
+        "t15": curve.tracking_time(signals.change_at, -15),
+        "t20": curve.tracking_time(signals.change_at, -20),
+        "before": curve.steady(signals.change_at - 20_000, signals.change_at),
+        "after": curve.steady(end - 10_000, end),
+        "highest": float(curve.decibels[: signals.change_at // every].max()),
+    }
+
+
+def scene(seed: int, samples: int = 140_000, **other: Any) -> Signals:
+    """The scene of Figure 1, shorter: the change comes at `CHANGE_AT`."""
+    given: dict[str, Any] = {"change": "sign", "change_at": CHANGE_AT}
+    return Scene(paper.FIGURE_1.length, samples, seed, **(given | other)).signals()
+
+
+def tracking() -> Rows:
+    """N_it x alpha_r x family x seed."""
+    rows: Rows = []
+    cases = [
+        ("decaying", 0.4, (1, 2, 3, 4, 5, 6)),
+        ("decaying", 0.0, (1, 3, 5)),
+        ("decaying", 0.8, (1,)),
+        ("room", 0.4, (1, 3, 5)),
+    ]
+    for family, alpha, reuses in cases:
+        for seed in SEEDS:
+            signals = scene(seed, predistortion=alpha, family=family)
+            for reuse in reuses:
+                row = {"family": family, "alpha": alpha, "reuse": reuse, "seed": seed}
+                rows.append(row | track(signals, data_reuse=reuse))
+    return rows
+
+
+def equal_work() -> Rows:
+    """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned."""
+    rows: Rows = []
+    for seed in SEEDS:
+        signals = scene(seed)
+        for reuse, updates, memory in ((3, 4, 64.0), (1, 4, 64.0), (1, 12, 64.0), (1, 12, 64 / 3), (1, 4, 64 / 3)):
+            forgetting = 1 - 1 / (memory * paper.FIGURE_1.length)
+            row = {"reuse": reuse, "updates": updates, "memory": round(memory, 3), "seed": seed}
+            rows.append(row | track(signals, data_reuse=reuse, updates=updates, forgetting=forgetting))
+    return rows
+
+
+def sensitivity() -> Rows:
+    """What the paper leaves out, one thing at a time: the far-end room's length and epsilon."""
+    rows: Rows = []
+    for seed in SEEDS[:2]:
+        for far_length in (64, 128, 512):
+            for alpha in (0.0, 0.4):
+                signals = scene(seed, far_length=far_length, predistortion=alpha)
+                row = {"what": "far_length", "value": far_length, "alpha": alpha, "reuse": 3, "seed": seed}
+                rows.append(row | track(signals, data_reuse=3))
+        signals = scene(seed)
+        for epsilon in (1e-4, 1.0, 100.0):
+            for reuse in (1, 5):
+                row = {"what": "epsilon", "value": epsilon, "alpha": 0.4, "reuse": reuse, "seed": seed}
+                rows.append(row | track(signals, data_reuse=reuse, regularization=epsilon))
+        for bits in (8, 12, 20):
+            row = {"what": "bits", "value": bits, "alpha": 0.4, "reuse": 3, "seed": seed}
+            rows.append(row | track(signals, data_reuse=3, bits=bits))
+        for updates in (1, 2, 8):
+            row = {"what": "updates", "value": updates, "alpha": 0.4, "reuse": 3, "seed": seed}
+            rows.append(row | track(signals, data_reuse=3, updates=updates))
+    return rows
+
+
+def _curves(number: int) -> Rows:
+    curves = figure(number)
+    names = {key: f"nit{key[0]}_alpha{key[1]:g}" for key in curves}
+    points = next(iter(curves.values())).samples
+    return [
+        {"n": int(n)} | {names[key]: round(float(curve.decibels[i]), 3) for key, curve in curves.items()}
+        for i, n in enumerate(points)
+    ]
+
+
+RECORDINGS: dict[str, Callable[[], Rows]] = {
+    "tracking": tracking,
+    "equal-work": equal_work,
+    "sensitivity": sensitivity,
+    "figure-1": lambda: _curves(1),
+    "figure-2": lambda: _curves(2),
+}
+
+
+def read(name: str) -> Rows:
+    """A recorded experiment, numbers as numbers."""
+    with (paths.data("echo") / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
+
+
+def read_curves(number: int) -> dict[tuple[int, float], Curve]:
+    """The recorded curves of Figure 1 or 2."""
+    rows = read(f"figure-{number}")
+    points = np.array([row["n"] for row in rows], np.int64)
+    setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
+    return {
+        (reuse, alpha): Curve(points, np.array([row[f"nit{reuse}_alpha{alpha:g}"] for row in rows]))
+        for reuse, alpha in setting.curves
+    }
+
+
+def column(rows: Rows, name: str, **where: Any) -> list[float]:
+    """One column of the rows that match, in order of the seeds."""
+    return [row[name] for row in rows if all(row[key] == value for key, value in where.items())]
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text) if "." in text or "inf" in text or "e" in text else int(text)
+    except ValueError:
+        return text
+
+
+def _write(path: Path, rows: Rows) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(
+                {
+                    k: f"{v:.3f}" if isinstance(v, float) and k not in ("value", "alpha", "memory") else v
+                    for k, v in row.items()
+                }
+            )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Record experiments: ``python -m voicewire.echo.study NAME…`` (all without a name)."""
+    unknown = set(arguments) - set(RECORDINGS)
+    if unknown:
+        print(f"no recording {sorted(unknown)}: choose from {', '.join(RECORDINGS)}", file=sys.stderr)
+        return 2
+    for name in arguments or RECORDINGS:
+        _write(paths.data("echo") / f"{name}.csv", RECORDINGS[name]())
+        print(f"data/echo/{name}.csv")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

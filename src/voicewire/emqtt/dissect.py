@@ -1,0 +1,125 @@
+"""A packet taken apart, byte by byte: what notebook 1 shows in colour."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import decode, read_length
+from voicewire.mqtt.errors import MalformedError
+
+COLOURS = {
+    "fixed header": "#0072B2",
+    "variable header": "#D55E00",
+    "E-MQTT": "#A3578A",
+    "payload": "#00795C",
+}
+"""Colour of each part; the part's name stands beside it, so that colour is never the only cue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Some bytes of a packet that belong together."""
+
+    part: str
+    name: str
+    data: bytes
+    meaning: str
+
+
+def dissect(data: bytes) -> list[Field]:
+    """Take one whole packet apart.
+
+    Parameters
+    ----------
+    data : bytes
+        Exactly one packet.
+
+    Returns
+    -------
+    list of Field
+        In the order of the bytes; joined they give `data`.
+
+    Raises
+    ------
+    MalformedError
+        If it isn't one packet that MQTT or E-MQTT allows.
+    """
+    head = read_length(data, 0)
+    if head is None or head[1] != len(data):
+        raise MalformedError("these bytes are not exactly one packet")
+    packet = decode(data[0], data[head[0] :])
+    name = type(packet).__name__.upper()
+    fields = [
+        Field("fixed header", "type and flags", data[:1], f"{name}, flags {data[0] & 15:04b}"),
+        Field("fixed header", "remaining length", data[1 : head[0]], f"{len(data) - head[0]} bytes follow"),
+    ]
+    body = data[head[0] :]
+    if isinstance(packet, p.Publish):
+        return fields + _publish(packet, body)
+    if isinstance(packet, p.Connect):
+        fields.append(Field("variable header", "protocol", body[:7], "MQTT, level 4 (version 3.1.1)"))
+        fields.append(Field("variable header", "connect flags", body[7:8], f"clean session {packet.clean:d}"))
+        fields.append(Field("variable header", "keep alive", body[8:10], f"{packet.keep_alive} s"))
+        return [*fields, Field("payload", "client id and more", body[10:], repr(packet.client_id))]
+    if isinstance(packet, p.Connack):
+        meaning = f"session present {packet.session_present:d}, code {packet.code}"
+        return [*fields, Field("variable header", "flags and code", body, meaning)]
+    if len(body) >= 2:
+        number = int.from_bytes(body[:2], "big")
+        fields.append(Field("variable header", "packet id", body[:2], str(number)))
+    if len(body) > 2:
+        fields.append(Field("payload", "payload", body[2:], _rest(packet)))
+    return fields
+
+
+def _rest(packet: p.Packet) -> str:
+    match packet:
+        case p.Subscribe(topics=topics):
+            return ", ".join(f"{name!r} at QoS {qos}" for name, qos in topics)
+        case p.Suback(codes=codes):
+            return "granted " + ", ".join(map(str, codes))
+        case p.Pubrec():
+            return "report or answer"
+        case _:
+            return ""
+
+
+def _publish(packet: p.Publish, body: bytes) -> list[Field]:
+    end = 2 + int.from_bytes(body[:2], "big")
+    fields = [
+        Field("variable header", "topic length", body[:2], str(end - 2)),
+        Field("variable header", "topic", body[2:end], repr(packet.topic)),
+    ]
+    if packet.qos:
+        fields.append(Field("variable header", "packet id", body[end : end + 2], str(packet.packet_id)))
+        end += 2
+    payload_at = len(body) - len(packet.payload)
+    if packet.qos == 3:
+        extra = body[end:payload_at]
+        fields.append(Field("E-MQTT", "waited_packet_num", extra[:2], f"wait for {packet.waited}"))
+        if extra[2:]:
+            fields.append(Field("E-MQTT", "subscriber ids", extra[2:], ", ".join(packet.subscribers)))
+    if packet.payload:
+        fields.append(Field("payload", "payload", packet.payload, f"{len(packet.payload)} bytes"))
+    return fields
+
+
+class Coloured:
+    """A dissected packet that a notebook shows as a table, and a shell as text."""
+
+    def __init__(self, packet: p.Packet | bytes) -> None:
+        self.fields = dissect(packet if isinstance(packet, bytes) else p.encode(packet))
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{f.part:<16}{f.name:<19}{f.data.hex(' '):<30}{f.meaning}" for f in self.fields)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><td style="border-left:6px solid {COLOURS[f.part]};padding-left:6px">{f.part}</td>'
+            f"<td>{f.name}</td><td><code>{f.data.hex(' ')}</code></td><td>{html.escape(f.meaning)}</td></tr>"
+            for f in self.fields
+        )
+        head = "<tr><th>part</th><th>field</th><th>bytes</th><th>meaning</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"

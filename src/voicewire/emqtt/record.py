@@ -1,0 +1,177 @@
+"""The experiments of chapter 5, recorded: `voicewire emqtt-record FOLDER` writes the tables that notebook 3 reads."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import json
+import multiprocessing
+import os
+import platform
+import random
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+from typing import Any
+
+from voicewire import __version__
+from voicewire.emqtt import counting, paper
+from voicewire.emqtt.population import Population
+from voicewire.mqtt import process
+
+Tell = Callable[[str], object]
+
+
+def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict[str, Any]]:
+    """Run every reading on every broker, trials interleaved in random order.
+
+    Returns
+    -------
+    list of dict
+        One row a trial: broker, reading, subscribers, test, end_to_end_ms, completion_ms, packets and bytes at
+        the publisher, packets on all connections, publisher_cpu_ms.
+    """
+    rng = random.Random(seed)
+    rows = []
+    with ExitStack() as stack:
+        brokers = {"voicewire": stack.enter_context(process.ours())}
+        if process.mosquitto_version() is not None:
+            brokers["mosquitto"] = stack.enter_context(process.mosquitto())
+        for n in sizes:
+            with ExitStack() as inner:
+                arms = []
+                for name, broker in brokers.items():
+                    mine = name == "voicewire"
+                    people = inner.enter_context(Population(broker.port, n, qos3=mine))
+                    readings = counting.READINGS if mine else counting.READINGS[:2]
+                    arms += [(name, reading, people) for reading in readings]
+                for _, reading, people in arms:  # nobody meets cold caches in the first test
+                    people.trial(reading)
+                for test in range(tests):
+                    for name, reading, people in rng.sample(arms, len(arms)):
+                        trial = people.trial(reading)
+                        rows.append(
+                            {
+                                "broker": name, "reading": reading, "subscribers": n, "test": test,
+                                "end_to_end_ms": round(trial.end_to_end * 1e3, 4),
+                                "completion_ms": round(trial.completion * 1e3, 4),
+                                "received": trial.received, "sent": trial.sent,
+                                "received_bytes": trial.received_bytes, "sent_bytes": trial.sent_bytes,
+                                "messages": trial.messages, "publisher_cpu_ms": round(trial.cpu * 1e3, 4),
+                            }
+                        )  # fmt: skip
+            tell(f"{n} subscribers: {tests} tests of {len(arms)} readings")
+    return rows
+
+
+def broker_subscriber(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict[str, Any]]:
+    """Measure at the broker: from sending PUBLISH to a subscriber until its PUBREC has come.
+
+    Returns
+    -------
+    list of dict
+        One row a trial: reading, subscribers, test, delay_ms (mean over the subscribers).
+    """
+    rng = random.Random(seed)
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    worker = context.Process(target=_timed_broker, args=(there,), daemon=True)
+    worker.start()
+    rows = []
+    try:
+        port = here.recv()
+        for n in sizes:
+            with Population(port, n) as people:
+                readings = ("mqtt-2", "first", "all")
+                for test in range(tests):
+                    for reading in rng.sample(readings, len(readings)):
+                        people.trial(reading)
+                        here.send("delays")
+                        found = here.recv()[:n]
+                        rows.append(
+                            {
+                                "reading": reading, "subscribers": n, "test": test,
+                                "delay_ms": round(sum(found) / len(found) * 1e3, 4),
+                            }
+                        )  # fmt: skip
+            tell(f"{n} subscribers: broker-subscriber delay")
+    finally:
+        here.send("stop")
+        worker.join(10)
+    return rows
+
+
+def _timed_broker(pipe: Pipe) -> None:
+    """A broker in a process of its own that notes when it sends to `T` and when PUBREC comes."""
+    import time
+
+    from voicewire.mqtt import Broker, BrokerThread, Config
+    from voicewire.mqtt.session import Message, Outgoing, Session
+
+    class Timed(Broker):
+        sent: dict[tuple[str, int], float]
+        found: list[float]
+
+        def send(self, session: Session, connection: Any, message: Message, qos: int, route: Any) -> None:
+            if message.topic == paper.TOPIC.encode():
+                self.sent[session.client_id, id(message)] = time.perf_counter()
+            super().send(session, connection, message, qos, route)
+
+        def released(self, session: Session, entry: Outgoing, data: bytes) -> None:
+            start = self.sent.pop((session.client_id, id(entry[0])), None)
+            if start is not None:
+                self.found.append(time.perf_counter() - start)
+            super().released(session, entry, data)
+
+    class Thread(BrokerThread):
+        broker_class = Timed
+
+    Timed.sent, Timed.found = {}, []
+    with Thread(Config(port=0, sys_interval=0)) as broker:
+        pipe.send(broker.port)
+        while pipe.recv() == "delays":
+            found, Timed.found = Timed.found, []
+            pipe.send(found)
+
+
+def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
+    """Run the experiments and write `delays.csv`, `broker_subscriber.csv`, `large.csv` and `provenance.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+    tests : int
+        Trials of each reading and size; the paper has 60.
+    seed : int
+        Of the order of the trials.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "delays.csv", delays(paper.SUBSCRIBERS, tests, seed, tell))
+    _write(folder / "broker_subscriber.csv", broker_subscriber(paper.SUBSCRIBERS, tests, seed, tell))
+    _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
+    if process.mosquitto_version() is not None:
+        from voicewire.emqtt.mqtt5 import request_response
+
+        with process.mosquitto() as broker:
+            counts = request_response(broker.port)
+        (folder / "mqtt5.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+    about = {
+        "command": f"voicewire emqtt-record FOLDER --tests {tests} --seed {seed}",
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "versions": {
+            "voicewire": __version__,
+            "python": platform.python_version(),
+            "mosquitto": process.mosquitto_version() or "not installed",
+        },
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, all parts on one machine",
+    }
+    (folder / "provenance.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,120 @@
+"""Real traces of one message through a live broker: what the sequence diagrams are drawn from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from voicewire.emqtt import paper
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.wire import Wire, connect
+
+PUBLISHER, BROKER, SUBSCRIBER = "publisher", "broker", "subscriber"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One packet on its way."""
+
+    source: str
+    target: str
+    label: str
+    size: int
+
+
+@dataclass(slots=True)
+class Trace:
+    """The packets of one exchange, in the order in which they were seen at the clients."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def out(self, who: str, wire: Wire, packet: p.Packet) -> None:
+        """Send, and note it."""
+        wire.send(packet)
+        self.steps.append(Step(who, BROKER, label(packet), len(p.encode(packet))))
+
+    def into(self, who: str, wire: Wire) -> p.Packet:
+        """Receive, and note it."""
+        packet = wire.receive()
+        if packet is None:
+            raise ConnectionError("the broker closed the connection")
+        self.steps.append(Step(BROKER, who, label(packet), len(p.encode(packet))))
+        return packet
+
+
+def label(packet: p.Packet) -> str:
+    """Return the packet's name, with the QoS and topic of a PUBLISH."""
+    name = type(packet).__name__.upper()
+    if isinstance(packet, p.Publish):
+        return f"{name} {packet.topic} (QoS {packet.qos})"
+    if isinstance(packet, p.Subscribe):
+        return f"{name} {packet.topics[0][0]}"
+    return name + (" (QoS 3)" if getattr(packet, "qos", 2) == 3 else "")
+
+
+def one_message(port: int, qos: int) -> Trace:
+    """Send one message at QoS 0, 1, 2 or 3 to one subscriber through the broker at `port`."""
+    trace = Trace()
+    with connect(port, "pub") as pub, connect(port, "sub") as sub:
+        sub.send(p.Subscribe(1, ((paper.TOPIC, qos),)))
+        sub.receive()
+        if qos == 3:
+            pub.send(p.Subscribe(1, (("$e2e/hello", 3),)))
+            pub.receive()
+        packet = p.Publish(paper.TOPIC, paper.PAYLOAD, qos, packet_id=1 if qos else 0, waited=int(qos == 3))
+        trace.out(PUBLISHER, pub, packet)
+        if 0 < qos < 3:
+            trace.into(PUBLISHER, pub)
+        _subscriber(trace, sub)
+        if qos == 3:
+            trace.into(PUBLISHER, pub)
+        if qos > 1:
+            trace.out(PUBLISHER, pub, p.Pubrel(1, qos))
+            trace.into(PUBLISHER, pub)
+    return trace
+
+
+def _subscriber(trace: Trace, sub: Wire) -> None:
+    """Take one message, and complete its exchange."""
+    got = trace.into(SUBSCRIBER, sub)
+    if not isinstance(got, p.Publish):
+        raise ConnectionError(f"wanted a PUBLISH, got {got}")
+    if got.qos == 1:
+        trace.out(SUBSCRIBER, sub, p.Puback(got.packet_id))
+    elif got.qos:
+        trace.out(SUBSCRIBER, sub, p.Pubrec(got.packet_id, got.qos))
+        trace.into(SUBSCRIBER, sub)
+        trace.out(SUBSCRIBER, sub, p.Pubcomp(got.packet_id, got.qos))
+
+
+def confirmed_by_mqtt(port: int) -> Trace:
+    """The paper's Figure 1: a QoS 2 query on A, a QoS 2 response on B, both SUBSCRIBEs, no SUBACKs."""
+    trace = Trace()
+    with connect(port, "pub") as pub, connect(port, "sub") as sub:
+        trace.out(SUBSCRIBER, sub, p.Subscribe(1, (("A", 2),)))
+        sub.receive()
+        trace.out(PUBLISHER, pub, p.Subscribe(1, (("B", 2),)))
+        pub.receive()
+        trace.out(PUBLISHER, pub, p.Publish("A", b"query", 2, packet_id=1))
+        trace.into(PUBLISHER, pub)
+        trace.out(PUBLISHER, pub, p.Pubrel(1))
+        trace.into(PUBLISHER, pub)
+        _subscriber(trace, sub)
+        trace.out(SUBSCRIBER, sub, p.Publish("B", b"response", 2, packet_id=1))
+        trace.into(SUBSCRIBER, sub)
+        trace.out(SUBSCRIBER, sub, p.Pubrel(1))
+        trace.into(SUBSCRIBER, sub)
+        got = trace.into(PUBLISHER, pub)
+        packet_id = got.packet_id if isinstance(got, p.Publish) else 0
+        trace.out(PUBLISHER, pub, p.Pubrec(packet_id))
+        trace.into(PUBLISHER, pub)
+        trace.out(PUBLISHER, pub, p.Pubcomp(packet_id))
+    return trace
+
+
+def confirmed_by_emqtt(port: int) -> Trace:
+    """The paper's Figure 3: the same with QoS 3; one SUBSCRIBE."""
+    trace = one_message(port, 3)
+    trace.steps.insert(
+        0, Step(SUBSCRIBER, BROKER, f"SUBSCRIBE {paper.TOPIC}", len(p.encode(p.Subscribe(1, (("T", 3),)))))
+    )
+    return trace

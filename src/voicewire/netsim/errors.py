@@ -1,0 +1,7 @@
+"""The one error of the network simulator."""
+
+__all__ = ["NetsimError"]
+
+
+class NetsimError(ValueError):
+    """A parameter that no network can have; the message says which one and what would do."""

@@ -1,0 +1,168 @@
+"""Senders as a user describes them: UDP, TCP, TFRC with its variants, CCID 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from voicewire.netsim import records
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.links import number
+
+__all__ = ["Ccid2", "Sender", "Tcp", "Tfrc", "Udp", "initial_window"]
+
+_X_RECV = {
+    "ccid3": records.XRECV_CCID3,
+    "thesis": records.XRECV_THESIS,
+    "since": records.XRECV_SINCE,
+    "rtt": records.XRECV_RTT,
+}
+
+
+def initial_window(mss: float, rfc: int = 3390) -> float:
+    """Initial (and restart) window in bytes: RFC 2581: 2 MSS; RFC 3390: min(4 MSS, max(2 MSS, 4380)).
+
+    Raises
+    ------
+    NetsimError
+        for a segment size below one byte, or an RFC that is neither.
+    """
+    size = number(mss, "the segment size in bytes", 1)
+    if rfc == 2581:
+        return 2.0 * size
+    if rfc == 3390:
+        return min(4.0 * size, max(2.0 * size, 4380.0))
+    raise NetsimError(f"initial windows are known after RFC 2581 and RFC 3390, not RFC {rfc}")
+
+
+@dataclass(frozen=True)
+class Udp:
+    """No control at all: each frame leaves when it is spoken."""
+
+    def fill(self, f: Any) -> None:
+        """Write the sender's parameters into a flow record."""
+        f["kind"] = records.UDP
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """TCP with SACK, timestamps, NODELAY and a restart window after idleness.
+
+    Attributes
+    ----------
+    mss : bytes
+    rfc : 3390 or 2581, which says the initial window
+    rto_min : least retransmission time-out in seconds (RFC 2988: 1 s)
+    ack_every, ack_delay_ms : delayed acknowledgements (RFC 2581 section 4.2)
+    window : receiver's window in bytes
+    ecn : understands congestion marks
+    """
+
+    mss: int = 1460
+    rfc: int = 3390
+    rto_min: float = 1.0
+    ack_every: int = 2
+    ack_delay_ms: float = 200.0
+    window: int = 65535
+    ecn: bool = False
+
+    def fill(self, f: Any) -> None:
+        """Write the sender's parameters into a flow record."""
+        f["kind"] = records.TCP
+        f["mss"] = int(number(self.mss, "the segment size in bytes", 1))
+        f["initial_window"] = initial_window(self.mss, self.rfc)
+        f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
+        f["ack_every"] = int(number(self.ack_every, "segments for one acknowledgement", 1))
+        f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
+        f["window_limit"] = number(self.window, "the receiver's window in bytes", self.mss)
+        f["ecn"] = self.ecn
+
+
+@dataclass(frozen=True)
+class Tfrc:
+    """TFRC behind a small send buffer, as CCID 3 carries it.
+
+    Attributes
+    ----------
+    small : TFRC-SP (RFC 4828)
+    restart : factor on X_recv in congestion avoidance: 2 (RFC 3448), or 4 (Faster Restart as the thesis has it)
+    floor_packets : MD: packets per RTT below which X never falls; 0: no floor
+    modern : the sender of RFC 5348 instead of RFC 3448's
+    buffer : frames that wait in the sender at most
+    drop_oldest : a full buffer loses its oldest frame instead of the new one
+    credit_ms : sending time that a silent sender may save up
+    x_recv : "ccid3" (RFC 4342), "thesis" (section 5.2), "since" (bytes since the last report over
+        max(RTT, time since)), or "rtt" (RFC 3448)
+    first_interval : "x_recv" (RFC 3448 section 6.3.1) or "counted"
+    initial_packets : packets per RTT at the start; RFC 3448 has 1, RFC 4342 and RFC 5348 up to 4
+    idle_packets : an idle sender's X_recv isn't halved below so many packets per RTT (RFC 3448 section 4.4)
+    ecn : understands congestion marks
+    """
+
+    small: bool = False
+    restart: float = 2.0
+    floor_packets: float = 0.0
+    modern: bool = False
+    buffer: int = 5
+    drop_oldest: bool = False
+    credit_ms: float = 0.0
+    x_recv: Literal["ccid3", "thesis", "since", "rtt"] = "ccid3"
+    first_interval: Literal["x_recv", "counted"] = "x_recv"
+    initial_packets: float = 1.0
+    idle_packets: float = 4.0
+    ecn: bool = False
+
+    def fill(self, f: Any) -> None:
+        """Write the sender's parameters into a flow record."""
+        if self.x_recv not in _X_RECV:
+            raise NetsimError(f"x_recv is one of {', '.join(_X_RECV)}, not {self.x_recv!r}")
+        if self.first_interval not in ("x_recv", "counted"):
+            raise NetsimError(f"first_interval is x_recv or counted, not {self.first_interval!r}")
+        f["kind"] = records.TFRC
+        f["small"] = self.small
+        f["restart_factor"] = number(self.restart, "the restart factor", 1)
+        f["floor_packets"] = number(self.floor_packets, "the floor in packets per RTT", 0)
+        f["modern"] = self.modern
+        f["buffer"] = int(number(self.buffer, "the send buffer in packets", 1, records.QUEUE))
+        f["drop_oldest"] = self.drop_oldest
+        f["credit"] = round(number(self.credit_ms, "the credit in milliseconds", 0) * 1e6)
+        f["min_interval"] = 10_000_000 if self.small else 0  # RFC 4828 section 4.3: 10 ms
+        f["x_recv_rule"] = _X_RECV[self.x_recv]
+        f["seed_rule"] = self.first_interval == "counted"
+        f["initial_packets"] = number(self.initial_packets, "the initial packets per RTT", 0.01)
+        f["idle_packets"] = number(self.idle_packets, "the idle packets per RTT", 0)
+        f["ecn"] = self.ecn
+
+
+@dataclass(frozen=True)
+class Ccid2:
+    """DCCP's TCP-like congestion control (RFC 4341): a window in packets, no retransmission.
+
+    Attributes
+    ----------
+    buffer, drop_oldest : as for `Tfrc`
+    ack_every : the Ack Ratio
+    ack_delay_ms, rto_min, ecn : as for `Tcp`
+    """
+
+    buffer: int = 5
+    drop_oldest: bool = False
+    ack_every: int = 2
+    ack_delay_ms: float = 200.0
+    rto_min: float = 1.0
+    ecn: bool = False
+
+    def fill(self, f: Any) -> None:
+        """Write the sender's parameters into a flow record."""
+        f["kind"] = records.CCID2
+        payload = float(f["payload"])
+        f["initial_window"] = initial_window(payload) // payload  # RFC 4341 section 5, in packets
+        f["buffer"] = int(number(self.buffer, "the send buffer in packets", 1, records.QUEUE))
+        f["drop_oldest"] = self.drop_oldest
+        f["ack_every"] = int(number(self.ack_every, "packets for one acknowledgement", 1))
+        f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
+        f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
+        f["ecn"] = self.ecn
+
+
+Sender = Udp | Tcp | Tfrc | Ccid2

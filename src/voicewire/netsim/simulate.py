@@ -1,0 +1,252 @@
+"""Run flows in simulated time: the one door to the compiled engine.
+
+result = simulate([Flow(frames_ns, 20, Tfrc(small=True), Path(50))], seed=1)
+result.flows[0].arrive   # ns, -1 for a frame that never came
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.netsim import engine, records
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.links import Bottleneck, Path, number
+from voicewire.netsim.senders import Sender
+
+__all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
+
+_LOG_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow: when its frames are spoken, how large they are, who sends them, over which path.
+
+    Attributes
+    ----------
+    frames : times in nanoseconds, not falling, from 0 on; shape (frames,)
+    payload : bytes in a frame
+    sender : `Udp`, `Tcp`, `Tfrc` or `Ccid2`
+    path : `Path`
+    header : bytes of headers on the wire; they load the bottleneck
+    """
+
+    frames: ArrayLike
+    payload: int
+    sender: Sender
+    path: Path
+    header: int = 40
+
+
+@dataclass(frozen=True)
+class FlowResult:
+    """What became of a flow.
+
+    Attributes
+    ----------
+    sent, arrive : time in ns at which each frame was first sent and (in order, for TCP) delivered; -1: never
+    fate : for each frame 0 waiting or under way, 1 delivered, 2 dropped by the sender, 3 by the queue, 4 lost
+    packets : counts of packets: sent = delivered + dropped_queue + lost + in_flight, always
+    rates : rate adjustments, rows (ns, X, X_recv, X_calc or -1, p); empty unless asked for
+    levels : send buffer, rows (ns, frames waiting); empty unless asked for
+    """
+
+    sent: NDArray[np.int64]
+    arrive: NDArray[np.int64]
+    fate: NDArray[np.int8]
+    packets: dict[str, int]
+    rates: NDArray[np.float64]
+    levels: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of all flows, and of the bottleneck.
+
+    Attributes
+    ----------
+    flows : one `FlowResult` each
+    events : events processed
+    bytes_through : what the bottleneck carried, headers included
+    longest_queue : packets
+    """
+
+    flows: tuple[FlowResult, ...]
+    events: int
+    bytes_through: float
+    longest_queue: int
+
+
+def bulk(segments: int, start_ns: int = 0) -> NDArray[np.int64]:
+    """Frames of a bulk transfer: all there at once. Give its flow a payload of one MSS."""
+    return np.full(int(number(segments, "the segments of a bulk transfer", 1)), start_ns, dtype=np.int64)
+
+
+def _frames(flow: Flow) -> NDArray[np.int64]:
+    times = np.asarray(flow.frames)
+    if times.ndim != 1 or times.size == 0:
+        raise NetsimError("empty schedule: a flow needs at least one frame")
+    if times.dtype.kind == "f":
+        if not np.all(np.isfinite(times)):
+            raise NetsimError("a frame's time is NaN or infinite: give nanoseconds")
+        times = np.round(times)
+    elif times.dtype.kind not in "iu":
+        raise NetsimError("frame times are numbers of nanoseconds")
+    times = times.astype(np.int64)
+    if times[0] < 0 or times[-1] >= records.NEVER // 4:
+        raise NetsimError("frame times run from 0 on, in nanoseconds, for nine years at most")
+    if times.size > 1 and np.any(times[1:] < times[:-1]):
+        raise NetsimError("frame times must not fall: sort them")
+    return times
+
+
+def _record(flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> NDArray[np.void]:
+    f = np.zeros((), dtype=records.FLOW)
+    path = flow.path
+    f["payload"] = int(number(flow.payload, "the payload in bytes", 1, 65_000))
+    f["header"] = int(number(flow.header, "the header in bytes", 0, 65_000))
+    f["first"] = f["next_frame"] = first
+    f["last"] = last
+    f["delay"] = round(path.delay_ms * 1e6)
+    f["jitter"] = round(path.jitter_ms * 1e6)
+    f["loss"] = path.loss
+    f["loss_back"] = path.loss if path.loss_back is None else path.loss_back
+    if path.burst is not None:
+        f["to_bad"], f["to_good"], f["burst_loss"] = path.burst
+    f["rng"], f["rng_back"] = seeds
+    f["shared"] = shared
+    f["send_at"] = f["timer"] = f["delayed_ack"] = records.NEVER
+    f["rtt"] = max(2 * path.delay_ms / 1e3, 1e-4)  # from the handshake
+    f["r_seq"] = -1
+    f["log"] = log
+    flow.sender.fill(f)
+    return f
+
+
+def _ring(flow: Flow, bottleneck: Bottleneck | None) -> int:
+    waiting = 2 * (flow.path.delay_ms + flow.path.jitter_ms) if flow.path else 0.0
+    return 1 << int(np.ceil(np.log2(512 + waiting + (bottleneck.packets if bottleneck else 0))))
+
+
+def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    link = np.zeros(1, dtype=records.LINK)
+    if bottleneck is None:
+        return link, np.empty(1, dtype=np.int64)
+    link["on"] = 1
+    link["rate"] = bottleneck.kbit_s * 125.0
+    link["limit"] = bottleneck.packets
+    link["rng"] = seed
+    link["since_mark"] = -1
+    if bottleneck.red is not None:
+        red = bottleneck.red
+        link["red"], link["ecn"] = 1, red.ecn
+        link["low"], link["high"], link["max_p"], link["weight"] = red.low, red.high, red.max_p, red.weight
+    room = 1 << int(bottleneck.packets).bit_length()
+    link["mask"] = room - 1
+    return link, np.empty(room, dtype=np.int64)
+
+
+def _packets(f: NDArray[np.void]) -> dict[str, int]:
+    names = (
+        "sent",
+        "delivered",
+        "dropped_queue",
+        "lost",
+        "dropped_sender",
+        "acks_sent",
+        "acks_lost",
+        "retransmitted",
+        "marked",
+    )
+    counts = {name: int(f[name]) for name in names}
+    counts["in_flight"] = int(f["data_tail"] - f["data_head"])
+    return counts
+
+
+def simulate(
+    flows: Sequence[Flow],
+    *,
+    bottleneck: Bottleneck | None = None,
+    seed: int = 0,
+    until_s: float | None = None,
+    log: bool = False,
+) -> Result:
+    """Simulate all flows together; they meet in the bottleneck, if there is one.
+
+    Parameters
+    ----------
+    flows : at least one
+    bottleneck : shared by all flows, before their paths' delays and losses; None: every path has room enough
+    seed : of all losses, jitter and RED decisions; flow k's luck depends on (seed, k) only
+    until_s : stop then; None: 30 s after the last frame was spoken
+    log : keep the rate adjustments and buffer levels
+
+    Raises
+    ------
+    NetsimError
+        for a schedule or parameter that no network can have.
+    """
+    if not flows:
+        raise NetsimError("give at least one flow")
+    schedules = [_frames(flow) for flow in flows]
+    ends = np.cumsum([s.size for s in schedules])
+    total = int(ends[-1])
+    last = max(int(s[-1]) for s in schedules)
+    until = last + 30 * records.SECOND if until_s is None else round(number(until_s, "the end in seconds", 0) * 1e9)
+    seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
+    state = np.empty(len(flows), dtype=records.FLOW)
+    for k, flow in enumerate(flows):
+        state[k] = _record(
+            flow,
+            int(ends[k]) - schedules[k].size,
+            int(ends[k]),
+            seeds[2 * k + 1 : 2 * k + 3],
+            bottleneck is not None,
+            log,
+        )
+    room = max(_ring(flow, bottleneck) for flow in flows)
+    state["ring"] = np.arange(len(flows)) * room
+    state["mask"] = room - 1
+    link, departures = _link(bottleneck, seeds[0])
+    frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
+    sent = np.full(total, -1, dtype=np.int64)
+    arrive = np.full(total, -1, dtype=np.int64)
+    fate = np.zeros(total, dtype=np.int8)
+    rows = _LOG_ROWS if log else 0
+    # one log for all flows would mix them: only the first flow is logged
+    state["log"][1:] = 0
+    rates, levels = np.empty((rows, 5)), np.empty((rows, 2))
+    events = engine.run(
+        state,
+        link[0],
+        departures,
+        np.empty(len(flows) * room, records.PACKET),
+        np.empty(len(flows) * room, records.ACK),
+        np.empty(len(flows) * room, records.SEGMENT),
+        frames,
+        sent,
+        arrive,
+        fate,
+        np.zeros(total, np.int8),
+        rates,
+        levels,
+        np.empty(len(flows), np.int64),
+        until,
+    )
+    if state["overflow"].any():
+        raise NetsimError("more packets under way than the simulator holds: shorten the delay or the initial burst")
+    results = []
+    for k in range(len(flows)):
+        part = slice(int(ends[k]) - schedules[k].size, int(ends[k]))
+        f = state[k]
+        results.append(
+            FlowResult(
+                sent[part], arrive[part], fate[part], _packets(f), rates[: f["n_rates"]], levels[: f["n_levels"]]
+            )
+        )
+    return Result(tuple(results), int(events), float(link["bytes"][0]), int(link["longest"][0]))

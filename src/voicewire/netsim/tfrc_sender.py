@@ -1,0 +1,256 @@
+"""The TFRC sender, rule by rule, compiled: RFC 3448 section 4, RFC 4342 section 8.1, RFC 4828, RFC 5348.
+
+`small` is TFRC-SP (RFC 4828), `restart_factor` 4 the thesis' Faster Restart, `floor_packets` its MD, `modern` the
+sender of RFC 5348. Rates count payload bytes per second; a packet of the flow is `s = f.payload` bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from voicewire.netsim.compiled import rule
+from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
+from voicewire.netsim.records import DROPPED_SENDER, NEVER, QUEUE, RATES, SECOND
+from voicewire.netsim.wire import transmit
+
+__all__: list[str] = []
+
+Record = Any
+LEAST_RTT = 1e-4  # seconds; a clock's grain, so that a path without delay has a rate too
+T_MBI = 64.0  # seconds; RFC 3448 section 4.3: at least one packet in 64 s
+
+
+@rule
+def equation_rate(f: Record, p: float) -> float:
+    """X_calc in payload bytes per second: the equation, for TFRC-SP with s = 1460 less the headers' share."""
+    if f.small:
+        # RFC 4828 sections 3 and 4.2: the factor goes to the equation's result only
+        return throughput(NOMINAL_SEGMENT, f.rtt, p) * f.payload / (f.payload + HEADER)
+    return throughput(float(f.payload), f.rtt, p)
+
+
+@rule
+def apply_floor(f: Record) -> None:
+    """MD, section 5.1 of the thesis: X never falls below so many packets per round trip."""
+    if f.floor_packets > 0.0:
+        f.x = max(f.x, f.floor_packets * f.payload / f.rtt)
+
+
+@rule
+def reschedule(f: Record, now: int) -> None:
+    """Nominal send time of the next packet, RFC 3448 section 4.6; recomputed whenever X changes."""
+    if f.q_head == f.q_tail:
+        f.send_at = NEVER
+        return
+    if not f.started:
+        f.send_at = now
+        return
+    interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)  # RFC 4828 section 4.3
+    f.send_at = max(now, f.base + interval)
+
+
+@rule
+def set_timer(f: Record, now: int) -> None:
+    """Nofeedback timer: max(4R, 2s/X), RFC 3448 section 4.3 step 5; the sender counts as idle until it sends."""
+    wait = max(4.0 * f.rtt, 2.0 * f.payload / f.x)
+    f.timer = now + int(wait * SECOND)
+    f.idle = 1
+
+
+@rule
+def initial_rate(f: Record) -> float:
+    """Packets per RTT that a connection may begin with (RFC 3448: 1; RFC 4342 section 5 and RFC 5348: up to 4)."""
+    return f.initial_packets * f.payload / f.rtt
+
+
+@rule
+def initialise(f: Record) -> None:
+    """Sender initialisation, RFC 3448 section 4.2; the handshake has measured the RTT, so the first rate is s/R."""
+    f.x_recv = 0.0
+    f.tld = -NEVER
+    f.x = initial_rate(f)
+    f.set_size = 1
+    f.set_value[0] = math.inf
+    f.set_time[0] = 0
+    apply_floor(f)
+    set_timer(f, 0)
+
+
+@rule
+def limited(f: Record, now: int) -> None:
+    """Note that the sender is not data-limited: it holds a frame that it may not send yet (RFC 5348, 8.2.1)."""
+    if f.limited1 <= f.last_acked_send:
+        f.limited1 = now
+    elif f.limited2 <= f.t_next:
+        f.limited2 = now
+
+
+@rule
+def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int) -> None:
+    """Send the frame at the head of the buffer, marked with the window counter (RFC 4342 section 8.1)."""
+    frame = f.queue[f.q_head & (QUEUE - 1)]
+    f.q_head += 1
+    if f.started:
+        # no credit across a silence: the nominal time never lags behind the clock by more than `credit`
+        interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
+        f.base = max(f.base + interval, now - f.credit)
+        quarters = (now - f.wc_time) * 4 // int(f.rtt * SECOND)
+        if quarters > 0:
+            f.wc = (f.wc + min(quarters, 5)) & 15
+            f.wc_time = now
+    else:
+        f.started = 1
+        f.base = now
+        f.wc_time = now
+    f.idle = 0
+    sent_at[frame] = now
+    transmit(f, link, departures, data, fate, now, frame, 1, f.wc)
+    reschedule(f, now)
+    if f.modern and f.q_head != f.q_tail:
+        limited(f, now)
+
+
+@rule
+def new_frame(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int, frame: int
+) -> None:
+    """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
+    if f.q_tail - f.q_head >= f.buffer:
+        f.dropped_sender += 1
+        if not f.drop_oldest:
+            fate[frame] = DROPPED_SENDER
+            return
+        fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
+        f.q_head += 1
+    f.queue[f.q_tail & (QUEUE - 1)] = frame
+    f.q_tail += 1
+    if f.send_at == NEVER:
+        reschedule(f, now)
+    if f.send_at <= now:
+        send(f, link, departures, data, fate, sent_at, now)
+    elif f.modern:
+        limited(f, now)
+
+
+@rule
+def _receive_limit(f: Record, now: int, x_recv: float, worse: bool, limited_by_data: bool) -> float:
+    """recv_limit from X_recv_set, RFC 5348 section 4.3 step 4."""
+    if limited_by_data:
+        if worse:
+            for i in range(f.set_size):
+                f.set_value[i] *= 0.5
+            x_recv *= 0.85
+        # Maximize X_recv_set(): one value is kept, the largest
+        top = x_recv
+        for i in range(f.set_size):
+            if f.set_value[i] < math.inf:
+                top = max(top, f.set_value[i])
+        f.set_size = 1
+        f.set_value[0] = top
+        f.set_time[0] = now
+        return top if worse else 2.0 * top
+    # Update X_recv_set(): values of the last two round trips
+    kept = 0
+    for i in range(f.set_size):
+        if f.set_time[i] >= now - 2 * int(f.rtt * SECOND):
+            f.set_value[kept] = f.set_value[i]
+            f.set_time[kept] = f.set_time[i]
+            kept += 1
+    if kept == RATES:
+        for i in range(1, RATES):
+            f.set_value[i - 1] = f.set_value[i]
+            f.set_time[i - 1] = f.set_time[i]
+        kept -= 1
+    f.set_value[kept] = x_recv
+    f.set_time[kept] = now
+    f.set_size = kept + 1
+    top = 0.0
+    for i in range(f.set_size):
+        top = max(top, f.set_value[i])
+    return 2.0 * top
+
+
+@rule
+def _modern_limit(f: Record, now: int, sent: int, x_recv: float, worse: bool) -> float:
+    """Was the interval that the feedback covers data-limited throughout? (RFC 5348 section 8.2.1) Then the limit."""
+    old = sent - int(f.rtt * SECOND)
+    one = old < f.limited1 <= sent
+    two = old < f.limited2 <= sent
+    f.last_acked_send = sent
+    f.t_next = now
+    if f.limited1 <= sent and f.limited2 > sent:
+        f.limited1 = f.limited2
+    return _receive_limit(f, now, x_recv, worse, not (one or two))
+
+
+@rule
+def allowed(f: Record, now: int, limit: float) -> None:
+    """Step 4 of RFC 3448 section 4.3: the allowed rate from X_calc and the receive limit."""
+    if f.p > 0.0:
+        f.x_calc = equation_rate(f, f.p)
+        f.x = max(min(f.x_calc, limit), f.payload / T_MBI)
+    elif now - f.tld >= int(f.rtt * SECOND):
+        # slow start doubles in every variant; its floor is one packet per RTT (RFC 5348: the initial rate)
+        floor = initial_rate(f) if f.modern else f.payload / f.rtt
+        f.x = max(min(2.0 * f.x, limit), floor)
+        f.tld = now
+    apply_floor(f)
+
+
+@rule
+def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
+    """A feedback packet arrives: RFC 3448 section 4.3, steps 1 to 5."""
+    sample = (now - sent) / SECOND
+    f.rtt = max(0.9 * f.rtt + 0.1 * sample, LEAST_RTT)
+    worse = p > f.p
+    f.p = p
+    f.x_recv = x_recv
+    # Faster Restart as the thesis emulates it (section 2.2.4): four times in congestion avoidance only
+    limit = (f.restart_factor if p > 0.0 else 2.0) * x_recv
+    if f.modern:
+        limit = _modern_limit(f, now, sent, x_recv, worse)
+    allowed(f, now, limit)
+    # RFC 4342 section 8.1: later packets carry at least the acknowledged counter + 4
+    ahead = (f.wc - counter) & 15
+    if ahead < 4:
+        f.wc = (counter + 4) & 15
+        f.wc_time = now
+    set_timer(f, now)
+    reschedule(f, now)
+
+
+@rule
+def on_timer(f: Record, now: int) -> None:
+    """The nofeedback timer expires: RFC 3448 section 4.4 (slow start as in its erratum), RFC 5348 section 4.4."""
+    s = float(f.payload)
+    if f.modern:
+        top = 0.0
+        for i in range(f.set_size):
+            top = max(top, f.set_value[i])
+        recover = initial_rate(f)
+        if f.idle and ((f.p > 0.0 and top < recover) or (f.p == 0.0 and f.x < 2.0 * recover)):
+            pass  # never less than the recover rate because of idleness
+        elif f.p == 0.0:
+            f.x = max(f.x / 2.0, s / T_MBI)
+        else:
+            half = top if f.x_calc > 2.0 * top else f.x_calc / 2.0
+            f.set_size = 1
+            f.set_value[0] = max(half, s / T_MBI) / 2.0
+            f.set_time[0] = now
+            allowed(f, now, 2.0 * f.set_value[0])
+    elif f.idle and f.x_recv < f.idle_packets * s / f.rtt:
+        pass  # idle, and X_recv below four packets per RTT: leave it
+    elif f.p > 0.0:
+        if f.x_calc > 2.0 * f.x_recv:
+            f.x_recv = max(f.x_recv / 2.0, s / (2.0 * T_MBI))
+        else:
+            f.x_recv = f.x_calc / 4.0
+        allowed(f, now, 2.0 * f.x_recv)
+    else:
+        # X_calc doesn't exist yet: halve X_recv and hold X under twice that, never below one packet per RTT
+        f.x_recv = max(f.x_recv / 2.0, s / (2.0 * T_MBI))
+        f.x = max(min(f.x, 2.0 * f.x_recv), s / f.rtt)
+    apply_floor(f)
+    set_timer(f, now)
+    reschedule(f, now)

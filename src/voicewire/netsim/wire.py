@@ -1,0 +1,176 @@
+"""The wire, compiled: random numbers, losses, the bottleneck's queue (drop-tail, RED, ECN), packets in flight."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from voicewire.netsim.compiled import rule
+from voicewire.netsim.records import DELIVERED, DROPPED_QUEUE, LOST, SECOND
+
+__all__: list[str] = []
+
+Record = Any  # numpy records have no useful static type
+
+
+@rule
+def _mix(z: np.uint64) -> float:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@rule
+def uniform(f: Record) -> float:
+    """Next number in [0, 1) of the flow's forward stream (splitmix64): packet n meets the same luck in any variant."""
+    f.rng = f.rng + np.uint64(0x9E3779B97F4A7C15)
+    return _mix(f.rng)
+
+
+@rule
+def uniform_back(f: Record) -> float:
+    """Next number of the flow's backward stream."""
+    f.rng_back = f.rng_back + np.uint64(0x9E3779B97F4A7C15)
+    return _mix(f.rng_back)
+
+
+@rule
+def lost_forward(f: Record) -> bool:
+    """Bernoulli, or Gilbert-Elliott when the bad state can be entered: first the state moves, then the coin falls."""
+    if f.to_bad > 0.0:
+        move = uniform(f)
+        if f.bad:
+            f.bad = 0 if move < f.to_good else 1
+        else:
+            f.bad = 1 if move < f.to_bad else 0
+        return uniform(f) < (f.burst_loss if f.bad else f.loss)
+    return f.loss > 0.0 and uniform(f) < f.loss
+
+
+@rule
+def lost_backward(f: Record) -> bool:
+    """The same on the way back, with a state of its own."""
+    if f.to_bad > 0.0:
+        move = uniform_back(f)
+        if f.bad_back:
+            f.bad_back = 0 if move < f.to_good else 1
+        else:
+            f.bad_back = 1 if move < f.to_bad else 0
+        return uniform_back(f) < (f.burst_loss if f.bad_back else f.loss_back)
+    return f.loss_back > 0.0 and uniform_back(f) < f.loss_back
+
+
+@rule
+def offer(link: Record, departures: Any, now: int, size: int, ecn: int) -> int:
+    """Offer a packet to the bottleneck: its departure time, negated if it leaves marked, or 0 if it is dropped."""
+    while link.head < link.tail and departures[link.head & link.mask] <= now:
+        link.head += 1
+    level = link.tail - link.head
+    if level >= link.limit:
+        return 0
+    mark = False
+    if link.red:
+        # RFC 2309 and Floyd and Jacobson 1993: a filtered length, a probability linear between two levels
+        if level == 0:
+            slots = (now - max(link.busy_until, link.idle_from)) * link.rate / (SECOND * size)
+            link.mean *= (1.0 - link.weight) ** max(slots, 0.0)
+            link.idle_from = now
+        link.mean += link.weight * (level - link.mean)
+        if link.mean >= link.high:
+            link.since_mark = 0
+            return 0
+        if link.mean >= link.low:
+            link.since_mark += 1
+            pb = link.max_p * (link.mean - link.low) / (link.high - link.low)
+            spread = 1.0 - link.since_mark * pb
+            pa = pb / spread if spread > 0.0 else 1.0
+            link.rng = link.rng + np.uint64(0x9E3779B97F4A7C15)
+            if _mix(link.rng) < pa:
+                link.since_mark = 0
+                if not (link.ecn and ecn):
+                    return 0
+                mark = True
+        else:
+            link.since_mark = -1
+    begin = max(now, link.busy_until)
+    link.busy_until = begin + math.ceil(size * SECOND / link.rate)
+    departures[link.tail & link.mask] = link.busy_until
+    link.tail += 1
+    link.bytes += size
+    link.longest = max(link.longest, level + 1)
+    return -link.busy_until if mark else link.busy_until
+
+
+@rule
+def _mark(fate: Any, frame: int, count: int, how: int) -> None:
+    for k in range(frame, frame + count):
+        if fate[k] != DELIVERED:  # a needless retransmission may be lost without harm
+            fate[k] = how
+
+
+@rule
+def transmit(
+    f: Record, link: Record, departures: Any, data: Any, fate: Any, now: int, frame: int, count: int, counter: int
+) -> int:
+    """Put `count` frames from `frame` on into one packet and send it; its sequence number is returned."""
+    seq = f.seq
+    f.seq += 1
+    f.sent += 1
+    leave = now
+    mark = 0
+    if f.shared and link.on:
+        leave = offer(link, departures, now, count * f.payload + f.header, f.ecn)
+        if leave == 0:
+            f.dropped_queue += 1
+            _mark(fate, frame, count, DROPPED_QUEUE)
+            return seq
+        if leave < 0:
+            leave = -leave
+            mark = 1
+            f.marked += 1
+    if lost_forward(f):
+        f.lost += 1
+        _mark(fate, frame, count, LOST)
+        return seq
+    arrival = leave + f.delay
+    if f.jitter > 0:
+        arrival += int(uniform(f) * f.jitter)
+        arrival = max(arrival, f.last_arrival)  # a path keeps the order of its packets
+    f.last_arrival = arrival
+    if f.data_tail - f.data_head > f.mask:
+        f.overflow = 1
+        return seq
+    slot = data[f.ring + (f.data_tail & f.mask)]
+    slot.time = arrival
+    slot.seq = seq
+    slot.frame = frame
+    slot.count = count
+    slot.sent = now
+    slot.counter = counter
+    slot.rtt = f.rtt
+    slot.mark = mark
+    f.data_tail += 1
+    return seq
+
+
+@rule
+def send_back(f: Record, acks: Any, now: int) -> bool:
+    """Launch an acknowledgement: True if it survives, and then its slot is `acks[f.ack_tail - 1]`."""
+    f.acks_sent += 1
+    if lost_backward(f):
+        f.acks_lost += 1
+        return False
+    if f.ack_tail - f.ack_head > f.mask:
+        f.overflow = 1
+        return False
+    arrival = now + f.delay
+    if f.jitter > 0:
+        arrival += int(uniform_back(f) * f.jitter)
+        arrival = max(arrival, f.last_ack)
+    f.last_ack = arrival
+    acks[f.ring + (f.ack_tail & f.mask)].time = arrival
+    f.ack_tail += 1
+    return True

@@ -1,0 +1,72 @@
+"""``voicewire formants FILE…``: formants of a reader's own recordings. Explained in notebook ``02_formants``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+_TRACKERS = ("praat", "praat-robust", "lpc")
+
+
+def register(subparsers: Any) -> None:
+    """Add the command ``formants`` to the house's parser."""
+    parser = subparsers.add_parser(
+        "formants",
+        help="measure F1 to F4 of recordings",
+        description="Measure F1 to F4 at onset and midpoint of labelled vowels, or of whole files; a tidy table (CSV) "
+        "with bandwidths and flags goes to standard output.",
+        epilog="Rows flagged 'silent', 'too short' or 'no formant' hold no number; don't trust 'clipped' ones.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="sound files (WAV, FLAC, AIFF...)")
+    parser.add_argument(
+        "--textgrid", action="append", metavar="FILE", help="TextGrid of the vowels, one a sound, in their order"
+    )
+    parser.add_argument("--tier", help="interval tier of the vowels, if the TextGrid has several")
+    parser.add_argument("--tracker", action="append", choices=_TRACKERS, help="default praat; may be repeated")
+    parser.add_argument(
+        "--ceiling", type=float, default=5000.0, metavar="HZ", help="5000 (default) for men, 5500 for women"
+    )
+    parser.add_argument("--count", type=float, default=5, metavar="N", help="formants below the ceiling (default 5)")
+    parser.add_argument("--channel", type=int, metavar="N", help="channel, from 0 (default: mean of all)")
+    parser.add_argument("--trajectory", type=int, default=0, metavar="N", help="also N points from 10 %% to 90 %%")
+    parser.set_defaults(handler=formants)
+
+
+def formants(options: argparse.Namespace) -> int:
+    """Measure the files and print the table; one line on standard error for each file that cannot be measured."""
+    grids = options.textgrid or [None] * len(options.files)
+    if len(grids) != len(options.files):
+        print("voicewire formants: give one --textgrid for each sound, or none", file=sys.stderr)
+        return 2
+    if options.tier and not options.textgrid:
+        print("voicewire formants: --tier names a tier of a --textgrid, and none is given", file=sys.stderr)
+        return 2
+    if options.trajectory < 0:
+        print("voicewire formants: --trajectory must not be negative", file=sys.stderr)
+        return 2
+    from voicewire.pharyngeal import formants as trackers
+    from voicewire.pharyngeal import sound, textgrid
+
+    try:
+        settings = trackers.Settings(ceiling=options.ceiling, count=options.count)
+    except ValueError as error:
+        print(f"voicewire formants: {error}", file=sys.stderr)
+        return 2
+    failed, header = False, True
+    for file, grid in zip(options.files, grids, strict=True):
+        try:
+            recording = sound.read(file, options.channel)
+            intervals = None if grid is None else textgrid.read(grid, recording.duration).tier(options.tier)
+            if intervals is not None and not intervals:
+                raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
+            table = trackers.measure(
+                recording, intervals, options.tracker or ["praat"], settings, trajectory=options.trajectory
+            )
+        except (ValueError, OSError) as error:
+            print(f"voicewire formants: {error}", file=sys.stderr)
+            failed = True
+            continue
+        print(table.to_csv(index=False, header=header, float_format="%.4f"), end="")
+        header = False
+    return 1 if failed else 0

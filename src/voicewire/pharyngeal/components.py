@@ -1,0 +1,77 @@
+"""An articulatory model by principal components of tracked contours, as the paper's software builds one.
+
+Explained in notebook ``03_articulators``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ArticulatoryModel:
+    """Mean contour and principal components.
+
+    Attributes
+    ----------
+    mean
+        Mean opening along the wall, cm, shape (n,).
+    components
+        Orthonormal rows, shape (k, n).
+    spread
+        Standard deviation of each component's score, cm, shape (k,).
+    explained
+        Share of the variance each component explains, shape (k,).
+    """
+
+    mean: Array
+    components: Array
+    spread: Array
+    explained: Array
+
+    def scores(self, contours: Array) -> Array:
+        """Return the scores of contours, in standard deviations, shape (m, k)."""
+        return np.asarray((np.atleast_2d(contours) - self.mean) @ self.components.T / self.spread)
+
+    def contour(self, scores: Array) -> Array:
+        """Return the contours (cm) of scores given in standard deviations, shape (m, n)."""
+        return np.asarray(np.atleast_2d(scores) * self.spread @ self.components + self.mean)
+
+    def error(self, contours: Array) -> float:
+        """Return the root mean square error (cm) with which the model rebuilds contours."""
+        rest = np.atleast_2d(contours) - self.contour(self.scores(contours))
+        return float(np.sqrt(np.mean(rest**2)))
+
+
+def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
+    """Fit a model to contours.
+
+    Parameters
+    ----------
+    contours
+        Openings along the wall, cm, one contour a row, shape (m, n).
+    count
+        How many components; the paper's software takes three for the tongue.
+
+    Raises
+    ------
+    ValueError
+        If there are not more contours than components, or values that are not numbers.
+    """
+    data = np.asarray(contours, dtype=float)
+    if data.ndim != 2 or data.shape[0] <= count:
+        raise ValueError(f"{count} components need more than {count} contours of equal length")
+    if not np.isfinite(data).all():
+        raise ValueError("the contours hold values that are not numbers; leave those frames out")
+    mean = data.mean(axis=0)
+    _, singular, rows = np.linalg.svd(data - mean, full_matrices=False)
+    # a component and its negative are the same: let the largest element be positive
+    sign = np.sign(rows[np.arange(rows.shape[0]), np.argmax(np.abs(rows), axis=1)])
+    rows = rows * sign[:, None]
+    share = singular**2 / float(np.sum(singular**2))
+    return ArticulatoryModel(mean, rows[:count], singular[:count] / np.sqrt(data.shape[0] - 1), share[:count])

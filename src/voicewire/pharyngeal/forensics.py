@@ -1,0 +1,219 @@
+"""Forensics of printed numbers: recompute under every reading, and see which of them gives the print.
+
+A *reading* is a way in which a printed number may have come about: which tokens, which divisor, which baseline,
+rounded or truncated. Each search returns all readings that were tried and those that give the print, so that "none
+does" is a statement about a counted set. Explained in notebook ``04_reproduction``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pandas as pd
+
+
+def decimals(printed: str) -> int:
+    """Return how many decimals a printed number has (``"0.654"`` -> 3)."""
+    return len(printed.partition(".")[2])
+
+
+def agreement(printed: str, value: float) -> str:
+    """Say how ``value`` would have to be cut to give ``printed``.
+
+    Returns
+    -------
+    str
+        ``"both"``, ``"rounded"``, ``"truncated"`` (towards zero) or ``""`` when neither gives the print.
+
+    Raises
+    ------
+    ValueError
+        If ``printed`` is no decimal number.
+    """
+    try:
+        target = Decimal(printed)
+    except ArithmeticError as error:
+        raise ValueError(f"{printed!r} is not a printed decimal number") from error
+    if not math.isfinite(value):
+        return ""
+    unit = Decimal(1).scaleb(-decimals(printed))
+    # 12 digits: binary dust such as 1.8654999999999999 must not decide between two readings
+    exact = Decimal(repr(round(value, 12)))
+    rounded = exact.quantize(unit, ROUND_HALF_UP) == target
+    truncated = exact.quantize(unit, ROUND_DOWN) == target
+    return {(True, True): "both", (True, False): "rounded", (False, True): "truncated"}.get((rounded, truncated), "")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to compute a number: its description, its value, and how it agrees with the print."""
+
+    how: str
+    value: float
+    cut: str
+
+
+@dataclass(frozen=True)
+class Search:
+    """All readings of one printed number.
+
+    Attributes
+    ----------
+    printed
+        The number as set in the paper.
+    readings
+        Every reading that was tried.
+    """
+
+    printed: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def tried(self) -> int:
+        """How many readings were computed."""
+        return len(self.readings)
+
+    @property
+    def matches(self) -> tuple[Reading, ...]:
+        """The readings that give the print, rounded or truncated."""
+        return tuple(reading for reading in self.readings if reading.cut)
+
+    @property
+    def nearest(self) -> Reading:
+        """The reading whose value is nearest to the print."""
+        return min(self.readings, key=lambda reading: abs(reading.value - float(self.printed)))
+
+    def describe(self) -> str:
+        """Say in one sentence which reading gives the print, or that none of so many does."""
+        if self.matches:
+            first = self.matches[0]
+            more = f" (one of {len(self.matches)} that do)" if len(self.matches) > 1 else ""
+            cut = "" if first.cut == "both" else f", {first.cut}"
+            return f"{self.printed} is {first.how}{cut}{more}; {self.tried} readings were tried."
+        return (
+            f"None of {self.tried} readings gives {self.printed}; "
+            f"the nearest, {self.nearest.how}, gives {self.nearest.value:.5g}."
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the readings as a table, those nearest to the print first."""
+        rows = sorted(self.readings, key=lambda reading: abs(reading.value - float(self.printed)))
+        return pd.DataFrame([{"reading": r.how, "value": r.value, "agrees": r.cut or "no"} for r in rows])
+
+
+def _search(printed: str, candidates: Iterable[tuple[str, float]]) -> Search:
+    readings = tuple(Reading(how, float(value), agreement(printed, float(value))) for how, value in candidates)
+    if not readings:
+        raise ValueError("no reading can be made of what was given: more tokens or values are needed")
+    return Search(printed, readings)
+
+
+def _subsets(tokens: Mapping[str, float], least: int) -> Iterable[tuple[str, list[float]]]:
+    for size in range(len(tokens), least - 1, -1):
+        for names in itertools.combinations(tokens, size):
+            label = f"all {size}" if size == len(tokens) else " + ".join(names)
+            yield label, [tokens[name] for name in names]
+
+
+def mean_readings(printed: str, tokens: Mapping[str, float]) -> Search:
+    """Try the mean of each non-empty subset of the tokens, largest subsets first (2^n - 1 readings)."""
+    return _search(
+        printed, ((f"the mean of {label}", math.fsum(values) / len(values)) for label, values in _subsets(tokens, 1))
+    )
+
+
+def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
+    """Try the standard deviation of each subset of at least two tokens, of sample (n - 1) and population (n)."""
+    return _search(
+        printed,
+        (
+            (f"the {name} SD of {label}", float(np.std(values, ddof=ddof)))
+            for label, values in _subsets(tokens, 2)
+            for ddof, name in ((1, "sample"), (0, "population"))
+        ),
+    )
+
+
+def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
+    """Try the difference of each ordered pair of named values."""
+    return _search(printed, ((f"{a} - {b}", values[a] - values[b]) for a, b in itertools.permutations(values, 2)))
+
+
+def percent_readings(printed: str, values: Mapping[str, float]) -> Search:
+    """Try percentages of each ordered pair: of the second, of the first, of their mean, and the bare ratio."""
+
+    def candidates() -> Iterable[tuple[str, float]]:
+        for a, b in itertools.permutations(values, 2):
+            x, y = values[a], values[b]
+            yield f"({a} - {b}) / {b}", 100 * (x - y) / y
+            yield f"({a} - {b}) / {a}", 100 * (x - y) / x
+            yield f"({a} - {b}) / their mean", 200 * (x - y) / (x + y)
+            yield f"{a} / {b}", 100 * x / y
+
+    return _search(printed, candidates())
+
+
+@dataclass(frozen=True)
+class MissingToken:
+    """A token that is not listed but would make a printed mean true.
+
+    Attributes
+    ----------
+    low, high
+        The interval in which the token must lie (the print was cut to its decimals).
+    sd_low, sd_high
+        Range of the sample standard deviation with such a token.
+    sd_agrees
+        Whether some token of the interval gives the printed standard deviation too (``None`` if none is printed).
+    """
+
+    low: float
+    high: float
+    sd_low: float
+    sd_high: float
+    sd_agrees: bool | None
+
+
+def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | None = None) -> MissingToken:
+    """Solve for one unlisted token that would give a printed mean, and check it with the printed SD.
+
+    Parameters
+    ----------
+    printed_mean
+        Mean as printed, taken as truncated: the true mean lies within one unit above it.
+    tokens
+        The n listed tokens; the mean is taken over n + 1.
+    printed_sd
+        Sample standard deviation as printed; the check that the mean alone cannot give.
+
+    Returns
+    -------
+    MissingToken
+    """
+    listed = np.asarray(tokens, dtype=float)
+    if listed.size < 1:
+        raise ValueError("at least one listed token is needed")
+    unit = 10.0 ** -decimals(printed_mean)
+    count = listed.size + 1
+    low = count * float(printed_mean) - float(listed.sum())
+    high = low + count * unit
+    grid = np.linspace(low, high, 201)[:-1]
+    sds = np.array([np.std(np.append(listed, token), ddof=1) for token in grid])
+    agrees = None if printed_sd is None else any(agreement(printed_sd, float(sd)) for sd in sds)
+    return MissingToken(low, high, float(sds.min()), float(sds.max()), agrees)
+
+
+def unshift(f1: float, f2: float, third: float, fourth: float) -> dict[str, float]:
+    """Repair a formant row whose third cell holds F2 - F1 and whose fourth holds F3 (Table II, /ʕ/).
+
+    Returns
+    -------
+    dict
+        ``F1``, ``F2``, ``F3`` as repaired, and ``difference``: how far the third cell is from F2 - F1.
+    """
+    return {"F1": f1, "F2": f2, "F3": fourth, "difference": third - (f2 - f1)}

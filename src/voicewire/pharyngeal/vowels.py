@@ -1,0 +1,154 @@
+"""From measured formants to statements: normalisation, effect sizes, bootstrap by speaker, a mixed model.
+
+Explained in notebook ``02_formants``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats as scipy_stats
+
+from voicewire.stats import Interval
+
+Array = NDArray[np.float64]
+
+
+def wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
+    """Turn a tidy table (columns ``formant``, ``frequency``) into one with columns F1 to F4."""
+    out = table.pivot_table(index=list(index), columns="formant", values="frequency", sort=True)
+    out.columns = [f"F{number}" for number in out.columns]
+    return out.reset_index()
+
+
+def _by_speaker(table: pd.DataFrame, columns: Sequence[str]) -> None:
+    missing = [name for name in ("speaker", *columns) if name not in table]
+    if missing:
+        raise ValueError(f"the table lacks the columns {', '.join(missing)}")
+
+
+def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
+    """Normalise each formant by its mean and SD within each speaker (Lobanov).
+
+    Raises
+    ------
+    ValueError
+        If columns are missing, or a speaker has fewer than two different vowels.
+    """
+    _by_speaker(table, columns)
+    out = table.copy()
+    for name in columns:
+        groups = table.groupby("speaker")[name]
+        spread = groups.transform("std")
+        if not (spread > 0).all():
+            raise ValueError(f"{name}: each speaker needs at least two different vowels to be normalised")
+        out[name] = (table[name] - groups.transform("mean")) / spread
+    return out
+
+
+def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
+    """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale)."""
+    _by_speaker(table, columns)
+    logs = np.log(table[list(columns)])
+    shift = logs.mean(axis=1).groupby(table["speaker"]).transform("mean")
+    out = table.copy()
+    for name in columns:
+        out[name] = logs[name] - shift
+    return out
+
+
+def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
+    """Return an ellipse that holds a share of a bivariate normal fitted to the points, shape (100, 2)."""
+    if len(x) < 3:
+        raise ValueError("an ellipse needs at least three points")
+    values, vectors = np.linalg.eigh(np.cov(x, y))
+    radius = np.sqrt(scipy_stats.chi2.ppf(confidence, 2) * np.maximum(values, 0))
+    angle = np.linspace(0, 2 * np.pi, 100)
+    circle = np.column_stack([radius[0] * np.cos(angle), radius[1] * np.sin(angle)])
+    return np.asarray(circle @ vectors.T + np.array([np.mean(x), np.mean(y)]))
+
+
+def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
+    """Return Hedges' g of two samples (a minus b, pooled SD) with its interval from the non-central t.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two values on a side, or no spread at all.
+    """
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    na, nb = a.size, b.size
+    if na < 2 or nb < 2:
+        raise ValueError("an effect size needs at least two values on each side")
+    freedom = na + nb - 2
+    pooled = math.sqrt(((na - 1) * a.var(ddof=1) + (nb - 1) * b.var(ddof=1)) / freedom)
+    if pooled == 0:
+        raise ValueError("an effect size needs some spread within the groups")
+    scale = math.sqrt(1 / na + 1 / nb)
+    t = (a.mean() - b.mean()) / pooled / scale
+    correction = 1 - 3 / (4 * freedom - 1)
+    tail = (1 - confidence) / 2
+
+    def bound(level: float) -> float:
+        # the non-centrality at which the observed t has this probability, found by bisection
+        low, high = t - 12 - abs(t), t + 12 + abs(t)
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (middle, high) if scipy_stats.nct.cdf(t, freedom, middle) > level else (low, middle)
+        return float((low + high) / 2)
+
+    low, high = (bound(level) * scale * correction for level in (1 - tail, tail))
+    return Interval(t * scale * correction, low, high, confidence, na + nb)
+
+
+def bootstrap_by_speaker(
+    table: pd.DataFrame, formant: str, contexts: tuple[str, str], rng: np.random.Generator, resamples: int = 1000
+) -> Interval:
+    """Return the difference of two contexts' means (second minus first), resampling whole speakers.
+
+    Tokens of one speaker are not independent; drawing speakers keeps them together.
+    """
+    _by_speaker(table, ("context", formant))
+    means = table.groupby(["speaker", "context"])[formant].mean().unstack("context")
+    shift = (means[contexts[1]] - means[contexts[0]]).dropna().to_numpy()
+    if shift.size < 3:
+        raise ValueError("a bootstrap by speaker needs at least three speakers with both contexts")
+    drawn = shift[rng.integers(shift.size, size=(resamples, shift.size))].mean(axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return Interval(float(shift.mean()), float(low), float(high), 0.95, shift.size)
+
+
+def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> pd.DataFrame:
+    """Fit ``formant ~ context`` with a random intercept for each speaker (REML, statsmodels).
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row a context: estimate, low, high (Hz, 95 %), p.
+    """
+    import statsmodels.formula.api as smf
+    from statsmodels.tools.sm_exceptions import ConvergenceWarning
+
+    _by_speaker(table, ("context", formant))
+    data = table.dropna(subset=[formant])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # checked below: the fit says itself if it converged
+        warnings.simplefilter("ignore", UserWarning)
+        fit = smf.mixedlm(f"{formant} ~ C(context, Treatment('{reference}'))", data, groups=data["speaker"]).fit(
+            method=["lbfgs", "powell"]
+        )
+    if not fit.converged:
+        raise ValueError(f"the mixed model of {formant} did not converge; there may be too few speakers")
+    limits = fit.conf_int()
+    rows = []
+    for name in fit.params.index:
+        if "[T." in name:
+            context = name.split("[T.")[1].rstrip("]")
+            low, high = limits.loc[name]
+            rows.append((context, float(fit.params[name]), float(low), float(high), float(fit.pvalues[name])))
+    return pd.DataFrame(rows, columns=["context", "estimate", "low", "high", "p"])

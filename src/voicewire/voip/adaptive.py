@@ -1,0 +1,66 @@
+"""An adaptive playout buffer as applications use it: Ramjee et al. (INFOCOM 1994), algorithm 4, with spikes.
+
+The delay for a talkspurt is decided when its first frame comes: d̂ + 4 v̂, estimates of delay and its variation from
+all frames that came before. A sudden rise of the delay (a spike) is followed at once, then left as it falls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.voip.paper import Codec
+from voicewire.voip.playout import Playout, as_trace, per_talkspurt
+
+__all__ = ["ramjee"]
+
+ALPHA = 0.998002  # Ramjee et al., section 3
+SPIKE_ALPHA = 0.125
+SPIKE_MS = 100.0
+
+
+@njit(cache=True)
+def _ramjee(delay: NDArray[np.float64], starts: NDArray[np.int64], factor: float) -> NDArray[np.float64]:
+    chosen = np.full(starts.size - 1, np.nan)
+    estimate, variation = -1.0, 0.0
+    last, before = 0.0, 0.0
+    spike = False
+    slope = 0.0
+    for k in range(starts.size - 1):
+        for i in range(starts[k], starts[k + 1]):
+            d = delay[i]
+            if d == np.inf:
+                continue
+            if estimate < 0.0:
+                estimate = d
+            elif spike:
+                slope = slope / 2 + abs(2 * d - last - before) / 8
+                if slope <= 63.0 / 8000 * 1000:  # the units of the paper: samples of 8 kHz
+                    spike = False
+                else:
+                    estimate = SPIKE_ALPHA * d + (1 - SPIKE_ALPHA) * estimate
+            elif abs(d - last) > 2 * abs(variation) + SPIKE_MS:
+                spike = True
+                slope = 0.0
+                estimate = estimate + d - last
+            else:
+                estimate = ALPHA * estimate + (1 - ALPHA) * d
+            if not spike:
+                variation = ALPHA * variation + (1 - ALPHA) * abs(estimate - d)
+            before, last = last, d
+            if np.isnan(chosen[k]):
+                # the first frame to come cannot be played before it is there
+                chosen[k] = max(estimate + factor * variation, d)
+    return chosen
+
+
+def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, factor: float = 4.0) -> Playout:
+    """Score a trace under Ramjee's adaptive playout: each talkspurt at d̂ + `factor` · v̂.
+
+    Parameters
+    ----------
+    delays_ms, spurts, codec_name : as for `playout.bound`
+    """
+    delay, starts = as_trace(delays_ms, spurts)
+    return per_talkspurt(delay, np.asarray(spurts), _ramjee(delay, starts, factor), codec_name)

@@ -1,0 +1,113 @@
+"""One call over one transport: simulate it, turn times into delays, score them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.netsim import Bottleneck, Flow, FlowResult, NetsimError, Path, simulate
+from voicewire.voip import playout
+from voicewire.voip.emodel import codec as codec_of
+from voicewire.voip.emodel import r_factor
+from voicewire.voip.errors import VoipError
+from voicewire.voip.paper import Codec
+from voicewire.voip.talk import Talk, talk
+from voicewire.voip.transports import transport
+
+__all__ = ["Call", "call", "delays_ms", "quality", "udp_closed_form"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A simulated call and its score.
+
+    Attributes
+    ----------
+    talk : what was spoken
+    flow : what became of the packets
+    delays_ms : one-way delay of each frame, inf where it never came; shape (frames,)
+    playout : the bound's choice, with R
+    """
+
+    talk: Talk
+    flow: FlowResult
+    delays_ms: NDArray[np.float64]
+    playout: playout.Playout
+
+    @property
+    def r(self) -> float:
+        """R under the playout bound of section 4.3."""
+        return self.playout.r
+
+
+def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Delay of each frame in ms from spoken to delivered, inf for those that never came."""
+    delay: NDArray[np.float64] = np.asarray((arrive - spoken) * 1e-6, dtype=np.float64)
+    delay[arrive < 0] = np.inf
+    return delay
+
+
+def call(
+    name: str,
+    codec: str | Codec,
+    *,
+    delay_ms: float,
+    loss: float = 0.0,
+    seconds: float = 300.0,
+    seed: int = 0,
+    spoken: Talk | None = None,
+    bottleneck: Bottleneck | None = None,
+    log: bool = False,
+    **changes: Any,
+) -> Call:
+    """Simulate and score one call.
+
+    Parameters
+    ----------
+    name, codec : a transport of `transports.NAMES`, a codec of Table 4.1
+    delay_ms, loss : one-way delay and loss probability, both ways (section 4.4)
+    seconds : length of the call; the thesis names none
+    seed : of talk and losses: the same seed gives every transport the same words and the same luck
+    spoken : what is said, instead of the on/off model
+    bottleneck : a link of limited rate on the way
+    log : keep rate adjustments and buffer levels (Figures 5.7 and 5.8)
+    changes : single settings of the transport, for sensitivity studies
+
+    Raises
+    ------
+    VoipError
+        for parameters that no call can have.
+    """
+    voice = codec_of(codec)
+    if spoken is None:
+        spoken = talk(np.random.default_rng([seed, 1]), seconds, interval_ms=voice.interval_ms)
+    try:
+        path = Path(delay_ms, loss)
+        flow = Flow(spoken.times, voice.payload, transport(name, voice, **changes), path)
+        result = simulate([flow], bottleneck=bottleneck, seed=seed, log=log).flows[0]
+    except NetsimError as error:
+        raise VoipError(str(error)) from None
+    delay = delays_ms(spoken.times, result.arrive)
+    return Call(spoken, result, delay, playout.bound(delay, spoken.spurts, voice))
+
+
+def quality(
+    rng: np.random.Generator,
+    transport_name: str,
+    codec: str,
+    delay_ms: float,
+    loss: float = 0.0,
+    seconds: float = 300.0,
+    seed: int = 0,
+) -> float:
+    """R of one call, for a sweep. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on."""
+    del rng
+    return call(transport_name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=seed).r
+
+
+def udp_closed_form(codec: str | Codec, delay_ms: float) -> float:
+    """R of UDP without loss: 94.2 - λ1 - Id(D), exactly; what the simulation is held against."""
+    return float(r_factor(delay_ms, 0.0, codec))

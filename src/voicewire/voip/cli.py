@@ -1,0 +1,74 @@
+"""`voicewire voip …`: one call, or the recorded sweep."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+__all__ = ["register"]
+
+
+def _call(options: argparse.Namespace) -> int:
+    from voicewire.voip.calls import call
+    from voicewire.voip.emodel import mos, quality
+    from voicewire.voip.errors import VoipError
+
+    try:
+        made = call(
+            options.transport,
+            options.codec,
+            delay_ms=options.delay,
+            loss=options.loss,
+            seconds=options.seconds,
+            seed=options.seed,
+        )
+    except VoipError as error:
+        print(f"voicewire voip call: {error}", file=sys.stderr)
+        return 1
+    print(
+        f"R {made.r:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
+        f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}"
+    )
+    return 0
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    import csv
+    from pathlib import Path
+
+    from voicewire.sweep import SweepError
+    from voicewire.voip.experiments import record
+
+    try:
+        rows = record(options.calls, options.seconds, workers=options.workers, scheduler=options.scheduler)
+        with Path(options.out).open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    except (SweepError, OSError, ValueError) as error:
+        print(f"voicewire voip sweep: {error}", file=sys.stderr)
+        return 1
+    print(f"{len(rows)} points")
+    return 0
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add this part's commands to the house's command line."""
+    from voicewire.sweep import add_sweep_arguments
+
+    voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
+    commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    one = commands.add_parser("call", help="simulate and score one call")
+    one.add_argument("transport", help="UDP, TCP, TFRC, 'TFRC SP', 'TFRC SP FR', 'TFRC SP FR MD', …")
+    one.add_argument("codec", nargs="?", default="G.729", help="G.711, G.729 or G.729A+VAD")
+    one.add_argument("--delay", type=float, default=50.0, metavar="MS", help="one-way delay")
+    one.add_argument("--loss", type=float, default=0.0, metavar="P", help="loss probability, both ways")
+    one.add_argument("--seconds", type=float, default=300.0, help="length of the call")
+    one.add_argument("--seed", type=int, default=0)
+    one.set_defaults(handler=_call)
+    many = commands.add_parser("sweep", help="all quality figures, written as CSV")
+    many.add_argument("out", help="file to write")
+    many.add_argument("--calls", type=int, default=30)
+    many.add_argument("--seconds", type=float, default=300.0)
+    add_sweep_arguments(many)
+    many.set_defaults(handler=_sweep)

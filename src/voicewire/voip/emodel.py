@@ -1,0 +1,105 @@
+"""The E-model as the thesis uses it (section 4.2): from delay and loss to R, from R to MOS.
+
+R = 94.2 - Ie(e) - Id(d), with e the fraction of frames that are never played and d the one-way delay from
+mouth to ear in milliseconds. Explained in notebook 2 of this part.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.voip import paper
+from voicewire.voip.errors import VoipError
+from voicewire.voip.paper import CODECS, Codec
+
+__all__ = ["codec", "delay_impairment", "loss_impairment", "mos", "quality", "r_factor"]
+
+
+def codec(name: str | Codec) -> Codec:
+    """The codec of Table 4.1 with this name (`G.711`, `G.729`, `G.729A+VAD`; `g711` and `G729` will do).
+
+    Raises
+    ------
+    VoipError
+        for a codec that the table doesn't have.
+    """
+    if isinstance(name, Codec):
+        return name
+    plain = str(name).upper().replace(".", "").replace(" ", "")
+    for key, value in CODECS.items():
+        if key.upper().replace(".", "") == plain:
+            return value
+    raise VoipError(f"unknown codec {name!r}: Table 4.1 has {', '.join(CODECS)}")
+
+
+def _numbers(value: ArrayLike, what: str) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise VoipError(f"{what} must be a number or an array of numbers") from None
+    if np.any(np.isnan(array)):
+        raise VoipError(f"{what} holds NaN: give a number for each, or leave the entry out")
+    return array
+
+
+def _out(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    return array if array.ndim else np.float64(array)  # type: ignore[return-value]
+
+
+def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
+    """Id = 0.024 d + 0.11 (d - 177.3) for d above 177.3 ms (section 4.2).
+
+    Raises
+    ------
+    VoipError
+        for a negative delay or NaN.
+    """
+    d = _numbers(delay_ms, "the delay")
+    if np.any(d < 0):
+        raise VoipError("a delay cannot be negative: give milliseconds from mouth to ear, 0 or more")
+    return _out(paper.DELAY_SLOPE * d + paper.DELAY_SLOPE_2 * np.maximum(d - paper.DELAY_KNEE, 0.0))
+
+
+def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
+    """Ie = λ1 + λ2 ln(1 + λ3 e), with the coefficients of Table 4.1; e is a fraction.
+
+    Raises
+    ------
+    VoipError
+        for a loss outside 0 .. 1, NaN, or an unknown codec.
+    """
+    c = codec(codec_name)
+    e = _numbers(loss, "the loss")
+    if np.any((e < 0) | (e > 1)):
+        raise VoipError("the loss is a fraction of the frames: it lies between 0 and 1 (1 % is 0.01)")
+    return _out(c.lambda1 + c.lambda2 * np.log1p(c.lambda3 * e))
+
+
+def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
+    """R = 94.2 - Ie - Id (section 4.2). R may leave 0 .. 100; only `mos` clamps.
+
+    Parameters
+    ----------
+    delay_ms : one-way delay from mouth to ear in milliseconds, broadcast against `loss`
+    loss : fraction of the frames not played, 0 .. 1
+    codec_name : a codec of Table 4.1
+    """
+    return _out(np.asarray(paper.R_BEST - loss_impairment(loss, codec_name) - delay_impairment(delay_ms), dtype=float))
+
+
+def mos(r: ArrayLike) -> NDArray[np.float64]:
+    """MOS = 1 + 0.035 R + 7e-6 R (R - 60)(100 - R), clamped: 1 for R ≤ 0, 4.5 for R ≥ 100, never below 1.
+
+    The cubic dips below 1 for R under 6.5; the scale itself begins at 1.
+    """
+    value = _numbers(r, "R")
+    inside = np.clip(value, 0.0, 100.0)
+    score = 1 + 0.035 * inside + 7e-6 * inside * (inside - 60) * (100 - inside)
+    return _out(np.clip(score, 1.0, 4.5))
+
+
+def quality(r: float) -> str:
+    """The word of Table 4.2 for R, or "Unacceptable" below 50, where the table ends."""
+    value = float(_numbers(r, "R"))
+    return next((word for least, word in paper.QUALITY if value >= least), "Unacceptable")

@@ -1,0 +1,254 @@
+"""The experiments of chapter 5 and what chapter 6 leaves open.
+
+A point of a figure is a median with quartiles over calls; call k uses seed k whatever the transport, so all
+transports carry the same words over the same losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.netsim import Bottleneck, Flow, Path, Red, Tcp, bulk, simulate
+from voicewire.sweep import sweep
+from voicewire.voip import paper, playout
+from voicewire.voip.calls import call, delays_ms
+from voicewire.voip.emodel import codec as codec_of
+from voicewire.voip.errors import VoipError
+from voicewire.voip.talk import talk
+from voicewire.voip.transports import NAMES, transport
+
+__all__ = [
+    "DELAYS",
+    "FIGURES",
+    "LOSSES",
+    "Curve",
+    "adaptive_choice",
+    "curves",
+    "jain",
+    "point",
+    "record",
+    "sensitivity",
+    "shared_link",
+]
+
+DELAYS = tuple(range(25, 401, 25))  # ms, section 5.1: 25 to 400
+LOSSES = tuple(float(f"{p:.3g}") for p in np.geomspace(1e-4, 1e-2, 9))  # section 5.1, logarithmic
+
+#: figure: (codec, what varies, the fixed parameter)
+FIGURES: Mapping[str, tuple[str, str, float]] = {
+    "5.1": ("G.729", "delay", 0.0),
+    "5.2": ("G.711", "delay", 0.0),
+    "5.3": ("G.729", "delay", paper.SMALL_LOSS),
+    "5.4": ("G.711", "delay", paper.SMALL_LOSS),
+    "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS),
+    "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
+}
+
+
+def point(
+    rng: np.random.Generator, name: str, codec: str, delay_ms: float, loss: float, calls: int, seconds: float
+) -> list[float]:
+    """R of `calls` calls with seeds 0, 1, …: one task of the sweep. `rng` is unused: the seeds pair the transports."""
+    del rng
+    return [call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k).r for k in range(calls)]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """R against delay or loss for one transport.
+
+    Attributes
+    ----------
+    x : delays in ms, or losses; shape (points,)
+    r : shape (points, calls)
+    """
+
+    x: NDArray[np.float64]
+    r: NDArray[np.float64]
+
+    @property
+    def median(self) -> NDArray[np.float64]:
+        """Median over the calls; shape (points,)."""
+        return np.median(self.r, axis=1)
+
+    @property
+    def quartiles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper quartile over the calls; each of shape (points,)."""
+        low, high = np.quantile(self.r, (0.25, 0.75), axis=1)
+        return low, high
+
+    def at(self, x: float) -> NDArray[np.float64]:
+        """R of every call at one point; shape (calls,)."""
+        return self.r[int(np.argmin(np.abs(self.x - x)))]
+
+
+def curves(
+    figure: str,
+    *,
+    names: Sequence[str] = NAMES,
+    x: Iterable[float] | None = None,
+    calls: int = 30,
+    seconds: float = 300.0,
+    **how: Any,
+) -> dict[str, Curve]:
+    """The curves of Figures 5.1 to 5.6, through `voicewire.sweep`; `how` goes there (workers, scheduler, cache).
+
+    Raises
+    ------
+    VoipError
+        for a figure that isn't one of these, or fewer than one call.
+    """
+    if figure not in FIGURES:
+        raise VoipError(f"Figure {figure} isn't a quality plot: choose from {', '.join(FIGURES)}")
+    if calls < 1:
+        raise VoipError("a point needs at least one call")
+    codec, varies, fixed = FIGURES[figure]
+    points = [float(v) for v in (x if x is not None else (DELAYS if varies == "delay" else LOSSES))]
+    grid: dict[str, Iterable[Any]] = {"name": list(names), "codec": [codec]}
+    grid["delay_ms"] = points if varies == "delay" else [fixed]
+    grid["loss"] = [fixed] if varies == "delay" else points
+    grid["calls"], grid["seconds"] = [calls], [float(seconds)]
+    rows = sweep(point, grid=grid, **how)
+    table = {(r.params["name"], r.params["delay_ms" if varies == "delay" else "loss"]): r.value for r in rows}
+    return {name: Curve(np.array(points), np.array([table[name, v] for v in points])) for name in names}
+
+
+def jain(rates: Iterable[float]) -> float:
+    """Jain's fairness index (Σx)² / (n Σx²): 1 when all get the same, 1/n when one gets all.
+
+    Raises
+    ------
+    VoipError
+        without rates, for a negative one, or when all are zero.
+    """
+    x = np.asarray(list(rates), dtype=float)
+    if x.size == 0 or np.any(~np.isfinite(x)) or np.any(x < 0) or not x.any():
+        raise VoipError("Jain's index needs rates of 0 or more, at least one of them above 0")
+    return float(x.sum() ** 2 / (x.size * (x * x).sum()))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Several calls over one bottleneck.
+
+    Attributes
+    ----------
+    r : R of each call under the playout bound; shape (calls,)
+    delivered : fraction of its frames that each call delivered; shape (calls,)
+    jain : Jain's index of the delivered fractions
+    bulk_kbit_s : what the competing TCP transfers got together
+    packets : counts over all voice flows
+    longest_queue : packets
+    """
+
+    r: NDArray[np.float64]
+    delivered: NDArray[np.float64]
+    jain: float
+    bulk_kbit_s: float
+    packets: dict[str, int]
+    longest_queue: int
+
+
+def shared_link(
+    name: str,
+    codec: str = "G.729",
+    *,
+    kbit_s: float,
+    calls: int = paper.SOURCES * paper.ENCODERS,
+    seconds: float = 120.0,
+    delay_ms: float = 50.0,
+    bulk_flows: int = 0,
+    red: Red | None = None,
+    seed: int = 0,
+    packets: int = paper.ROUTER_BUFFER,
+    **changes: Any,
+) -> Shared:
+    """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6)."""
+    voice = codec_of(codec)
+    spoken = [talk(np.random.default_rng([seed, 2, k]), seconds) for k in range(calls)]
+    path = Path(delay_ms)
+    flows = [Flow(t.times, voice.payload, transport(name, voice, **changes), path) for t in spoken]
+    ecn = bool(red and red.ecn)
+    enough = int(kbit_s * 125 * (seconds + 30) / 1500) + 100
+    flows += [Flow(bulk(enough, 200_000_000 * k), 1460, Tcp(ecn=ecn), path) for k in range(bulk_flows)]
+    result = simulate(flows, bottleneck=Bottleneck(kbit_s, packets, red), seed=seed, until_s=seconds + 10)
+    scores, share = np.empty(calls), np.empty(calls)
+    for k, t in enumerate(spoken):
+        delay = delays_ms(t.times, result.flows[k].arrive)
+        scores[k] = playout.bound(delay, t.spurts, voice).r
+        share[k] = float(np.isfinite(delay).mean())
+    carried = sum(int((f.arrive >= 0).sum()) for f in result.flows[calls:])
+    counts = {key: sum(f.packets[key] for f in result.flows[:calls]) for key in result.flows[0].packets}
+    return Shared(scores, share, jain(share), carried * 1460 * 8 / 1000 / (seconds + 10), counts, result.longest_queue)
+
+
+#: what the thesis doesn't say: (name, what is assumed, what else it could be, settings)
+ASSUMPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("as assumed", "RFC 4342 X_recv, buffer 5, no credit, first interval from X_recv", {}),
+    ("X_recv", "as the thesis puts it: over the time since the last report", {"x_recv": "thesis"}),
+    ("X_recv", "bytes since the last report over max(RTT, time since)", {"x_recv": "since"}),
+    ("X_recv", "RFC 3448: over the last round trip only", {"x_recv": "rtt"}),
+    ("buffer", "1 packet", {"buffer": 1}),
+    ("buffer", "50 packets", {"buffer": 50}),
+    ("buffer", "5 packets, the oldest is dropped", {"drop_oldest": True}),
+    ("credit", "sending time of 100 ms may be saved", {"credit_ms": 100.0}),
+    ("first interval", "packets counted until the first loss", {"first_interval": "counted"}),
+    ("initial rate", "4 packets per RTT (RFC 4342)", {"initial_packets": 4.0}),
+    ("idle rule", "X_recv is halved however low", {"idle_packets": 0.0}),
+)
+
+
+def sensitivity(
+    name: str,
+    codec: str = "G.729",
+    *,
+    delay_ms: float = 50.0,
+    loss: float = 1e-3,
+    calls: int = 10,
+    seconds: float = 120.0,
+) -> list[tuple[str, str, float]]:
+    """Median R of a TFRC variant under each assumption that the thesis leaves open: (what, choice, median R)."""
+    rows = []
+    for what, choice, settings in ASSUMPTIONS:
+        r = [
+            call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k, **settings).r for k in range(calls)
+        ]
+        rows.append((what, choice, float(np.median(r))))
+    return rows
+
+
+def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, float]:
+    """An adaptive codec in its simplest form: each call takes whichever codec scores better on this link.
+
+    Median R over the calls for G.711, for G.729, and for the better of both, decided once for all calls.
+    """
+    scores = {
+        c: float(np.median(shared_link("UDP", c, kbit_s=kbit_s, calls=calls, **how).r)) for c in ("G.711", "G.729")
+    }
+    return {**scores, "adaptive": max(scores.values())}
+
+
+def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str, Any]]:
+    """All six figures as rows (figure, transport, x, quartiles): the long sweep, kept in data/voip/quality.csv."""
+    rows = []
+    for figure in FIGURES:
+        for transport_name, curve in curves(figure, calls=calls, seconds=seconds, **how).items():
+            low, high = curve.quartiles
+            for x, q1, q2, q3 in zip(curve.x, low, curve.median, high, strict=True):
+                rows.append(
+                    {
+                        "figure": figure,
+                        "transport": transport_name,
+                        "x": float(x),
+                        "q1": round(float(q1), 4),
+                        "median": round(float(q2), 4),
+                        "q3": round(float(q3), 4),
+                        "calls": calls,
+                    }
+                )
+    return rows

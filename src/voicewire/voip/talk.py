@@ -1,0 +1,90 @@
+"""Conversation-like data (section 4.1): voice and silence take turns, each of exponential length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.voip import paper
+from voicewire.voip.errors import VoipError
+
+__all__ = ["Talk", "from_activity", "talk"]
+
+
+@dataclass(frozen=True)
+class Talk:
+    """Frames of one call.
+
+    Attributes
+    ----------
+    times : when each frame is spoken, ns from the start of the call; shape (frames,)
+    spurts : talkspurt number of each frame, from 0; shape (frames,)
+    seconds : length of the call
+    """
+
+    times: NDArray[np.int64]
+    spurts: NDArray[np.int64]
+    seconds: float
+
+
+def talk(
+    rng: np.random.Generator,
+    seconds: float = 300.0,
+    *,
+    on: float = paper.TALK[0],
+    off: float = paper.TALK[1],
+    interval_ms: float = 20.0,
+) -> Talk:
+    """Draw a call: talkspurts of mean `on` seconds, silences of mean `off`, frames on the codec's own clock.
+
+    A talkspurt is cut to whole frames and has at least one; so it is longer than drawn by less than a frame, and the
+    mean stays within half a frame of `on`. The first one begins at time 0.
+
+    Raises
+    ------
+    VoipError
+        for a length or a mean that isn't positive.
+    """
+    for value, what in (
+        (seconds, "the call's length"),
+        (on, "the mean of voice"),
+        (off, "the mean of silence"),
+        (interval_ms, "the frame interval"),
+    ):
+        if not (np.isfinite(value) and value > 0):
+            raise VoipError(f"{what} must be a finite number above 0, not {value!r}")
+    frame = interval_ms / 1000.0
+    slots = int(np.ceil(seconds / frame))
+    expected = int(1.5 * seconds / (on + off)) + 20
+    parts: list[NDArray[np.int64]] = []
+    at, k = 0, 0
+    while at < slots:
+        # drawn in blocks: one call to the generator for many talkspurts
+        lengths = np.maximum(1, np.rint(rng.exponential(on, expected) / frame)).astype(np.int64)
+        pauses = np.maximum(1, np.rint(rng.exponential(off, expected) / frame)).astype(np.int64)
+        starts = at + np.concatenate(([0], np.cumsum(lengths + pauses)[:-1]))
+        at = int(starts[-1] + lengths[-1] + pauses[-1])
+        index = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())
+        parts.append(np.stack((index, np.repeat(np.arange(k, k + expected), lengths))))
+        k += expected
+    slot, spurt = np.concatenate(parts, axis=1)
+    keep = slot < slots
+    return Talk(slot[keep] * round(interval_ms * 1e6), spurt[keep], float(seconds))
+
+
+def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
+    """A call from a voice activity detector's answers, one a frame.
+
+    Raises
+    ------
+    VoipError
+        if there is no frame, or none with voice.
+    """
+    flags = np.asarray(active, dtype=bool)
+    if flags.ndim != 1 or not flags.any():
+        raise VoipError("no voice: the detector found nothing to send in this recording")
+    begins = flags & ~np.concatenate(([False], flags[:-1]))
+    where = np.flatnonzero(flags)
+    return Talk(where * round(interval_ms * 1e6), (np.cumsum(begins) - 1)[where], flags.size * interval_ms / 1000)

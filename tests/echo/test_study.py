@@ -1,0 +1,178 @@
+"""Scenes, measures, recordings and the command: what the figures show is asserted here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import soundfile
+
+from voicewire import cli
+from voicewire.echo import WLDRRLSDCD, complex_taps, paper, speech, study
+from voicewire.echo.measures import (
+    Curve,
+    dcd_operations,
+    erle,
+    expected_rise,
+    expected_tracking,
+    follow,
+    misalignment,
+    woodbury_operations,
+)
+from voicewire.echo.model import Responses, echo, responses
+from voicewire.echo.rooms import image_source
+from voicewire.echo.scene import Scene, predistort
+
+
+def test_taps_and_paths_are_the_same_thing():
+    rng = np.random.default_rng(0)
+    paths = Responses(*rng.standard_normal((4, 5)))
+    taps = complex_taps(paths)
+    for ours, back in zip(paths, responses(taps), strict=True):
+        assert np.allclose(ours, back)
+    x = rng.standard_normal(40) + 1j * rng.standard_normal(40)
+    n = 20
+    window = np.ravel(np.column_stack([x[n : n - 5 : -1], x[n : n - 5 : -1].conj()]))
+    assert np.isclose(np.vdot(taps, window), echo(paths, x)[n])
+    with pytest.raises(ValueError, match="even in number"):
+        responses(taps[:3])
+
+
+def test_direct_sound_arrives_when_it_should():
+    response = image_source(200, 8000, (6, 5, 3), (1, 1, 1), (4, 1, 1), reflection=0.0)
+    assert abs(int(np.argmax(np.abs(response))) - 3 / 343 * 8000) <= 1
+    with pytest.raises(ValueError, match="inside"):
+        image_source(10, 8000, (6, 5, 3), (7, 1, 1), (4, 1, 1))
+
+
+def test_predistortion_is_one_sided():
+    x = np.array([1 + 1j, -1 - 1j])
+    assert np.allclose(predistort(x, 0.5), [1.5 + 1j, -1 - 1.5j])
+
+
+@pytest.mark.parametrize("change", ["sign", "swap", "drift"])
+def test_scene_is_what_it_says(change):
+    scene = Scene(16, 4000, 7, change=change, change_at=2000, snr=40)
+    signals, again = scene.signals(), scene.signals()
+    assert np.array_equal(signals.d, again.d)
+    for start, stop in ((0, 2000), (3990, 4000)):
+        heard = signals.d - signals.noise
+        x = signals.x
+        for n in (max(start, 100), stop - 1):
+            window = np.ravel(np.column_stack([x[n : n - 16 : -1], x[n : n - 16 : -1].conj()]))
+            assert np.isclose(np.vdot(signals.truth(n), window), heard[n], atol=1e-9)
+    power = np.mean(np.abs(signals.d - signals.noise) ** 2) / np.mean(np.abs(signals.noise) ** 2)
+    assert abs(10 * np.log10(power) - 40) < 0.5
+
+
+def test_predistortion_changes_only_the_far_end():
+    plain, bent = (Scene(16, 500, 7, predistortion=a).signals() for a in (0.0, 0.4))
+    assert np.allclose(predistort(plain.x, 0.4), bent.x)
+    assert np.array_equal(complex_taps(plain.before), complex_taps(bent.before))
+
+
+def test_double_talk_is_heard_where_it_is_said():
+    signals = Scene(16, 3000, 7, double_talk=(1000, 2000)).signals()
+    assert not signals.near_end[:1000].any()
+    assert signals.near_end[1000:2000].all()
+    filter_ = WLDRRLSDCD(16, 1 - 1 / 640)
+    assert np.isfinite(filter_.process(signals.x, signals.d)).all()
+
+
+def test_measures():
+    assert misalignment([1, 0], [1, 1]) == pytest.approx(-3.01, abs=0.01)
+    assert erle([1, 1j], [0.1, 0.1j]) == pytest.approx(20)
+    assert erle([1], [0]) == np.inf
+    curve = Curve(np.array([10, 20, 30, 40]), np.array([-30.0, 5.0, -12.0, -25.0]))
+    assert curve.tracking_time(10, -10) == 20
+    assert curve.tracking_time(10, -26) == np.inf
+    assert curve.steady(25, 30) == pytest.approx(-12)
+    with pytest.raises(ValueError, match="no point"):
+        curve.steady(100, 200)
+
+
+def test_theory_is_met_on_a_small_case():
+    length, memory = 32, 32
+    for family in ("decaying", "room"):
+        floors = {}
+        for reuse in (1, 3):
+            signals = Scene(
+                length, 24_000, 0, change="sign", change_at=14_000, family=family, far_length=4 * length
+            ).signals()
+            curve = follow(WLDRRLSDCD(length, 1 - 1 / (memory * length), reuse), signals, 50)
+            ratio = curve.tracking_time(14_000, -20) / expected_tracking(length, memory, reuse)
+            assert 1 <= ratio < 1.7
+            floors[reuse] = curve.steady(9_000, 14_000)
+        assert abs(floors[3] - floors[1] - expected_rise(3)) < 2
+
+
+def test_operations_grow_with_length():
+    for reuse in (1, 3):
+        one, two = dcd_operations(1000, reuse, 4), dcd_operations(2000, reuse, 4)
+        assert two.additions / one.additions == pytest.approx(2, rel=0.01)
+    assert woodbury_operations(200).multiplications / woodbury_operations(100).multiplications == pytest.approx(
+        4, rel=0.02
+    )
+
+
+def test_recorded_seeds_obey_the_theory():
+    rows = study.read("tracking")
+    for family in ("decaying", "room"):
+        for reuse in (1, 3):
+            t20 = np.array(study.column(rows, "t20", family=family, alpha=0.4, reuse=reuse))
+            ratio = t20 / expected_tracking(128, 64, reuse)
+            assert ratio.min() >= 1
+            assert np.median(ratio) < 1.6
+        rise = np.subtract(*(study.column(rows, "before", family=family, alpha=0.4, reuse=n) for n in (3, 1)))
+        assert abs(rise.mean() - expected_rise(3)) < 2
+
+
+def test_recorded_figure_1_is_the_papers_order():
+    curves = study.read_curves(1)
+    floor = {key: curve.steady(1_000_000, 1_200_000) for key, curve in curves.items()}
+    assert floor[1, 0.8] < floor[1, 0.4] < floor[3, 0.4] < floor[5, 0.4] < floor[5, 0.0]
+    assert len(curves) == 6
+    assert next(iter(curves.values())).samples[-1] == paper.FIGURE_1.samples
+
+
+def test_speech_is_dealt_to_length():
+    talk = speech.talk(7.0, 1)
+    assert talk.size == 7 * paper.RATE
+    assert np.array_equal(talk, speech.talk(7.0, 1))
+    assert len(speech.utterances()) == 2 * len(speech.SENTENCES)
+
+
+def test_command_cancels_a_recording(tmp_path, capsys):
+    signals = Scene(32, 8000, 1, source="white").signals()
+    scale = 0.05
+    far, mic, out = (tmp_path / name for name in ("far.wav", "mic.wav", "out.wav"))
+    soundfile.write(far, scale * np.column_stack([signals.x.real, signals.x.imag]), 8000)
+    soundfile.write(mic, scale * np.column_stack([signals.d.real, signals.d.imag]), 8000)
+    assert cli.main(["echo", str(far), str(mic), str(out), "--length", "32"]) == 0
+    said = capsys.readouterr().out
+    assert "ERLE" in said
+    residual, rate = soundfile.read(out)
+    assert rate == 8000
+    assert residual.shape == (8000, 2)
+    assert np.std(residual[4000:]) < 0.1 * scale * np.std(signals.d)
+
+
+def test_command_says_what_is_wrong(tmp_path, capsys):
+    mono, stereo8, stereo16 = (tmp_path / name for name in ("mono.wav", "s8.wav", "s16.wav"))
+    soundfile.write(mono, np.zeros(100), 8000)
+    soundfile.write(stereo8, np.zeros((100, 2)), 8000)
+    soundfile.write(stereo16, np.zeros((100, 2)), 16000)
+    out = str(tmp_path / "out.wav")
+    for far, mic, message in (
+        (mono, stereo8, "stereo recording is needed"),
+        (stereo8, stereo16, "resample"),
+        (tmp_path / "none.wav", stereo8, "none.wav"),
+    ):
+        assert cli.main(["echo", str(far), str(mic), out]) == 1
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+
+
+def test_recorder_names_what_it_can_record(capsys):
+    assert study.main(["nonsense"]) == 2
+    assert "figure-1" in capsys.readouterr().err

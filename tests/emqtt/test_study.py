@@ -1,0 +1,154 @@
+"""The study: closed forms against live counts, the data behind the figures, exercises both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from voicewire.emqtt import analysis, counting, figures, paper, rules, trace
+from voicewire.emqtt import exercises as e
+from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
+from voicewire.emqtt.population import Population, split
+from voicewire.mqtt import BrokerThread, Config, MalformedError
+from voicewire.mqtt import packets as p
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with BrokerThread(Config(port=0)) as broker:
+        yield broker.port
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 25])
+def test_counts_of_live_trials_are_the_closed_forms(port: int, n: int) -> None:
+    with Population(port, n) as people:
+        for reading in counting.READINGS:
+            trial = people.trial(reading)
+            assert trial.messages == counting.messages(reading, n)
+            assert (trial.received, trial.sent) == (counting.received(reading, n), counting.sent(reading, n))
+            assert trial.end_to_end > 0 and trial.completion > 0 and trial.cpu > 0
+
+
+def test_publisher_receives_two_packets_whatever_n() -> None:
+    assert [counting.received("all", n) for n in (1, 80, 1000)] == [2, 2, 2]
+    assert [counting.received("mqtt-2", n) for n in (1, 80)] == [4, 162]
+
+
+def test_traces(port: int) -> None:
+    assert [len(trace.one_message(port, q).steps) for q in range(4)] == [2, 4, 8, 8]
+    assert len(trace.confirmed_by_mqtt(port).steps) == paper.MESSAGES["MQTT"]
+    three = trace.confirmed_by_emqtt(port)
+    assert len(three.steps) == paper.MESSAGES["E-MQTT"]
+    labels = [f"{s.source} {s.label}" for s in three.steps]
+    assert labels.index("subscriber PUBREC (QoS 3)") < labels.index("broker PUBREC (QoS 3)", 5)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [rules.mqtt_pubrec_first, rules.emqtt_pubrec_last, rules.first_only, rules.with_the_kth, rules.named_only,
+     rules.exactly_once, rules.same_four_packets, rules.too_many_is_an_error, rules.timer_ends_the_wait],
+)  # fmt: skip
+def test_rules_of_the_paper(rule: object, port: int) -> None:
+    assert rule(port) is True  # type: ignore[operator]
+
+
+def test_table_3() -> None:
+    for ids, printed in paper.EMQTT_BYTES.items():
+        assert counting.papers_count(counting.publish_size(3, ids)) == printed
+    assert counting.papers_count(counting.publish_size(2)) == paper.MQTT_BYTES
+    assert counting.publish_size(3, 80) == 176
+
+
+def test_the_papers_list_of_ids_is_ambiguous() -> None:
+    assert counting.without_count(("1",), b"\x002hi") == counting.without_count(("1", "2"), b"hi")
+
+
+def test_wrong_readings() -> None:
+    with pytest.raises(ValueError, match="unknown reading"):
+        counting.messages("mqtt-9", 1)
+    with pytest.raises(ValueError, match="at least 1"):
+        counting.received("all", 0)
+
+
+def test_recorded_trials_are_complete_and_exact() -> None:
+    table = analysis.load("delays")
+    assert set(table["subscribers"]) == set(paper.SUBSCRIBERS)
+    sizes = table.groupby(["broker", "reading", "subscribers"]).size()
+    assert (sizes == paper.TESTS).all() and len(sizes) == 8 * 8
+    for row in table.drop_duplicates(["reading", "subscribers"]).itertuples():
+        assert row.messages == counting.messages(row.reading, row.subscribers)
+        assert row.received == counting.received(row.reading, row.subscribers)
+    held = table[table["reading"].isin(["first", "half", "all", "unmodified"])]
+    assert (held["end_to_end_ms"] < held["completion_ms"]).all()
+
+
+def test_ratios_are_paired() -> None:
+    table = analysis.load("delays")
+    same = analysis.ratio(table, ("voicewire", "all"), ("voicewire", "all"))
+    assert same.shape == (paper.TESTS,) and np.allclose(same, 1)
+
+
+def test_figures_show_their_data(port: int) -> None:
+    ax = figures.packets_by_subscribers()
+    assert list(ax.lines[0].get_ydata()) == [2 + 2 * n for n in paper.SUBSCRIBERS]
+    ax = figures.sizes()
+    assert list(ax.lines[0].get_ydata()) == list(paper.EMQTT_BYTES.values())
+    table = analysis.load("delays")
+    ax = figures.delays(table, [("voicewire", "all"), ("mosquitto", "mqtt-2")])
+    expected = table[(table.broker == "voicewire") & (table.reading == "all") & (table.subscribers == 10)]
+    assert ax.lines[0].get_ydata()[0] == pytest.approx(expected["end_to_end_ms"].median())
+    assert len(figures.sequence(trace.one_message(port, 1)).texts) >= 4
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [p.Connect("a"), p.Connack(), p.Publish("T", b"x"),
+     p.Publish("T", b"x", 3, packet_id=1, waited=1, subscribers=("a",)),
+     p.Puback(1), p.Pubrec(1, 3, b"x"), p.Subscribe(1, (("a", 1),)), p.Suback(1, (1,)), p.Pingreq(), p.Publish("T")],
+)  # fmt: skip
+def test_dissection_loses_no_byte(packet: p.Packet) -> None:
+    data = p.encode(packet)
+    fields = dissect(data)
+    assert b"".join(f.data for f in fields) == data
+    assert all(f.part in COLOURS for f in fields)
+    assert all(f.name in Coloured(packet)._repr_html_() for f in fields)
+
+
+def test_dissection_of_two_packets() -> None:
+    with pytest.raises(MalformedError, match="exactly one"):
+        dissect(p.encode(p.Pingreq()) * 2)
+
+
+def test_split() -> None:
+    data = p.encode(p.Pingreq()) + p.encode(p.Publish("T", bytes(300))) + b"\x40\x02\x00"
+    packets, rest = split(data)
+    assert [len(x) for x in packets] == [2, 306] and rest == b"\x40\x02\x00"
+    assert split(b"\x30") == ([], b"\x30") and split(b"\x30\x80") == ([], b"\x30\x80")
+
+
+EXERCISES = {
+    e.check_first_byte: ([0x33, 51.0, np.int64(51), "51"], [0x32, 0x31, 0x35, 3]),
+    e.check_remaining_length: ([[172, 2], (172, 2), np.array([172, 2]), "172, 2"], [[44, 2], [2, 172], [300]]),
+    e.check_packets_qos2: ([24, 24.0, "24"], [8, 20, 40]),
+    e.check_lost_puback: (["b", "B)", " b "], ["a", "c", "d"]),
+    e.check_messages: ([[964, 324], (964.0, 324), {"MQTT": 964, "E-MQTT": 324}], [[324, 964], [960, 320], [964]]),
+    e.check_break_even: (["never", "Never"], ["1", "3"]),
+    e.check_silence: (["b"], ["a", "c", "d"]),
+    e.check_table3: ([136, "136 B", 136.0], [134, 135, 130]),
+    e.check_ratio: ([81, 81.0, "81"], [40.5, 162, 80]),
+    e.check_contradiction: (["a"], ["b", "c"]),
+}
+
+
+@pytest.mark.parametrize("check", EXERCISES, ids=lambda c: c.__name__)
+def test_exercises(check: object) -> None:
+    right, wrong = EXERCISES[check]  # type: ignore[index]
+    for answer in right:
+        assert check(answer), answer  # type: ignore[operator]
+    for answer in [*wrong, ..., "nonsense", None]:
+        feedback = check(answer)  # type: ignore[operator]
+        assert not feedback and len(feedback.message) > 10

@@ -1,0 +1,167 @@
+"""Articulation: tubes, tract, measurement, tracking, components, inversion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voicewire.pharyngeal import components, inversion, measure, shapes, tract, tube, xray
+from voicewire.pharyngeal.tract import Articulation
+
+
+@given(st.floats(8, 22), st.floats(0.3, 10), st.integers(1, 40))
+@settings(max_examples=30, deadline=None)
+def test_a_uniform_tube_has_its_closed_form(length, area, sections):
+    found = tube.resonances([area] * sections, [length / sections] * sections, walls=False, radiation=False)
+    assert np.abs(found.frequencies - tube.uniform(length)).max() < 1.0
+
+
+@given(st.floats(0.3, 8), st.floats(4, 12), st.floats(0.3, 8), st.floats(4, 12))
+@settings(max_examples=30, deadline=None)
+def test_two_tubes_have_their_closed_form(ab, lb, af, lf):
+    found = tube.resonances([ab, af], [lb, lf], walls=False, radiation=False)
+    assert np.abs(found.frequencies - tube.two_tube((ab, lb), (af, lf))).max() < 1.0
+
+
+@pytest.mark.parametrize("phone", list("aeiou"))
+def test_praats_vowels_within_five_percent(phone):
+    areas, lengths, praat = tube.praat_tract(phone)
+    ours = tube.resonances(areas, lengths, walls=False).frequencies[:3]
+    assert np.abs(ours / praat[:3] - 1).max() < 0.05
+
+
+def test_losses_give_bandwidths_and_the_gain_peaks_at_the_formants():
+    areas, lengths = tract.area_function(Articulation(body=0.2, jaw=0.3))
+    found = tube.resonances(areas, lengths)
+    assert (found.bandwidths[:3] > 20).all() and (found.bandwidths[:3] < 300).all()
+    f = np.arange(100.0, 3200.0, 5.0)
+    gain = tube.response(areas, lengths, f)
+    peaks = f[1:-1][(gain[1:-1] > gain[:-2]) & (gain[1:-1] > gain[2:])]
+    np.testing.assert_allclose(peaks[:3], found.frequencies[:3], atol=30)
+
+
+@pytest.mark.parametrize("bad", [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [-1.0]), ([np.nan], [1.0])])
+def test_impossible_tubes(bad):
+    with pytest.raises(ValueError, match="areas and lengths"):
+        tube.resonances(*bad)
+
+
+def test_a_raised_larynx_raises_every_formant_and_the_root_lowers_f2():
+    for base in (Articulation(), Articulation(body=0.3, jaw=0.3), Articulation(body=-0.5)):
+        higher = tract.formants(tract.moved(base, larynx=0.5)).frequencies
+        assert (higher > tract.formants(base).frequencies).all()
+    start = Articulation(body=0.2, jaw=0.3)
+    change = tract.formants(tract.moved(start, root=0.5)).frequencies - tract.formants(start).frequencies
+    assert change[0] > 0 > change[1]
+
+
+def test_positions_out_of_range_are_named():
+    with pytest.raises(ValueError, match="larynx is 5"):
+        tract.outline(Articulation(larynx=5.0))
+
+
+def test_the_vowel_that_is_spoken_has_the_tracts_formants():
+    from voicewire.pharyngeal import formants
+
+    shape = Articulation(body=0.4, jaw=0.5)
+    heard = formants.midpoint(tract.speak(shape))
+    wanted = tract.formants(shape).frequencies
+    assert np.abs(heard[:2] - wanted[:2]).max() < 45
+
+
+@pytest.mark.parametrize("position", [
+    Articulation(tip=0.9), Articulation(body=-0.6), Articulation(body=0.5, root=0.2), Articulation(root=0.6, body=0.1),
+    Articulation(dorsum=0.5),
+])  # fmt: skip
+def test_the_opening_is_recovered(position):
+    shape = tract.outline(position)
+    found = measure.constriction(shape.tongue, shape.wall, (0.8, 20.0))
+    assert abs(found.opening - shape.opening[shape.place >= 0.8].min()) < 0.05
+
+
+def test_the_most_anterior_contact_counts():
+    wall = np.array([[0.0, 0.0], [10.0, 0.0]])
+    tongue = np.array([[1.0, 1.0], [2.0, 0.01], [3.0, 1.0], [6.0, 1.0], [7.0, 0.0], [8.0, 1.0]])
+    found = measure.constriction(tongue, wall)
+    assert found.contact and 1.9 < found.location <= 2.0
+    apart = measure.constriction(tongue + np.array([0.0, 0.2]), wall)
+    assert (
+        not apart.contact
+        and apart.location == pytest.approx(7.0, abs=0.05)
+        and apart.opening == pytest.approx(0.2, abs=0.02)
+    )
+    with pytest.raises(ValueError, match="no part of the tongue"):
+        measure.constriction(tongue, wall, (11.0, 12.0))
+
+
+@given(st.floats(-0.5, 0.5), st.floats(-2, 2), st.floats(-2, 2))
+@settings(max_examples=20, deadline=None)
+def test_the_rest_frame_undoes_a_moving_head(angle, dx, dy):
+    shape = tract.outline(Articulation(body=0.3))
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    moved, skull = (p @ turn.T + [dx, dy] for p in (shape.tongue, shape.wall[:10]))
+    np.testing.assert_allclose(measure.to_rest_frame(moved, skull, shape.wall[:10]), shape.tongue, atol=1e-9)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: measure.to_rest_frame(np.zeros((3, 2)), np.eye(2), np.ones((3, 2))),
+    lambda: measure.constriction(np.zeros(4), np.zeros((4, 2))),
+    lambda: measure.constriction(np.full((4, 2), np.nan), np.eye(2)),
+    lambda: measure.distances(np.eye(2), np.ones((3, 2))),
+    lambda: xray.Tracker(12.0),
+    lambda: xray.Tracker().track(np.zeros((10, 10))),
+    lambda: xray.Tracker().track(np.zeros((256, 256))),
+    lambda: xray.Tracker().track(np.full((256, 256), np.nan)),
+    lambda: components.fit(np.zeros((2, 9)), 3),
+    lambda: components.fit(np.full((9, 9), np.nan), 3),
+    lambda: inversion.invert([900.0, 500.0], Articulation()),
+    lambda: inversion.invert([500.0], Articulation(), ("ear",)),
+])  # fmt: skip
+def test_impossible_input_is_one_clear_error(call):
+    with pytest.raises(ValueError, match=r".{15,}"):
+        call()
+
+
+def test_the_location_is_ill_conditioned_and_the_opening_is_not():
+    shape = tract.outline(Articulation(body=0.35, tip=0.05, root=0.08, root_place=12.5))
+    inside = shape.place >= 0.8
+    openings, places = measure.perturbed(shape.tongue[inside], shape.wall, 0.02, np.random.default_rng(1), 60)
+    assert openings.std() < 0.03 and places.std() > 1.0
+
+
+def test_tracking_through_noise_and_patches():
+    tracker = xray.Tracker()
+    film = xray.film(16, np.random.default_rng(3))
+    errors = [np.abs(tracker.track(f.image) - tracker.truth(f.outline)).mean() for f in film]
+    assert all(len(f.hidden) == 2 for f in film)
+    assert np.mean(errors) < 0.05 and np.max(errors) < 0.05
+
+
+def test_components_rebuild_what_lies_in_their_space():
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.normal(size=(40, 3)))[0].T
+    data = rng.normal(size=(60, 3)) * [3.0, 2.0, 1.0] @ basis + rng.normal(size=40)
+    model = components.fit(data, 3)
+    assert model.explained.sum() == pytest.approx(1.0) and model.error(data) < 1e-9
+    np.testing.assert_allclose(model.contour(model.scores(data)), data, atol=1e-9)
+    assert components.fit(data, 2).error(data) > 0.1
+
+
+def test_inversion_finds_the_formants_of_a_known_tract():
+    truth = Articulation(body=0.25, jaw=0.2, root=0.2, lips=2.0, larynx=0.36)
+    goal = tract.formants(truth, 3).frequencies
+    found = inversion.invert(goal, Articulation(larynx=0.36))
+    assert found.error < 0.01
+
+
+def test_the_recorded_shapes_have_the_vowels_formants_and_are_not_alike():
+    family = shapes.load()
+    for kind, goal in zip(("plain", "emphatic"), shapes.targets(), strict=True):
+        assert len(family[kind]) >= 8
+        assert np.abs(shapes.formants(family[kind])[:, :3] / goal - 1).max() < 0.01
+        spread = np.ptp([shape.root for shape in family[kind]])
+        assert spread > 0.5  # not unique
+    larynx = shapes.changes(family["plain"], larynx=shapes.RISE_MORE)
+    assert (larynx[:, 1] > 0).all() and (larynx[:, 0] < 0.5 * 138.52).all()

@@ -1,0 +1,132 @@
+"""The sweeps, sharing, listening and the command line."""
+
+import csv
+import wave
+
+import numpy as np
+import pytest
+
+from voicewire import cli, paths
+from voicewire.voip import experiments, figures, listening
+from voicewire.voip.calls import call
+from voicewire.voip.errors import VoipError
+
+
+def test_one_process_or_two_same_numbers():
+    how = {"names": ("TFRC SP FR", "TCP"), "x": [60.0], "calls": 2, "seconds": 20.0, "cache": False, "progress": False}
+    one = experiments.curves("5.3", workers=1, **how)
+    two = experiments.curves("5.3", workers=2, **how)
+    for name in one:
+        assert np.array_equal(one[name].r, two[name].r)
+
+
+@pytest.mark.slow
+def test_dask_gives_the_same_numbers():
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    how = {"names": ("TFRC SP FR",), "x": [60.0], "calls": 2, "seconds": 20.0, "cache": False, "progress": False}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        far = experiments.curves("5.3", scheduler=cluster.scheduler_address, **how)
+    near = experiments.curves("5.3", workers=1, **how)
+    assert np.array_equal(far["TFRC SP FR"].r, near["TFRC SP FR"].r)
+
+
+def test_recorded_curves_are_current():
+    """A few points of data/voip/quality.csv simulated again."""
+    with (paths.data("voip") / "quality.csv").open(newline="") as file:
+        rows = {(r["figure"], r["transport"], float(r["x"])): r for r in csv.DictReader(file)}
+    assert len(rows) == 820
+    for figure, name, x in (("5.1", "TFRC SP FR MD", 100.0), ("5.4", "TCP", 400.0), ("5.5", "TFRC SP FR", 0.01)):
+        codec, varies, fixed = experiments.FIGURES[figure]
+        at = {"delay_ms": x, "loss": fixed} if varies == "delay" else {"delay_ms": fixed, "loss": x}
+        r = [call(name, codec, seed=k, **at).r for k in range(30)]
+        assert np.median(r) == pytest.approx(float(rows[figure, name, x]["median"]), abs=1e-3)
+
+
+def test_recorded_orders():
+    with (paths.data("voip") / "quality.csv").open(newline="") as file:
+        m = {(r["figure"], r["transport"], float(r["x"])): float(r["median"]) for r in csv.DictReader(file)}
+    assert m["5.1", "TFRC SP", 50.0] == m["5.1", "TFRC SP FR", 50.0]
+    assert m["5.2", "TCP", 400.0] < m["5.2", "UDP", 400.0]
+    assert m["5.5", "TFRC SP FR MD", 0.01] == m["5.5", "UDP", 0.01]
+
+
+def test_jain():
+    assert experiments.jain([1, 1, 1]) == pytest.approx(1)
+    assert experiments.jain([1, 0, 0]) == pytest.approx(1 / 3)
+    for bad in ([], [0, 0], [-1, 1], [float("nan")]):
+        with pytest.raises(VoipError):
+            experiments.jain(bad)
+
+
+def test_shared_link_loses_only_when_too_thin():
+    wide = experiments.shared_link("UDP", kbit_s=400, seconds=20)
+    thin = experiments.shared_link("UDP", kbit_s=80, seconds=20)
+    assert wide.packets["dropped_queue"] == 0
+    assert wide.jain == pytest.approx(1)
+    assert thin.packets["dropped_queue"] > 0
+    assert thin.longest_queue == 50
+
+
+def test_bulk_transfer_hurts_voice():
+    alone = experiments.shared_link("UDP", kbit_s=500, seconds=20)
+    beside = experiments.shared_link("UDP", kbit_s=500, seconds=20, bulk_flows=2)
+    assert np.median(beside.r) < np.median(alone.r) - 20
+    assert beside.bulk_kbit_s > 200
+
+
+def test_figures_carry_their_data():
+    c = call("TFRC SP FR", "G.729", delay_ms=50, loss=1e-3, seconds=30, log=True)
+    assert len(figures.trace(c, (5, 15)).axes) == 6
+    x = np.array([25.0, 50.0])
+    curve = experiments.Curve(x, np.array([[80.0, 81.0, 82.0], [70.0, 71.0, 75.0]]))
+    ax = figures.quality_plot({"UDP": curve}, "delay")
+    assert ax.lines[0].get_ydata().tolist() == [81.0, 71.0]
+
+
+@pytest.mark.parametrize("coder", listening.CODERS)
+def test_coders_return_the_same_length(coder):
+    speech = listening.speech("voice")
+    packets, out = listening.coded(speech, coder)
+    assert out.size == speech.size // 160 * 160
+    assert len(packets) >= out.size // 160
+    assert out.std() > 0.3 * speech.std()
+
+
+def test_g711_is_transparent():
+    speech = listening.speech()
+    _, out = listening.coded(speech)
+    noise = (out.astype(float) - speech[: out.size]).std()
+    assert 20 * np.log10(speech.std() / noise) > 30
+
+
+def test_udp_is_heard_as_spoken():
+    speech = listening.speech()[:24_000]
+    h = listening.heard(speech, "UDP", delay_ms=100)
+    assert h.played.all()
+    _, g711 = listening.coded(speech)
+    at = h.call.talk.times[0] // 20_000_000 * 160
+    assert np.array_equal(h.samples[at + 800 : at + 800 + 1600], g711[at : at + 1600])
+
+
+@pytest.mark.parametrize("rate, channels, width", [(16_000, 1, 2), (8000, 2, 2), (8000, 1, 1)])
+def test_another_wav_is_refused(tmp_path, rate, channels, width):
+    with wave.open(str(tmp_path / "x.wav"), "wb") as file:
+        file.setframerate(rate)
+        file.setnchannels(channels)
+        file.setsampwidth(width)
+        file.writeframes(bytes(4000))
+    with pytest.raises(VoipError):
+        listening.read_wav(tmp_path / "x.wav")
+
+
+def test_not_a_wav(tmp_path):
+    (tmp_path / "x.wav").write_bytes(b"no")
+    with pytest.raises(VoipError):
+        listening.read_wav(tmp_path / "x.wav")
+
+
+def test_command_line(capsys):
+    assert cli.main(["voip", "call", "UDP", "G.729", "--delay", "50", "--seconds", "20"]) == 0
+    assert capsys.readouterr().out.startswith("R 83.00")
+    assert cli.main(["voip", "call", "SCTP"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
