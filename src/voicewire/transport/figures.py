@@ -171,7 +171,7 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
 
 def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | None = None) -> Axes:
     """Bytes on the sender's link and total time of each way to send, counted on paper."""
-    ax = new_axes(ax, (6.4, 3.0))
+    ax = new_axes(ax, (6.0, 2.7))
     options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     ax.barh(range(len(options)), [o.cost.octets for o in options], color=SERIES[0], height=0.55)
     for row, o in enumerate(options):
