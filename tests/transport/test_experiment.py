@@ -223,5 +223,7 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
         )
     # broker legs carry what the clients' kernels count, on the network without loss
     lan = recorded.rows[(recorded.rows.network == "lan") & (recorded.rows.session == "fresh")]
-    mqtt = lan[lan.transport == "mqtt"]
-    assert (mqtt.broker_in_segments == mqtt.publisher_segments).mean() > 0.99
+    # (what answers a late retransmission after the close is the broker's to see, and in no socket's counters)
+    mqtt = lan[(lan.transport == "mqtt") & (lan.publisher_retransmitted == 0)]
+    assert len(mqtt) > 1000
+    assert (mqtt.broker_in_segments == mqtt.publisher_segments).mean() > 0.999
