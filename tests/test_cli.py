@@ -18,6 +18,15 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return dict(action.choices)
 
 
+def unexplained(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                unexplained(below)
+        else:
+            assert action.help, f"{parser.prog}: {action.dest} has no help"
+
+
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_each_command_has_help(name, capsys):
     with pytest.raises(SystemExit) as end:
@@ -26,8 +35,7 @@ def test_each_command_has_help(name, capsys):
     text = capsys.readouterr().out
     assert text.startswith(f"usage: voicewire {name}")
     assert len(text.splitlines()) >= 5
-    for action in commands()[name]._actions:
-        assert action.help, f"{name}: {action.dest} has no help"
+    unexplained(commands()[name])
 
 
 def test_top_help_lists_every_command(capsys):

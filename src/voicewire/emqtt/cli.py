@@ -15,9 +15,11 @@ def register(subparsers: Any) -> None:
         help="record the experiments of the E-MQTT study",
         description="Measure end-to-end, completion and broker-subscriber delays and write them as CSV.",
     )
-    command.add_argument("folder", type=Path)
+    command.add_argument("folder", type=Path, help="where the tables are written")
     command.add_argument("--tests", type=int, default=60, metavar="N", help="trials of each kind (default 60)")
-    command.add_argument("--seed", type=int, default=2023, metavar="N")
+    command.add_argument(
+        "--seed", type=int, default=2023, metavar="N", help="seed of the order of trials (default 2023)"
+    )
     command.set_defaults(handler=_record)
 
 

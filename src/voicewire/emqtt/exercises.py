@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voicewire.emqtt import counting
-from voicewire.exercises import Feedback, choice, number, sequence
+from voicewire.exercises import Feedback, choice, function, number, sequence
 
 
 def check_first_byte(answer: object) -> Feedback:
@@ -105,3 +105,9 @@ def check_contradiction(answer: object) -> Feedback:
         "c": "PUBREC before PUBCOMP: that is as it should be.",
     }
     return choice(answer, "a", options, hints=hints, right="PUBREC cannot come after the PUBCOMP that follows it.")
+
+
+def check_bridge(answer: object) -> Feedback:
+    """Notebook 3: how many acknowledgements a hold must still get from beyond a bridge."""
+    cases = [((3, 1), 2), ((3, 3), 0), ((3, 5), 0), ((80, 0), 80)]
+    return function(answer, cases, 0, right="so the bridge has to carry a count back, not only an acknowledgement.")

@@ -39,10 +39,10 @@ def register(subparsers: Any) -> None:
 
     pub = subparsers.add_parser("pub", help="publish one MQTT message", description="Publish one MQTT message.")
     _common(pub)
-    pub.add_argument("-t", "--topic", required=True)
+    pub.add_argument("-t", "--topic", required=True, help="topic to publish to")
     pub.add_argument("-m", "--message", help="payload (default: standard input)")
-    pub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2), default=0)
-    pub.add_argument("-r", "--retain", action="store_true")
+    pub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2), default=0, help="quality of service (default 0)")
+    pub.add_argument("-r", "--retain", action="store_true", help="keep it for subscribers to come")
     pub.add_argument(
         "--wait-for", type=_count, metavar="N", help="E-MQTT: wait until N subscribers (or 'all') have acknowledged"
     )
@@ -55,7 +55,7 @@ def register(subparsers: Any) -> None:
     sub = subparsers.add_parser("sub", help="print MQTT messages", description="Print the messages of MQTT topics.")
     _common(sub)
     sub.add_argument("-t", "--topic", action="append", required=True, help="topic filter (repeatable)")
-    sub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2, 3), default=0)
+    sub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2, 3), default=0, help="quality of service (default 0)")
     sub.add_argument("-n", "--count", type=int, metavar="N", help="end after N messages")
     sub.add_argument("-v", "--verbose", action="store_true", help="print the topic, too")
     sub.add_argument("--answer", metavar="TEXT", help="E-MQTT: put TEXT into the acknowledgement of QoS 3 messages")
@@ -64,12 +64,12 @@ def register(subparsers: Any) -> None:
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=_port, default=1883)
+    parser.add_argument("--host", default="127.0.0.1", help="the broker's address (default 127.0.0.1)")
+    parser.add_argument("--port", type=_port, default=1883, help="the broker's port (default 1883)")
     parser.add_argument("--id", default="", help="client id")
     parser.add_argument("--keep-session", action="store_true", help="do not begin with a clean session (needs --id)")
-    parser.add_argument("--user")
-    parser.add_argument("--password")
+    parser.add_argument("--user", help="name to log in with")
+    parser.add_argument("--password", help="its password")
     parser.add_argument("--cafile", type=Path, metavar="PEM", help="speak TLS and trust this certificate")
 
 

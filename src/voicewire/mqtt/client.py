@@ -12,11 +12,12 @@ import ssl
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.delivery import Delivery, Pending, what_is_missing
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
 from voicewire.mqtt.hold import Report, Status
 
@@ -24,45 +25,6 @@ GRACE = 1.0
 """Seconds that the broker's report may take to arrive after the time limit."""
 
 Observer = Callable[[str, p.Packet, float], None]
-
-
-@dataclass(slots=True)
-class Delivery:
-    """What is known about one published message.
-
-    Parameters
-    ----------
-    topic : str
-        Where it was published.
-    acknowledged : dict
-        Client id -> seconds from the broker's receipt of the message to this subscriber's acknowledgement.
-    answers : dict
-        Client id -> data that the subscriber put into its acknowledgement.
-    missing : dict
-        Client id -> why it has not acknowledged.
-    confirmed : float
-        Seconds from sending to the first answer of the broker: PUBACK, or PUBREC (NaN at QoS 0).
-    completed : float
-        Seconds from sending to the last packet of the exchange: PUBACK, or PUBCOMP (NaN at QoS 0).
-    """
-
-    topic: str
-    acknowledged: dict[str, float] = field(default_factory=dict)
-    answers: dict[str, bytes] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    confirmed: float = float("nan")
-    completed: float = float("nan")
-
-
-@dataclass(slots=True)
-class _Pending:
-    """A message on its way to the broker; `packet` is what would be sent again after a reconnection."""
-
-    packet: p.Publish | p.Pubrel
-    delivery: Delivery
-    sent: float
-    confirmed: asyncio.Future[Report | None]
-    completed: asyncio.Future[None]
 
 
 class Client(asyncio.Protocol):
@@ -119,7 +81,7 @@ class Client(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._decoder = Decoder()
         self._next_id = 0
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Pending] = {}
         self._requests: dict[int, asyncio.Future[tuple[int, ...]]] = {}
         self._received: set[int] = set()
         self._inbox: asyncio.Queue[p.Publish | None] = asyncio.Queue()
@@ -263,7 +225,7 @@ class Client(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         packet_id = self._take_id()
         packet = replace(packet, packet_id=packet_id)
-        pending = _Pending(packet, delivery, time.perf_counter(), loop.create_future(), loop.create_future())
+        pending = Pending(packet, delivery, time.perf_counter(), loop.create_future(), loop.create_future())
         p.encode(packet)  # an argument out of range must not leave anything pending
         self._pending[packet_id] = pending
         self._send(packet)
@@ -277,7 +239,7 @@ class Client(asyncio.Protocol):
             delivery.answers = {name: data for name, (_, data) in report.acknowledged.items() if data}
             delivery.missing = {name: reason.words for name, reason in report.missing.items()}
             if report.status is not Status.COMPLETE:
-                raise NotAcknowledgedError(_what_is_missing(packet, report, delivery, need or 0), delivery)
+                raise NotAcknowledgedError(what_is_missing(packet, report, delivery, need or 0), delivery)
         await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
         return delivery
 
@@ -478,14 +440,3 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
-
-
-def _what_is_missing(packet: p.Publish, report: Report, delivery: Delivery, need: int) -> str:
-    """Say in one line why a message does not count as delivered."""
-    wanted = "all" if need == p.WAIT_FOR_ALL else str(max(need, 1))
-    text = f"{packet.topic!r}: {len(delivery.acknowledged)} of {wanted} subscribers have acknowledged"
-    if report.status is Status.TIMEOUT:
-        text += f" within {packet.limit * p.TICK:g} s"
-    if delivery.missing:
-        return text + "; missing: " + ", ".join(f"{name} ({why})" for name, why in delivery.missing.items())
-    return text + "; there are no others"
