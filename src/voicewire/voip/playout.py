@@ -63,11 +63,24 @@ class Playout:
 
 
 @njit(cache=True)
-def _sort(a: NDArray[np.float64], n: int) -> None:
-    # delays of a talkspurt come nearly sorted (a full send buffer, a draining queue): insertion wins
-    if n > 400:
-        a[:n].sort()
-        return
+def _sort(a: NDArray[np.float64], n: int, bucket: NDArray[np.int64], spare: NDArray[np.float64]) -> None:
+    """Sort in place: spread over n equal buckets (if the values allow), then insertion, which finds little to do."""
+    low, high = a[0], a[0]
+    for i in range(n):
+        low = min(low, a[i])
+        high = max(high, a[i])
+    scale = (n - 1) / (high - low)
+    if scale > 0 and scale < 1e300:
+        bucket[: n + 1] = 0
+        for i in range(n):
+            spare[i] = a[i]
+            bucket[int((a[i] - low) * scale) + 1] += 1
+        for i in range(n):
+            bucket[i + 1] += bucket[i]
+        for i in range(n):
+            b = int((spare[i] - low) * scale)
+            a[bucket[b]] = spare[i]
+            bucket[b] += 1
     for i in range(1, n):
         x = a[i]
         j = i - 1
@@ -91,6 +104,8 @@ def _edges(
     While a hull grows, its edges wait in the output as (cost at the right end, j there). `ordered` is filled with the
     delays that arrived, sorted within each talkspurt.
     """
+    longest = np.max(np.diff(starts))
+    bucket, spare = np.empty(longest + 2, np.int64), np.empty(longest)
     edges = 0
     for k in range(starts.size - 1):
         room = ordered[starts[k] : starts[k + 1]]
@@ -105,7 +120,7 @@ def _edges(
                 room[n] = d
                 n += 1
         if not rising:
-            _sort(room, n)
+            _sort(room, n, bucket, spare)
         first = edges
         left, left_cost = 0, 0.0  # where the last edge begins, and where it ends
         b, b_cost = 0, 0.0
