@@ -29,6 +29,12 @@ from voicewire.voip.paper import Codec
 __all__ = ["Playout", "as_trace", "best_r", "bound", "fixed", "per_talkspurt"]
 
 _SLOPE, _KNEE, _SLOPE2, _BEST = paper.DELAY_SLOPE, paper.DELAY_KNEE, paper.DELAY_SLOPE_2, paper.R_BEST
+_WRONG = (
+    "",
+    "a delay is NaN: write inf for a frame that never arrived",
+    "a delay is negative: check that both clocks start together",
+    "talkspurt numbers must not fall: sort the frames by the time they were spoken",
+)
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,24 @@ class Playout:
 
 
 @njit(cache=True)
-def _sort(a: NDArray[np.float64], n: int) -> None:
-    # delays of a talkspurt come nearly sorted (a full send buffer, a draining queue): insertion wins
-    if n > 400:
-        a[:n].sort()
-        return
+def _sort(a: NDArray[np.float64], n: int, bucket: NDArray[np.int64], spare: NDArray[np.float64]) -> None:
+    """Sort in place: spread over n equal buckets (if the values allow), then insertion, which finds little to do."""
+    low, high = a[0], a[0]
+    for i in range(n):
+        low = min(low, a[i])
+        high = max(high, a[i])
+    scale = (n - 1) / (high - low)
+    if scale > 0 and scale < 1e300:
+        bucket[: n + 1] = 0
+        for i in range(n):
+            spare[i] = a[i]
+            bucket[int((a[i] - low) * scale) + 1] += 1
+        for i in range(n):
+            bucket[i + 1] += bucket[i]
+        for i in range(n):
+            b = int((spare[i] - low) * scale)
+            a[bucket[b]] = spare[i]
+            bucket[b] += 1
     for i in range(1, n):
         x = a[i]
         j = i - 1
@@ -78,75 +97,98 @@ def _edges(
     slope: NDArray[np.float64],
     width: NDArray[np.int64],
     owner: NDArray[np.int64],
-    room: NDArray[np.float64],
-    stack: NDArray[np.int64],
-    cost: NDArray[np.float64],
+    ordered: NDArray[np.float64],
 ) -> int:
-    """Lower hull of {(j, j · Id(d^(j)))} for each talkspurt, as edges (slope, width, talkspurt)."""
+    """Lower hull of {(j, j · Id(d^(j)))} for each talkspurt, as edges (slope, width, talkspurt).
+
+    While a hull grows, its edges wait in the output as (cost at the right end, j there). `ordered` is filled with the
+    delays that arrived, sorted within each talkspurt.
+    """
+    longest = np.max(np.diff(starts))
+    bucket, spare = np.empty(longest + 2, np.int64), np.empty(longest)
     edges = 0
     for k in range(starts.size - 1):
+        room = ordered[starts[k] : starts[k + 1]]
         n = 0
+        last = 0.0
         rising = True
         for i in range(starts[k], starts[k + 1]):
             d = delay[i]
             if d < np.inf:
-                if n and d < room[n - 1]:
-                    rising = False
+                rising &= d >= last
+                last = d
                 room[n] = d
                 n += 1
-        if n == 0:
-            continue
         if not rising:
-            _sort(room, n)
-        cost[0] = 0.0
-        stack[0] = 0
-        top = 0
+            _sort(room, n, bucket, spare)
+        first = edges
+        left, left_cost = 0, 0.0  # where the last edge begins, and where it ends
+        b, b_cost = 0, 0.0
         for j in range(1, n + 1):
             d = room[j - 1]
             if j < n and room[j] == d:
                 continue  # a later frame with the same delay dominates: same slope from any hull point left of it
             c = j * (_SLOPE * d + (_SLOPE2 * (d - _KNEE) if d > _KNEE else 0.0))
-            while top >= 1:
-                a, b = stack[top - 1], stack[top]
-                if (cost[b] - cost[a]) * (j - b) >= (c - cost[b]) * (b - a):
-                    top -= 1
-                else:
-                    break
-            top += 1
-            stack[top] = j
-            cost[j] = c
-        for t in range(1, top + 1):
-            a, b = stack[t - 1], stack[t]
-            slope[edges] = (cost[b] - cost[a]) / (b - a)
-            width[edges] = b - a
-            owner[edges] = k
+            while edges > first and (b_cost - left_cost) * (j - b) >= (c - b_cost) * (b - left):
+                edges -= 1
+                b, b_cost = left, left_cost
+                left, left_cost = (width[edges - 2], slope[edges - 2]) if edges > first + 1 else (0, 0.0)
+            left, left_cost = b, b_cost
+            b, b_cost = j, c
+            slope[edges] = c
+            width[edges] = j
             edges += 1
+        for e in range(edges - 1, first, -1):
+            width[e] -= width[e - 1]
+            slope[e] = (slope[e] - slope[e - 1]) / width[e]
+            owner[e] = k
+        if edges > first:
+            slope[first] /= width[first]
+            owner[first] = k
     return edges
+
+
+@njit(cache=True)
+def _order(key: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Stable argsort of numbers ≥ 0, whose bits rise as they do: 33 bits by counting, the rest by insertion."""
+    n = key.size
+    bits = key.view(np.uint64)
+    order, other = np.arange(n), np.empty(n, np.int64)
+    count = np.empty(2048, np.int64)
+    for shift in (np.uint64(31), np.uint64(42), np.uint64(53)):
+        count[:] = 0
+        for i in range(n):
+            count[(bits[i] >> shift) & np.uint64(2047)] += 1
+        before = 0
+        for digit in range(2048):
+            before, count[digit] = before + count[digit], before
+        for i in range(n):
+            digit = (bits[order[i]] >> shift) & np.uint64(2047)
+            other[count[digit]] = order[i]
+            count[digit] += 1
+        order, other = other, order
+    for i in range(1, n):
+        o = order[i]
+        j = i - 1
+        while j >= 0 and key[order[j]] > key[o]:
+            order[j + 1] = order[j]
+            j -= 1
+        order[j + 1] = o
+    return order
 
 
 @njit(cache=True)
 def _bound(
     delay: NDArray[np.float64], starts: NDArray[np.int64], l1: float, l2: float, l3: float
-) -> tuple[float, int, float, NDArray[np.int64]]:
+) -> tuple[float, int, float, NDArray[np.float64]]:
     total = delay.size
     spurts = starts.size - 1
-    longest = 0
-    for k in range(spurts):
-        longest = max(longest, starts[k + 1] - starts[k])
     slope = np.empty(total)
     width = np.empty(total, np.int64)
     owner = np.empty(total, np.int64)
-    count = _edges(
-        delay,
-        starts,
-        slope,
-        width,
-        owner,
-        np.empty(longest + 1),
-        np.empty(longest + 2, np.int64),
-        np.empty(longest + 2),
-    )
-    order = np.argsort(slope[:count], kind="mergesort")
+    ordered = np.empty(total)
+    count = _edges(delay, starts, slope, width, owner, ordered)
+    order = _order(slope[:count])
     best = _BEST - l1 - l2 * np.log(1 + l3)  # nothing played at all
     best_i, best_cost, best_edge = 0, 0.0, 0
     i, cost = 0, 0.0
@@ -159,7 +201,30 @@ def _bound(
     played = np.zeros(spurts, np.int64)
     for e in range(best_edge):
         played[owner[order[e]]] += width[order[e]]
-    return best, best_i, best_cost, played
+    chosen = np.full(spurts, np.nan)
+    for k in range(spurts):
+        if played[k]:
+            chosen[k] = ordered[starts[k] + played[k] - 1]
+    return best, best_i, best_cost, chosen
+
+
+@njit(cache=True)
+def _starts(delay: NDArray[np.float64], label: NDArray[np.int64]) -> tuple[int, NDArray[np.int64]]:
+    """What is wrong with a trace (0 nothing, 1 NaN, 2 negative, 3 talkspurts fall), and where talkspurts start."""
+    starts = np.empty(delay.size + 1, np.int64)
+    starts[0] = 0
+    n = 1
+    nan = negative = falls = False
+    for i in range(delay.size):
+        nan |= delay[i] != delay[i]
+        negative |= delay[i] < 0
+        if i and label[i] != label[i - 1]:
+            falls |= label[i] < label[i - 1]
+            starts[n] = i
+            n += 1
+    starts[n] = delay.size
+    wrong = 1 if nan else 2 if negative else 3 if falls else 0
+    return wrong, starts[: n + 1].copy()
 
 
 def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -176,15 +241,9 @@ def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float6
         raise VoipError("empty trace: give at least one frame, as a one-dimensional array of delays")
     if label.shape != delay.shape:
         raise VoipError(f"{delay.size} delays, but {label.size} talkspurt numbers: give one for each frame")
-    smallest = delay.min()
-    if np.isnan(smallest):
-        raise VoipError("a delay is NaN: write inf for a frame that never arrived")
-    if smallest < 0:
-        raise VoipError("a delay is negative: check that both clocks start together")
-    change = np.diff(label)
-    if np.any(change < 0):
-        raise VoipError("talkspurt numbers must not fall: sort the frames by the time they were spoken")
-    starts = np.concatenate(([0], np.flatnonzero(change) + 1, [delay.size])).astype(np.int64)
+    wrong, starts = _starts(delay, label)
+    if wrong:
+        raise VoipError(_WRONG[wrong])
     return delay, starts
 
 
@@ -205,11 +264,7 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
     """
     c = codec(codec_name)
     delay, starts = as_trace(delays_ms, spurts)
-    r, i, cost, played = _bound(delay, starts, c.lambda1, c.lambda2, c.lambda3)
-    chosen = np.full(played.size, np.nan)
-    some = np.flatnonzero(played)
-    by_delay = delay[np.lexsort((delay, np.repeat(np.arange(played.size), np.diff(starts))))]
-    chosen[some] = by_delay[starts[some] + played[some] - 1]
+    r, i, cost, chosen = _bound(delay, starts, c.lambda1, c.lambda2, c.lambda3)
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
 
