@@ -127,10 +127,12 @@ class Scene:
         before = Responses(*self._responses(self.length, 4, for_paths, self.length / 5))
         after = changed(before, self.change, for_change)
         start = self.change_at if self.change != "none" else n
-        share = np.arange(n) >= start
+        heard = echo(before, x)
         if self.change == "drift":
             share = np.clip((np.arange(n) - start) / max(n - start, 1), 0, 1)
-        heard = (1 - share) * echo(before, x) + (share * echo(after, x) if self.change != "none" else 0)
+            heard = (1 - share) * heard + share * echo(after, x)
+        elif start < n:
+            heard[start:] = echo(after, x)[start:]
         noise = self._noise(heard, for_noise)
         near = np.zeros(n, complex)
         if self.double_talk is not None:
@@ -138,7 +140,10 @@ class Scene:
             talk = for_talk.standard_normal((2, end - begin))
             talk = lfilter([1], [1, -paper.AR_POLE], talk)
             near[begin:end] = (talk[0] + 1j * talk[1]) / np.std(talk) * np.std(heard) / np.sqrt(2)
-        return Signals(x, heard + noise + near, noise, near, before, after, start, self.change == "drift")
+        d = heard + noise
+        if self.double_talk is not None:
+            d += near
+        return Signals(x, d, noise, near, before, after, start, self.change == "drift")
 
     def _source(self, rng: np.random.Generator) -> Real:
         if isinstance(self.source, np.ndarray):
