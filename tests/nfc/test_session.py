@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
@@ -78,6 +78,10 @@ def test_packets_never_overlap_and_every_slot_is_accounted_for():
     assert ends[-1] == result.slots
 
 
+# a needless repeat is still on the link when the last acknowledgement comes
+@example(
+    seed=0, size=833, mss=64, window=704, ber=0.00023793042739411025, burst=False, duplicates=3, single=False, limit=1
+)
 @settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -100,7 +104,9 @@ def test_bytes_and_segments_are_conserved_and_a_session_always_ends(
     )  # fmt: skip
     result = session.run(np.random.default_rng(seed), log=True)
     assert result.data_sent == result.data_lost + result.data_arrived
-    assert result.acks_sent >= result.acks_lost + result.acks_arrived >= result.acks_sent - 1
+    assert result.acks_sent == result.acks_lost + result.acks_arrived
+    ends = result.packets[:, 0] + result.packets[:, 1]
+    assert (result.packets[1:, 0] >= ends[:-1]).all()
     distinct = result.data_arrived - result.duplicates
     assert distinct <= len(session.data_slots())
     if result.gave_up:

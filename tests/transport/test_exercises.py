@@ -50,3 +50,10 @@ def test_choices() -> None:
     assert ex.check_reading("LOOP")
     for wrong in ("fresh", "warm", "spaced", "none", ...):
         assert not ex.check_reading(wrong)
+
+
+def test_cheapest() -> None:
+    assert ex.check_cheapest("MQTT QoS 0")
+    assert ex.check_cheapest("mqtt qos 0")
+    for wrong in ("MQTT QoS 2", "TCP, kept open", "TCP, a connection each", "carrier pigeon", ...):
+        assert not ex.check_cheapest(wrong)

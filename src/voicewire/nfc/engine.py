@@ -237,6 +237,18 @@ def session(
             raise RuntimeError("nothing left to happen in a session that has not ended")
         now = later
 
+    # a needless repeat may still be crossing: FIN waits for the link, and the repeat is counted
+    if on_air >= 0:
+        now = max(now, busy_until)
+        if on_air == UP and on_air_lost:
+            data_lost += 1
+        elif on_air == UP:
+            data_arrived += 1
+            duplicates += 1
+        elif on_air_lost:
+            acks_lost += 1
+        else:
+            acks_arrived += 1
     if not gave_up:
         now, used, again, gave_up, bad = _control(
             now, ack_slots, ack_slots, near, far, 8 * 40, rto, backoff, limit, kind, to_bad, to_good, bad, rng,

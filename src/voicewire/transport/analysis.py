@@ -6,6 +6,7 @@ Used by ``notebooks/transport/02_measuring_honestly.ipynb`` and ``03_tcp_against
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ class Recorded:
 
     rows: pd.DataFrame
 
+    @cached_property
+    def _cells(self) -> dict[tuple[object, ...], pd.DataFrame]:
+        """Rows of each configuration, found once: the figures ask for a thousand of them."""
+        keys = ["network", "transport", "session", "size", "qos", "kind", "gap", "nodelay"]
+        return {tuple(key): rows for key, rows in self.rows.groupby(keys, sort=False)}
+
     def cell(
         self, network: str, transport: str, session: str, size: int, *, qos: int = 0, kind: str = "bytes",
         gap: float = 0.0, nodelay: bool = True,
@@ -48,12 +55,8 @@ class Recorded:
         KeyError
             If it was not recorded.
         """
-        r = self.rows
-        found = r[
-            (r.network == network) & (r.transport == transport) & (r.session == session) & (r["size"] == size)
-            & (r.qos == qos) & (r.kind == kind) & (r.gap == gap) & (r.nodelay == nodelay)
-        ]  # fmt: skip
-        if found.empty:
+        found = self._cells.get((network, transport, session, size, qos, kind, gap, nodelay))
+        if found is None:
             raise KeyError(f"not recorded: {network} {transport} {session} {size} B, QoS {qos}, {kind}, gap {gap}")
         return found
 

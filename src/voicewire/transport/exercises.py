@@ -9,7 +9,8 @@ from voicewire.transport import paper, theory
 from voicewire.transport.icto_format import overhead
 
 __all__ = [
-    "check_break_even", "check_effective_samples", "check_half_width", "check_header_bytes", "check_icto_overhead",
+    "check_break_even", "check_cheapest", "check_effective_samples", "check_half_width", "check_header_bytes",
+    "check_icto_overhead",
     "check_independent_channel", "check_loop_without_merging", "check_publish_bytes", "check_reading",
     "check_remaining_length", "check_round_trips", "check_undercount",
 ]  # fmt: skip
@@ -97,6 +98,17 @@ def check_break_even(answer: object) -> Feedback:
         answer, 2, 0, absolute=0.4,
         hints={1: "with one message 400 stand against 272.", 3: "try two: 400 + 64 against 2 · 272."},
         right="400 + 64 (n − 1) < 272 n from n = 2 on.",
+    )  # fmt: skip
+
+
+def check_cheapest(answer: object) -> Feedback:
+    """The option with the fewest bytes on the sender's link for ten receivers (04)."""
+    options = [o.name for o in theory.advise(rtt=0.04, size=100, messages=10, subscribers=10)]
+    return choice(
+        answer, options[0], options,
+        hints={"TCP, kept open": "that link carries each object ten times.",
+               "TCP, a connection each": "that link carries each object ten times, and opens a connection for each."},
+        right="each object crosses the sender's link once, without acknowledgements by MQTT.",
     )  # fmt: skip
 
 

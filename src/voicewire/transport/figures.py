@@ -46,7 +46,7 @@ def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = No
     ax.set(
         xscale="log", yscale="log", xlabel="payload of a message (bytes)", ylabel="TCP headers, sender's end (bytes)"
     )
-    ax.legend()
+    ax.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, columnspacing=1.2)
     return origin(ax, "measured here")
 
 
@@ -165,13 +165,13 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
             ax.plot(paper.SIZES, q[:, 1], color=SERIES[number], linestyle=style, marker=MARKERS[number],
                     label=f"{_name(transport, qos)}, {what}")  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="payload before sealing (bytes)", ylabel="start to receipt, opened (ms)")
-    ax.legend()
+    ax.legend(handlelength=3.5)
     return origin(ax, "measured here")
 
 
 def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | None = None) -> Axes:
     """Bytes on the sender's link and total time of each way to send, counted on paper."""
-    ax = new_axes(ax, (6.4, 3.0))
+    ax = new_axes(ax, (6.0, 2.7))
     options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     ax.barh(range(len(options)), [o.cost.octets for o in options], color=SERIES[0], height=0.55)
     for row, o in enumerate(options):
