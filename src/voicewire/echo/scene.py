@@ -30,7 +30,10 @@ def predistort(x: Complex, amount: float) -> Complex:
         alpha_r; 0 changes nothing, the paper recommends at most 0.5.
     """
     left, right = x.real, x.imag
-    return (left + amount * np.maximum(left, 0)) + 1j * (right + amount * np.minimum(right, 0))
+    out = np.empty(x.size, complex)
+    out.real = left + amount * np.maximum(left, 0)
+    out.imag = right + amount * np.minimum(right, 0)
+    return out
 
 
 def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Responses:
@@ -122,8 +125,11 @@ class Scene:
         source = self._source(for_source)
         n = source.size
         far = self._responses(far_length, 2, for_far, far_length / 2)
-        channels = [fftconvolve(source, response)[:n] for response in far]
-        x = predistort(channels[0] / np.std(channels[0]) + 1j * channels[1] / np.std(channels[1]), self.predistortion)
+        left, right = (fftconvolve(source, response)[:n] for response in far)
+        far_end = left / np.std(left) + 1j * right / np.std(right)
+        del source, left, right  # five minutes of speech: each array counts
+        x = predistort(far_end, self.predistortion)
+        del far_end
         before = Responses(*self._responses(self.length, 4, for_paths, self.length / 5))
         after = changed(before, self.change, for_change)
         start = self.change_at if self.change != "none" else n
@@ -164,5 +170,7 @@ class Scene:
 
     def _noise(self, heard: Complex, rng: np.random.Generator) -> Complex:
         level = 10 ** (-self.snr / 20)
-        left, right = rng.standard_normal((2, heard.size))
-        return level * (np.std(heard.real) * left + 1j * np.std(heard.imag) * right)
+        noise = np.empty(heard.size, complex)
+        noise.real = level * (np.std(heard.real) * rng.standard_normal(heard.size))
+        noise.imag = level * (np.std(heard.imag) * rng.standard_normal(heard.size))
+        return noise
