@@ -63,6 +63,7 @@ def echo(paths: Responses, x: Complex) -> Complex:
 
     n = x.size
     left, right = x.real, x.imag
-    at_left = fftconvolve(left, paths.LL)[:n] + fftconvolve(right, paths.RL)[:n]
-    at_right = fftconvolve(left, paths.LR)[:n] + fftconvolve(right, paths.RR)[:n]
-    return np.asarray(at_left + 1j * at_right)
+    out = np.empty(n, complex)
+    out.real = fftconvolve(left, paths.LL)[:n] + fftconvolve(right, paths.RL)[:n]
+    out.imag = fftconvolve(left, paths.LR)[:n] + fftconvolve(right, paths.RR)[:n]
+    return out

@@ -30,7 +30,10 @@ def predistort(x: Complex, amount: float) -> Complex:
         alpha_r; 0 changes nothing, the paper recommends at most 0.5.
     """
     left, right = x.real, x.imag
-    return (left + amount * np.maximum(left, 0)) + 1j * (right + amount * np.minimum(right, 0))
+    out = np.empty(x.size, complex)
+    out.real = left + amount * np.maximum(left, 0)
+    out.imag = right + amount * np.minimum(right, 0)
+    return out
 
 
 def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Responses:
@@ -122,15 +125,20 @@ class Scene:
         source = self._source(for_source)
         n = source.size
         far = self._responses(far_length, 2, for_far, far_length / 2)
-        channels = [fftconvolve(source, response)[:n] for response in far]
-        x = predistort(channels[0] / np.std(channels[0]) + 1j * channels[1] / np.std(channels[1]), self.predistortion)
+        left, right = (fftconvolve(source, response)[:n] for response in far)
+        far_end = left / np.std(left) + 1j * right / np.std(right)
+        del source, left, right  # five minutes of speech: each array counts
+        x = predistort(far_end, self.predistortion)
+        del far_end
         before = Responses(*self._responses(self.length, 4, for_paths, self.length / 5))
         after = changed(before, self.change, for_change)
         start = self.change_at if self.change != "none" else n
-        share = np.arange(n) >= start
+        heard = echo(before, x)
         if self.change == "drift":
             share = np.clip((np.arange(n) - start) / max(n - start, 1), 0, 1)
-        heard = (1 - share) * echo(before, x) + (share * echo(after, x) if self.change != "none" else 0)
+            heard = (1 - share) * heard + share * echo(after, x)
+        elif start < n:
+            heard[start:] = echo(after, x)[start:]
         noise = self._noise(heard, for_noise)
         near = np.zeros(n, complex)
         if self.double_talk is not None:
@@ -138,7 +146,10 @@ class Scene:
             talk = for_talk.standard_normal((2, end - begin))
             talk = lfilter([1], [1, -paper.AR_POLE], talk)
             near[begin:end] = (talk[0] + 1j * talk[1]) / np.std(talk) * np.std(heard) / np.sqrt(2)
-        return Signals(x, heard + noise + near, noise, near, before, after, start, self.change == "drift")
+        d = heard + noise
+        if self.double_talk is not None:
+            d += near
+        return Signals(x, d, noise, near, before, after, start, self.change == "drift")
 
     def _source(self, rng: np.random.Generator) -> Real:
         if isinstance(self.source, np.ndarray):
@@ -159,5 +170,7 @@ class Scene:
 
     def _noise(self, heard: Complex, rng: np.random.Generator) -> Complex:
         level = 10 ** (-self.snr / 20)
-        left, right = rng.standard_normal((2, heard.size))
-        return level * (np.std(heard.real) * left + 1j * np.std(heard.imag) * right)
+        noise = np.empty(heard.size, complex)
+        noise.real = level * (np.std(heard.real) * rng.standard_normal(heard.size))
+        noise.imag = level * (np.std(heard.imag) * rng.standard_normal(heard.size))
+        return noise
