@@ -132,7 +132,7 @@ def book(options: argparse.Namespace) -> None:
         shutil.rmtree(ROOT / "_build", ignore_errors=True)
     say("building the book")
     build = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
-    call(python(), "-m", "jupyter_book", *build, step="building the book")
+    call(python().with_name("jupyter-book"), *build, step="building the book")
     call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
     say(f"the book: {(SITE / 'index.html').as_uri()}")
 
