@@ -20,10 +20,7 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 def unexplained(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                unexplained(below)
-        else:
+        if not isinstance(action, argparse._SubParsersAction):
             assert action.help, f"{parser.prog}: {action.dest} has no help"
 
 
