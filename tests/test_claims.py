@@ -183,3 +183,11 @@ def test_a_table_escapes_its_text_and_has_anchors(base):
     page = ledger.table()._repr_mimebundle_()["text/html"]
     assert "<b>first" not in page
     assert 'id="claim-nfc.a"' in page
+
+
+def test_a_claim_shown_twice_has_one_anchor(base):
+    ledger = ledger_of(base)
+    ledger.judge("nfc.a", 1.0)
+    tables = [ledger.table()._repr_mimebundle_() for _ in range(2)]
+    assert [table["text/html"].count('id="claim-nfc.a"') for table in tables] == [1, 0]
+    assert tables[0][claims.MIME] == tables[1][claims.MIME]

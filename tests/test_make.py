@@ -29,6 +29,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(make, "ROOT", tmp_path)
     monkeypatch.setattr(make, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(make, "CACHE", tmp_path / ".cache")
+    monkeypatch.delenv("VOICEWIRE_EXTRAS", raising=False)
     return tmp_path
 
 

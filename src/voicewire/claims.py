@@ -158,6 +158,7 @@ class Ledger:
     study: str
     claims: dict[str, Claim]
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    _anchored: set[str] = field(default_factory=set, repr=False)
 
     def __getitem__(self, identifier: str) -> Claim:
         try:
@@ -242,7 +243,10 @@ class Ledger:
                 shown.append(self.verdicts[claim.id])
         if not shown:
             raise ClaimError(f"nothing to show: no claim that begins with {start!r} has been judged")
-        return Table(tuple(shown))
+        # The scorecard links to a claim's first row; a page may not hold the same id twice.
+        first = frozenset(verdict.claim.id for verdict in shown) - self._anchored
+        self._anchored |= first
+        return Table(tuple(shown), first)
 
 
 def _find(claim: Claim, printed: Any, tolerance: Mapping[str, Any] | None, value: Any) -> Finding:
@@ -275,6 +279,7 @@ class Table:
     """Verdicts as a notebook shows them; the same rows stand in the output as data."""
 
     shown: tuple[Verdict, ...]
+    anchored: frozenset[str]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {
@@ -288,8 +293,9 @@ class Table:
         for verdict in self.shown:
             row, claim = verdict.row(), verdict.claim
             kind = list(VERDICTS).index(verdict.verdict)
+            anchor = f' id="claim-{claim.id}"' if claim.id in self.anchored else ""
             cells.append(
-                f'<tr id="claim-{claim.id}"><td><strong>{html.escape(claim.where)}</strong><br>'
+                f'<tr{anchor}><td><strong>{html.escape(claim.where)}</strong><br>'
                 f"{html.escape(claim.statement)}<br><code>{claim.id}</code></td>"
                 f"<td>{html.escape(show(claim.printed, claim.unit))}</td>"
                 f"<td>{html.escape(show(row['reproduced'], claim.unit))}</td>"

@@ -290,10 +290,12 @@ class _Course:
         own.mkdir(exist_ok=True)
         # Settings and histories of whoever grades are neither read nor written.
         private = dict.fromkeys(("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"), str(own))
+        # nbgrader calls alembic by its name: it lies beside this interpreter, whether or not that is on the path.
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
         with subprocess.Popen(
             [sys.executable, "-m", "nbgrader", *arguments],
             cwd=self._root,
-            env={**os.environ, **private, "JUPYTER_NO_CONFIG": "1"},
+            env={**os.environ, **private, "JUPYTER_NO_CONFIG": "1", "PATH": path},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
