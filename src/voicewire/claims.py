@@ -295,7 +295,7 @@ class Table:
             kind = list(VERDICTS).index(verdict.verdict)
             anchor = f' id="claim-{claim.id}"' if claim.id in self.anchored else ""
             cells.append(
-                f'<tr{anchor}><td><strong>{html.escape(claim.where)}</strong><br>'
+                f"<tr{anchor}><td><strong>{html.escape(claim.where)}</strong><br>"
                 f"{html.escape(claim.statement)}<br><code>{claim.id}</code></td>"
                 f"<td>{html.escape(show(claim.printed, claim.unit))}</td>"
                 f"<td>{html.escape(show(row['reproduced'], claim.unit))}</td>"
