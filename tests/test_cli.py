@@ -20,7 +20,10 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 
 def unexplained(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
-        if not isinstance(action, argparse._SubParsersAction):
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                unexplained(below)
+        else:
             assert action.help, f"{parser.prog}: {action.dest} has no help"
 
 

@@ -243,7 +243,7 @@ def test_an_error_in_a_task_names_the_task(tmp_path):
 
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from voicewire.sweep import sweep
 
@@ -253,6 +253,7 @@ def slow(rng, x):
     return x + rng.random()
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job inherits it ignored
     rows = sweep(slow, {"x": list(range(20))}, workers=2, cache="cache")
     print([row.value.hex() for row in rows])
 """

@@ -22,15 +22,20 @@ def register(subparsers: Any) -> None:
     machine.set_defaults(handler=_machine)
 
     run = commands.add_parser("run", help="run one configuration and print its intervals")
-    run.add_argument("--network", choices=("lan", "internet"), default="lan")
-    run.add_argument("--transport", choices=("tcp", "mqtt"), default="mqtt")
-    run.add_argument("--qos", type=int, choices=(0, 1, 2), default=0)
-    run.add_argument("--session", choices=("fresh", "persistent", "loop"), default="fresh")
-    run.add_argument("--kind", choices=("bytes", "file", "icto"), default="bytes")
+    run.add_argument("--network", choices=("lan", "internet"), default="lan", help="made-up network: %(default)s")
+    run.add_argument("--transport", choices=("tcp", "mqtt"), default="mqtt", help="default: %(default)s")
+    run.add_argument("--qos", type=int, choices=(0, 1, 2), default=0, help="MQTT's: default 0")
+    run.add_argument(
+        "--session",
+        choices=("fresh", "persistent", "loop"),
+        default="fresh",
+        help="a connection for each message, one kept open, or one with all messages in a row (default: fresh)",
+    )
+    run.add_argument("--kind", choices=("bytes", "file", "icto"), default="bytes", help="payload (default: bytes)")
     run.add_argument("--size", type=_positive, default=100, help="payload in bytes")
     run.add_argument("--gap", type=float, default=0.0, help="pause between messages of a loop, in round-trip times")
     run.add_argument("--nagle", action="store_true", help="leave Nagle's algorithm on in the broker")
-    run.add_argument("--iterations", type=_positive, default=20)
+    run.add_argument("--iterations", type=_positive, default=20, help="messages to measure (default: 20)")
     _where(run)
     run.set_defaults(handler=_run)
 
@@ -54,34 +59,44 @@ def register(subparsers: Any) -> None:
 
     examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
     examples.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
-    examples.add_argument("--broker", choices=("embedded", "mosquitto"), default="embedded")
+    examples.add_argument(
+        "--broker", choices=("embedded", "mosquitto"), default="embedded", help="default: %(default)s"
+    )
     examples.set_defaults(handler=_examples)
 
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")
-    key.add_argument("name")
+    key.add_argument("name", metavar="NAME", help="path without the ending")
     key.set_defaults(handler=_key)
     seal = commands.add_parser(
         "seal",
         help="seal files into one object",
         description="Each --part is NAME=FILE:READER[,READER…][@UNTIL]; UNTIL is a UTC time such as 2030-01-31T12:00.",
     )
-    seal.add_argument("--part", action="append", required=True, metavar="NAME=FILE:READERS[@UNTIL]")
+    seal.add_argument(
+        "--part",
+        action="append",
+        required=True,
+        metavar="NAME=FILE:READERS[@UNTIL]",
+        help="a file and who may read it; may be given several times",
+    )
     seal.add_argument("--to", action="append", required=True, type=Path, metavar="PUB", help="a participant's .pub")
     seal.add_argument("--owner", required=True, type=Path, metavar="KEY", help="the owner's .key")
-    seal.add_argument("--cipher", choices=("aes-256-gcm", "chacha20-poly1305"), default="aes-256-gcm")
-    seal.add_argument("--out", required=True, type=Path, metavar="FILE")
+    seal.add_argument(
+        "--cipher", choices=("aes-256-gcm", "chacha20-poly1305"), default="aes-256-gcm", help="default: %(default)s"
+    )
+    seal.add_argument("--out", required=True, type=Path, metavar="FILE", help="the object to write")
     seal.set_defaults(handler=_seal)
     opened = commands.add_parser("open", help="open the parts that the rules give to a reader")
-    opened.add_argument("object", type=Path)
-    opened.add_argument("--reader", required=True, type=Path, metavar="KEY")
+    opened.add_argument("object", type=Path, help="a sealed object's file")
+    opened.add_argument("--reader", required=True, type=Path, metavar="KEY", help="the reader's .key")
     opened.add_argument("--owner", required=True, type=Path, metavar="PUB", help="who must have sealed it")
     opened.add_argument("--part", action="append", metavar="NAME", help="default: all that the reader may open")
     opened.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for one file a part")
     opened.set_defaults(handler=_open)
     look = commands.add_parser("inspect", help="print an object's rules and sizes; needs no key")
-    look.add_argument("object", type=Path)
+    look.add_argument("object", type=Path, help="a sealed object's file")
     look.add_argument("--owner", type=Path, metavar="PUB", help="also check who sealed it")
     look.set_defaults(handler=_inspect)
 
