@@ -117,3 +117,25 @@ def test_records_are_json(checkout, monkeypatch):
     make.execute(everything=False)
     record = json.loads((checkout / ".cache/executed.json").read_text())
     assert set(record) == {"notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"}
+
+
+def test_the_pages_are_built_when_something_changed(checkout, monkeypatch):
+    builds = 0
+
+    def call(*command: object, **_: object) -> None:
+        nonlocal builds
+        builds += 1
+        make.SITE.mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setattr(make, "call", call)
+    monkeypatch.setattr(make, "SITE", checkout / "_build/html")
+    for name in ("_config.yml", "genindex.md"):
+        (checkout / name).touch()
+    make.build(anew=False)
+    make.build(anew=False)
+    assert builds == 1
+    (checkout / "data/nfc/claims.yml").write_text("D")
+    make.build(anew=False)
+    assert builds == 2
+    make.build(anew=True)
+    assert builds == 3

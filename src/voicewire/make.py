@@ -122,17 +122,38 @@ def execute(everything: bool) -> None:
     record.write_text(json.dumps(known, indent=1, sort_keys=True))
 
 
+def site_state() -> str:
+    """Return a fingerprint of all that the pages are made from; the status page names the commit."""
+    found = [p for folder in ("book", "notebooks", "src", "data") for p in (ROOT / folder).rglob("*") if p.is_file()]
+    files = [p for p in found if "__pycache__" not in p.parts and ".ipynb_checkpoints" not in p.parts]
+    files += [ROOT / name for name in ("_config.yml", "genindex.md", "requirements.lock")]
+    git = shutil.which("git")
+    head = subprocess.run([git, "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, check=False) if git else None
+    return f"{digest(files)} {head.stdout.decode().strip() if head else 'no git'}"
+
+
+def build(anew: bool) -> None:
+    """Build the pages, unless they were built from the same files at the same commit."""
+    stamp = SITE / ".voicewire-built"
+    if not anew and stamp.is_file() and stamp.read_text() == site_state():
+        say("the pages are as they were built last")
+        return
+    if anew:
+        shutil.rmtree(ROOT / "_build", ignore_errors=True)
+    stamp.unlink(missing_ok=True)
+    say("building the book")
+    how = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
+    call(python().with_name("jupyter-book"), *how, step="building the book")
+    stamp.write_text(site_state())
+
+
 def book(options: argparse.Namespace) -> None:
     """Re-execute what changed, build the HTML book, print the scorecard and where the book lies."""
     setup()
     if not options.as_committed:
         execute(options.all)
     call(python(), "-m", "voicewire.bookext", step="drawing the scorecard's picture")
-    if options.all or options.as_committed:
-        shutil.rmtree(ROOT / "_build", ignore_errors=True)
-    say("building the book")
-    build = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
-    call(python().with_name("jupyter-book"), *build, step="building the book")
+    build(anew=options.all or options.as_committed)
     call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
     say(f"the book: {(SITE / 'index.html').as_uri()}")
 
