@@ -222,7 +222,7 @@ def provenance(folder: Path, command: str, bed: str, which: str) -> None:
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
         "minutes": round(add_minutes(folder, 0.0), 1),
         "machine": machine.machine,
-        # The recording itself keeps about one processor busy; much more means that something else disturbed it.
+        # The recording itself keeps about two processors busy; much more means that something else disturbed it.
         "load average (15 min) at the end": round(os.getloadavg()[2], 2),
         "test bed": machine.line() if bed == "namespaces" else "test bed: loopback with the delay proxy",
         "congestion control": "reno",
