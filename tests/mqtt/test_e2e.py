@@ -80,6 +80,20 @@ def test_rule_k_of_n(port: int, need: int) -> None:
         each.close()
 
 
+def test_rule_pubrel_may_wait(port: int) -> None:
+    """[k of n] A subscriber's PUBREL may wait for the proof to go first, but comes soon where none is in sight."""
+    with subscribed(port, "late", qos=3) as one, subscribed(port, "late", qos=3) as two, asking(port) as wire:
+        wire.send(p.Publish("late", b"x", 3, packet_id=7, waited=2))
+        take(two)
+        acknowledge(one, take(one))  # PUBREL comes though `two` says nothing
+        wire.quiet()
+        wire.send(p.Publish("late", b"y", 3, packet_id=8, waited=2))
+        take(two, b"y")
+        got = take(one, b"y")
+        one.send(p.Pubrec(got.packet_id, 3), p.Pingreq())
+        one.expect(p.Pubrel(got.packet_id, 3), p.Pingresp())  # what follows does not overtake it
+
+
 def test_rule_asynchronous(port: int) -> None:
     """[first] waited 0: the first acknowledgement of anybody is passed on, at once and alone."""
     with subscribed(port, "as", qos=3) as a, subscribed(port, "as", qos=3) as b, asking(port) as wire:

@@ -52,7 +52,10 @@ class Trial:
 
 def split(data: bytes) -> tuple[list[bytes], bytes]:
     """Cut `data` into packets; returns them and what is left of the last."""
-    found, pos, n = [], 0, len(data)
+    n = len(data)
+    if n > 1 and data[1] == n - 2 < 128:  # one short packet, as nearly always
+        return [data], b""
+    found, pos = [], 0
     while n - pos >= 2:
         size, at, shift = data[pos + 1] & 0x7F, pos + 2, 7
         if data[pos + 1] & 0x80:

@@ -12,13 +12,12 @@ import asyncio
 import sqlite3
 import ssl
 import uuid
-from collections.abc import Sized
 
 from voicewire import __version__
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, ConfigError, Passwords, Permissions
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.core import Core
+from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.session import Message, Session
@@ -29,7 +28,7 @@ REFUSED = 0x80
 ACCEPTED, BAD_VERSION, BAD_ID, UNAVAILABLE, BAD_PASSWORD, NOT_AUTHORISED = range(6)
 
 
-class Broker(Core):
+class Broker(EndToEnd):
     """The broker; use it as an asynchronous context manager, or call `start` and `stop`.
 
     Parameters
@@ -45,8 +44,6 @@ class Broker(Core):
         self._server: asyncio.Server | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._commit_due = False
-        self._ready: Sized = ()
-        self._delays = 0
         self._started = 0.0
         self.port = c.port
 
@@ -67,7 +64,6 @@ class Broker(Core):
             If the port, the certificate or the store cannot be used.
         """
         self.loop = asyncio.get_running_loop()
-        self._ready = getattr(self.loop, "_ready", ())  # without it (uvloop) every flush is at once
         c = self.config
         context: ssl.SSLContext | None = None
         if c.tls_cert:
@@ -268,26 +264,6 @@ class Broker(Core):
         connection.push(p.encode(p.Unsuback(packet.packet_id)))
 
     # ------------------------------------------------------------------ writing and committing
-    def flush_when_idle(self) -> None:
-        """Flush now if nothing else is ready to be read, soon otherwise.
-
-        When 80 subscribers answer at once, all answers are read before any of them is answered: the last one
-        is what a publisher waits for.
-        """
-        if not self._ready and not self._delays:
-            self.flush()
-        elif not self._delays:
-            self._delays = 1
-            self.loop.call_soon(self._flush_soon)
-
-    def _flush_soon(self) -> None:
-        if self._ready and self._delays < 8:
-            self._delays += 1
-            self.loop.call_soon(self._flush_soon)
-        else:
-            self._delays = 0
-            self.flush()
-
     def flush(self) -> None:
         """Write what has collected; with a store, commit first, once for all that this tick brings."""
         if self.store is not None and (self.store.pending or self._commit_due):

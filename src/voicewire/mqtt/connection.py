@@ -97,10 +97,7 @@ class Connection(asyncio.Protocol):
                 self.need = head[1] if head else 0
         except MalformedError as error:
             self.fail(str(error))
-        if len(data) < 4096:
-            broker.flush_when_idle()
-        else:
-            broker.flush()
+        broker.flush()
 
     def pause_writing(self) -> None:
         """More than `out_high` bytes wait for this client: it is not read from until they are gone."""
@@ -179,6 +176,13 @@ class Connection(asyncio.Protocol):
         if not self.dirty:
             self.dirty = True
             self.broker.dirty.append(self)
+
+    def put_off(self, data: bytes) -> None:
+        """Send `data` with whatever comes next for this client, or once no publisher waits for its subscribers."""
+        self.out.append(data)
+        self.out_size += len(data)
+        if not self.dirty:
+            self.broker.put_off(self)
 
     def push_qos0(self, data: bytes, count: int) -> None:
         """Send `count` QoS 0 messages, unless too much waits already: then they are dropped."""
@@ -382,13 +386,17 @@ class Connection(asyncio.Protocol):
     def _pubrec(self, first: int, packet_id: int, session: Session, data: bytes) -> None:
         entry = session.inflight.get(packet_id)
         qos = 3 if first == 0x56 else 2
+        send = self.push
         if entry is not None and entry[1] < 2:
             return
         if entry is not None and entry[0] is not RELEASED:
             qos = entry[1]
             session.inflight[packet_id] = (RELEASED, qos, entry[2])
             self.broker.released(session, entry, data)
-        self.push((b"\x62\x02" if qos == 2 else b"\x66\x02") + packet_id.to_bytes(2, "big"))
+            hold = entry[0].hold
+            if hold is not None and hold.status is None:
+                send = self.put_off  # a publisher waits for others still: what it waits for goes first
+        send((b"\x62\x02" if qos == 2 else b"\x66\x02") + packet_id.to_bytes(2, "big"))
 
     def _other(self, first: int, body: bytes, session: Session) -> None:
         """Packets that are not worth a short cut."""
