@@ -147,6 +147,18 @@ def benchmarks(run: harness.Run) -> None:
     )
     first = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     run.record("import and first call, compiled code from the cache", float(first.stdout), "s")
+    if run.quick:
+        return
+    code = (
+        "import sys,time,resource;from voicewire.echo import study;t=time.perf_counter();"
+        "study.figure(int(sys.argv[1]));"
+        "print(time.perf_counter()-t,1024*resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    for number, what, most in ((1, "1.5 million samples, six curves", 60), (2, "300 s of speech, seven curves", 180)):
+        full = subprocess.run([sys.executable, "-c", code, str(number)], capture_output=True, text=True, check=True)
+        seconds, memory = map(float, full.stdout.split())
+        run.record(f"Figure {number} at full size: {what}", seconds, "s", at_most=most)
+        run.record(f"Figure {number}, peak memory of the process", memory, "B", at_most=500e6)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,9 @@ def echo(paths: Responses, x: Complex) -> Complex:
     n = x.size
     left, right = x.real, x.imag
     out = np.empty(n, complex)
-    out.real = fftconvolve(left, paths.LL)[:n] + fftconvolve(right, paths.RL)[:n]
-    out.imag = fftconvolve(left, paths.LR)[:n] + fftconvolve(right, paths.RR)[:n]
+    # one convolution at a time: at five minutes of speech each array counts
+    out.real = fftconvolve(left, paths.LL)[:n]
+    out.real += fftconvolve(right, paths.RL)[:n]
+    out.imag = fftconvolve(left, paths.LR)[:n]
+    out.imag += fftconvolve(right, paths.RR)[:n]
     return out
