@@ -63,9 +63,7 @@ def benchmarks(run: harness.Run) -> None:
     if not run.quick:
         run.compare(
             "the complete set of figures, on two cores",
-            lambda: [
-                experiments.curves(f, workers=2, cache=False, progress=False) for f in experiments.FIGURES
-            ],
+            lambda: [experiments.curves(f, workers=2, cache=False, progress=False) for f in experiments.FIGURES],
             at_most=60.0,
             rounds=1,
         )
