@@ -2,15 +2,18 @@
 
 import contextlib
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.voip.dccp import header, states
 from voicewire.voip.dccp.header import Packet, Type
-from voicewire.voip.dccp.importance import Candidate, best_set, best_set_by_force
+from voicewire.voip.dccp.importance import Candidate, best_set, best_set_by_force, frame_importance
+from voicewire.voip.dccp.late import late_choice
 from voicewire.voip.dccp.ring import PacketRing
 from voicewire.voip.errors import VoipError
+from voicewire.voip.listening import coded, speech
 
 options = st.lists(
     st.one_of(st.tuples(st.integers(1, 31), st.just(b"")), st.tuples(st.integers(32, 255), st.binary(max_size=10))),
@@ -146,3 +149,38 @@ def test_knapsack_is_brute_force(rows):
     for i in sorted(chosen, key=lambda k: queue[k].expires):
         at += queue[i].size
         assert at <= queue[i].expires * 60 + 1e-6
+
+
+def test_late_choice_on_real_packets():
+    pcm = speech()
+    packets, _ = coded(pcm)  # G.711, as PyAV codes it
+    packets = [bytes(28) + packet for packet in packets]  # IP and DCCP headers
+    weight = frame_importance(pcm)[: len(packets)]
+    need = len(packets[0]) / 0.02
+    assert late_choice(packets, weight, 1.01 * need).all()
+    for share in (0.4, 0.7, 0.9):
+        rate = share * need
+        late, queue = (late_choice(packets, weight, rate, choose=c) for c in (True, False))
+        assert late.mean() <= share + 0.02  # nobody sends more than fits
+        assert late.mean() > 0.95 * share  # and late choice leaves the link not idle
+        assert weight[late].mean() > weight.mean()  # what it sends matters more than what it leaves
+        assert weight[late].sum() > 1.2 * weight[queue].sum()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(0, 9)), min_size=1, max_size=8),
+    st.integers(200, 4000),
+    st.integers(1, 4),
+)
+def test_late_choice_never_beats_knowing_all(rows, rate, slots):
+    packets = [bytes(size) for size, _ in rows]
+    weight = [float(w) for _, w in rows]
+    sent = late_choice(packets, weight, rate, slots=slots)
+    everything = [Candidate(s, w, 0.02 * n + 0.1) for n, (s, w) in enumerate(rows)]
+    assert sum(w for w, ok in zip(weight, sent, strict=True) if ok) <= best_set_by_force(everything, rate) + 1e-9
+
+
+@pytest.mark.parametrize("change", [{"rate": 0}, {"rate": np.nan}, {"patience": -1}, {"importance": [1.0]}])
+def test_late_choice_refuses(change):
+    with pytest.raises(VoipError):
+        late_choice(**{"packets": [b"a", b"b"], "importance": [1.0, 2.0], "rate": 100.0} | change)

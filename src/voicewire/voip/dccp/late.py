@@ -1,0 +1,90 @@
+"""Late choice at work: a codec's packets, a packet ring, a link that is too slow for all of them (section 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.voip.dccp.importance import Candidate, best_set
+from voicewire.voip.dccp.ring import PacketRing
+from voicewire.voip.errors import VoipError
+
+__all__ = ["late_choice"]
+
+
+def late_choice(
+    packets: Sequence[bytes],
+    importance: ArrayLike,
+    rate: float,
+    *,
+    patience: float = 0.1,
+    frame: float = 0.02,
+    slots: int = 16,
+    choose: bool = True,
+) -> NDArray[np.bool_]:
+    """Which packets leave in time, through a packet ring and a device of `rate` bytes per second.
+
+    Each time the device is free, the application withdraws the waiting packets that `importance.best_set` leaves
+    out, and releases the oldest of the others. Without `choose` the ring is a queue: what was put into it is sent
+    in order, late or not, and a packet that finds it full is lost.
+
+    Parameters
+    ----------
+    packets : the codec's packets with their headers, one a frame
+    importance : of each packet, 0 or more; shape (packets,)
+    rate : bytes per second
+    patience : seconds after its frame by which a packet must have left
+    frame : seconds between two packets
+    slots : of the ring
+
+    Raises
+    ------
+    VoipError
+        If importances and packets differ in number, or a number isn't above 0.
+    """
+    weight = np.asarray(importance, dtype=float)
+    if weight.shape != (len(packets),):
+        raise VoipError(f"{len(packets)} packets need as many importances, not an array of shape {weight.shape}")
+    if not (np.isfinite([rate, patience, frame]).all() and min(rate, patience, frame) > 0):
+        raise VoipError("rate, patience and time between packets must be above 0")
+    ring = PacketRing(slots)
+    number: dict[int, int] = {}  # slot index in the ring: which packet
+    sent = np.zeros(len(packets), dtype=bool)
+    free_at = 0.0
+
+    def best(waiting: list[bytes]) -> list[int]:
+        owners = [number[index] for index, _ in ring.waiting()]
+        line = [
+            Candidate(len(packet), weight[n], n * frame + patience - free_at)
+            for n, packet in zip(owners, waiting, strict=True)
+        ]
+        return best_set(line, rate)
+
+    def serve(until: float) -> None:
+        nonlocal free_at
+        while free_at < until:
+            if choose:
+                ring.choose(best)
+            rows = ring.waiting()
+            if not rows:
+                ring.release(ring.user_i)
+                ring.kernel_take()  # moves over what was withdrawn
+                ring.device_done()
+                return
+            index, packet = rows[0]
+            ring.release(index + 1)
+            ring.kernel_take()
+            free_at += len(packet) / rate
+            ring.device_done()
+            n = number[index]
+            sent[n] = free_at <= n * frame + patience + 1e-9
+
+    for n, packet in enumerate(packets):
+        serve(n * frame)
+        free_at = max(free_at, n * frame)
+        if ring.free:
+            number[ring.put(packet)] = n
+    serve(np.inf)
+    return sent
