@@ -6,6 +6,10 @@ import os
 from collections.abc import Generator
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("voicewire", deadline=None)  # how long an example takes says nothing about the code
+settings.load_profile("voicewire")
 
 STRICT = os.environ.get("VOICEWIRE_STRICT") == "1"
 """Set by .ci/run, where everything is installed: a test that is skipped there has failed."""
