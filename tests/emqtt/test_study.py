@@ -12,8 +12,11 @@ from voicewire.emqtt import analysis, counting, figures, paper, rules, trace
 from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population, split
+from voicewire.emqtt.weak import PAUSE, weak
 from voicewire.mqtt import BrokerThread, Config, MalformedError
 from voicewire.mqtt import packets as p
+from voicewire.mqtt import process
+from voicewire.testbed import capabilities
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +155,22 @@ def test_exercises(check: object) -> None:
     for answer in [*wrong, ..., "nonsense", None]:
         feedback = check(answer)  # type: ignore[operator]
         assert not feedback and len(feedback.message) > 10
+
+
+def test_half_need_not_wait_for_a_slow_one() -> None:
+    with process.ours() as broker, Population(broker.port, 4, slow=1, pause=0.5) as people:
+        half, everybody, responses = (people.trial(reading) for reading in ("half", "all", "mqtt-2"))
+    assert half.end_to_end < 0.5 <= min(everybody.end_to_end, responses.end_to_end)
+    with pytest.raises(ValueError, match="slow ones of 2"):
+        Population(1, 2, slow=3, pause=0.1)
+
+
+def test_weak_subscribers_in_every_case() -> None:
+    told: list[str] = []
+    rows = weak(1, 1, told.append)
+    cases = {row["case"] for row in rows}
+    assert cases == {"quick", "one slow", "five slow"} | ({"lossy link"} if capabilities().namespaces else set())
+    assert len(rows) == 4 * len(cases)
+    assert len(told) == 4  # a case that isn't measured is told
+    (waited,) = (row["end_to_end_ms"] for row in rows if (row["case"], row["reading"]) == ("one slow", "all"))
+    assert waited >= 1e3 * PAUSE

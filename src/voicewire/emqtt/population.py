@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -76,18 +77,27 @@ class Population:
     Parameters
     ----------
     port : int
-        The broker's port on 127.0.0.1.
+        The broker's port.
     n : int
         Number of subscribers.
     qos3 : bool
         Subscribe with QoS 3 (our broker), or with QoS 2 (any other).
+    slow : int
+        So many of the subscribers are slow devices:
     pause : float
-        Seconds that each subscriber waits before it answers (a slow device).
+        they answer so many seconds later.
+    host : str
+        The broker's address.
     """
 
-    def __init__(self, port: int, n: int, qos3: bool = True, pause: float = 0.0) -> None:
+    def __init__(
+        self, port: int, n: int, qos3: bool = True, *, slow: int = 0, pause: float = 0.0, host: str = "127.0.0.1"
+    ) -> None:
+        if not 0 <= slow <= n or not 0 <= pause < TIMEOUT:
+            raise ValueError(f"{slow} slow ones of {n} subscribers, {pause} s: more than there are, or too slow")
         self.n = n
         self.pause = pause
+        self._host = host
         self._poll = select.epoll()
         self.publisher = self._attach(port, "publisher", RESPONSES, 2)
         if qos3:
@@ -97,14 +107,14 @@ class Population:
         for i in range(n):
             sock = self._attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2)
             self.subscribers[sock.fileno()] = sock
+        self.slow = frozenset(list(self.subscribers)[:slow])
         self._rest: dict[int, bytes] = {}
         self._next = 0
         for sock in [self.publisher, *self.subscribers.values()]:
             self._poll.register(sock.fileno(), select.EPOLLIN)
 
-    @staticmethod
-    def _attach(port: int, name: str, topic: str, qos: int) -> socket.socket:
-        sock = socket.create_connection(("127.0.0.1", port), TIMEOUT)
+    def _attach(self, port: int, name: str, topic: str, qos: int) -> socket.socket:
+        sock = socket.create_connection((self._host, port), TIMEOUT)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.sendall(p.encode(p.Connect(name)))
         exactly(sock, 4)
@@ -140,8 +150,8 @@ class Population:
         run.start()
         publisher = self.publisher.fileno()
         while not run.over():
-            events = self._poll.poll(TIMEOUT)
-            if not events:
+            events = self._poll.poll(run.patience())
+            if not events and not run.answer_late():
                 raise TimeoutError(f"{reading} with {self.n} subscribers: no answer in {TIMEOUT:g} s")
             for fd, _ in events:
                 if fd == publisher:
@@ -175,6 +185,7 @@ class _Run:
         self.left_handshakes = population.n * (1 if self.responses in (None, 0) else 2) + 1
         self.left_releases = population.n if self.responses == 2 else 0
         self.answer = b""
+        self.late: deque[tuple[float, socket.socket, bytes]] = deque()
         if self.responses is not None:
             packet = p.Publish(RESPONSES, paper.PAYLOAD, self.responses, packet_id=7 if self.responses else 0)
             self.answer = p.encode(packet)
@@ -238,8 +249,6 @@ class _Run:
             trial.messages += 1
             kind = packet[0] & 0xF0
             if kind == 0x30:
-                if self.all.pause:
-                    time.sleep(self.all.pause)
                 out.append((b"\x56\x02" if packet[0] & 6 == 6 else b"\x50\x02") + packet[5:7])
                 if self.answer:
                     out.append(self.answer)
@@ -251,8 +260,23 @@ class _Run:
             elif kind == 0x70:
                 self.left_handshakes -= 1
         trial.messages += len(out)
-        if out:
+        if out and fd in self.all.slow:
+            self.late.append((time.perf_counter() + self.all.pause, sock, b"".join(out)))
+        elif out:
             sock.sendall(b"".join(out))
+        self.answer_late()
+
+    def patience(self) -> float:
+        """Seconds until a slow subscriber answers, `TIMEOUT` without one."""
+        return max(0.0, self.late[0][0] - time.perf_counter()) if self.late else TIMEOUT
+
+    def answer_late(self) -> bool:
+        """Let the slow subscribers answer whose time has come; is anybody slow at all?"""
+        waited = bool(self.late)
+        while self.late and self.late[0][0] <= time.perf_counter():
+            _, sock, data = self.late.popleft()
+            sock.sendall(data)
+        return waited
 
     def over(self) -> bool:
         return not (self.left_responses or self.left_handshakes or self.left_releases)

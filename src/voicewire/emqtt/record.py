@@ -18,6 +18,7 @@ from typing import Any
 from voicewire import __version__
 from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import Population
+from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
 
 Tell = Callable[[str], object]
@@ -136,7 +137,7 @@ def _timed_broker(pipe: Pipe) -> None:
 
 
 def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
-    """Run the experiments and write `delays.csv`, `broker_subscriber.csv`, `large.csv` and `provenance.json`.
+    """Run the experiments; write `delays`, `broker_subscriber`, `large` and `weak.csv`, and `provenance.json`.
 
     Parameters
     ----------
@@ -151,6 +152,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     _write(folder / "delays.csv", delays(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "broker_subscriber.csv", broker_subscriber(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
+    _write(folder / "weak.csv", weak(max(3, tests // 2), seed, tell))
     if process.mosquitto_version() is not None:
         from voicewire.emqtt.mqtt5 import request_response
 
@@ -166,6 +168,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
             "mosquitto": process.mosquitto_version() or "not installed",
         },
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, all parts on one machine",
+        "load average (15 min) at the end": round(os.getloadavg()[2], 2),
     }
     (folder / "provenance.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
