@@ -13,9 +13,8 @@ from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population, split
 from voicewire.emqtt.weak import PAUSE, weak
-from voicewire.mqtt import BrokerThread, Config, MalformedError
+from voicewire.mqtt import BrokerThread, Config, MalformedError, process
 from voicewire.mqtt import packets as p
-from voicewire.mqtt import process
 from voicewire.testbed import capabilities
 
 
