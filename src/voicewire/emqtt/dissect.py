@@ -116,9 +116,10 @@ class Coloured:
         return "\n".join(f"{f.part:<16}{f.name:<19}{f.data.hex(' '):<30}{f.meaning}" for f in self.fields)
 
     def _repr_html_(self) -> str:
+        air = ' style="padding-right:1em"'  # the book's theme sets no room between the columns of such a table
         rows = "".join(
-            f'<tr><td style="border-left:6px solid {COLOURS[f.part]};padding-left:6px">{f.part}</td>'
-            f"<td>{f.name}</td><td><code>{f.data.hex(' ')}</code></td><td>{html.escape(f.meaning)}</td></tr>"
+            f'<tr><td style="border-left:6px solid {COLOURS[f.part]};padding:0 1em 0 6px">{f.part}</td>'
+            f"<td{air}>{f.name}</td><td{air}><code>{f.data.hex(' ')}</code></td><td>{html.escape(f.meaning)}</td></tr>"
             for f in self.fields
         )
         head = "<tr><th>part</th><th>field</th><th>bytes</th><th>meaning</th></tr>"

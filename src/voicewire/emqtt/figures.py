@@ -24,7 +24,7 @@ STYLE = {
 
 def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
     """Draw a trace as a sequence diagram, one numbered arrow a packet."""
-    ax = house.new_axes(ax, size=(7.0, 0.6 + 0.3 * len(trace.steps)))
+    ax = house.new_axes(ax, size=(7.0, 0.8 + 0.3 * len(trace.steps)))
     place = {PUBLISHER: 0.0, BROKER: 1.0, SUBSCRIBER: 2.0}
     last = len(trace.steps) + 0.6
     for name, x in place.items():
@@ -35,7 +35,7 @@ def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
         colour = house.SERIES[1] if "QoS 3" in step.label else house.SERIES[0]
         ax.annotate("", (b, i), (a, i), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4})
         ax.text((a + b) / 2, i - 0.08, f"{i}  {step.label}, {step.size} B", ha="center", va="bottom", fontsize=8.5)
-    ax.set(xlim=(-0.35, 2.35), ylim=(last, -0.6))
+    ax.set(xlim=(-0.35, 2.35), ylim=(last, -0.9))
     ax.axis("off")
     house.origin(ax, "measured here")
     return ax
@@ -79,7 +79,8 @@ def delays(
         "publisher_cpu_ms": "publisher's CPU time a query (ms)",
     }
     ax.set(xlabel="subscribers", ylabel=names[column], yscale="log")
-    ax.legend(fontsize=8.5)
+    # below the axes: where the curves run is known only after a measurement
+    ax.legend(fontsize=8.5, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     house.origin(ax, "measured here")
     return ax
 

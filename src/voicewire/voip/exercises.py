@@ -11,6 +11,7 @@ __all__ = [
     "check_delay_budget",
     "check_fair_share",
     "check_first_x_recv",
+    "check_floor",
     "check_mean_interval",
     "check_mos",
     "check_packets_after_idle",
@@ -146,4 +147,18 @@ def check_why_paired(answer: object) -> Feedback:
         hints={
             "no": "then a difference could come from the words alone; pairing takes that out.",
         },
+    )
+
+
+def check_floor(answer: object) -> Feedback:
+    """Smallest floor, in packets a round trip, that carries G.729 at 150 ms one way as UDP does."""
+    return exercises.number(
+        answer,
+        15,
+        unit="packets a round trip",
+        hints={
+            8: "eight packets in 0.3 s are 27 a second, and the codec makes 50.",
+            7.5: "the round trip is twice the one-way delay.",
+        },
+        right="50 packets/s times a round trip of 0.3 s.",
     )

@@ -114,7 +114,9 @@ def r_surface(codec: str = "G.729", ax: Axes | None = None) -> Axes:
     ax = house.new_axes(ax)
     d, e = np.meshgrid(np.linspace(0, 400, 101), np.linspace(0, 0.1, 101))
     lines = ax.contour(d, 100 * e, emodel.r_factor(d, e, codec), levels=np.arange(20, 100, 10), colors=house.SERIES[0])
-    ax.clabel(lines, fmt="R = %.0f")
+    # labels where the contour is well inside the axes: at its middle, automatic places run over the edge
+    middles = [max(parts, key=len) for parts in lines.allsegs if any(len(part) for part in parts)]
+    ax.clabel(lines, fmt="R = %.0f", manual=[tuple(line[len(line) // 2]) for line in middles])
     ax.set(xlabel="delay / ms", ylabel="frames lost / %", title=codec)
     return house.origin(ax, "theory")
 
@@ -197,7 +199,8 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
     )
     if what == "loss":
         ax.set_xscale("log")
-    ax.legend(fontsize="small", ncols=2)
+    # below the axes: six curves leave no corner that is empty in all six figures
+    ax.legend(fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     return house.origin(ax, "simulated here")
 
 
@@ -224,7 +227,7 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     rates, levels = c.flow.rates, c.flow.levels
     axes[2].step(rates[:, 0] / 1e9, rates[:, 1] / frame_bytes, where="post", color=house.SERIES[0])
     axes[2].axhline(50, color=house.SERIES[6], linestyle=":")
-    axes[2].set(ylabel="X /\npackets/s", yscale="log")
+    axes[2].set(ylabel="X /\npackets/s", yscale="log", ylim=(1, 500))
     axes[3].step(levels[:, 0] / 1e9, levels[:, 1], where="post", color=house.SERIES[3])
     axes[3].set(ylabel="buffer /\nframes", ylim=(0, 5.5))
     bins = np.arange(window[0], window[1] + 0.1, 0.1)
@@ -287,6 +290,12 @@ def states_plot(ax: Axes | None = None) -> Axes:
         "CLOSING": (0.6, 1),
         "TIMEWAIT": (1, 0),
     }
+    boxes = {
+        name: ax.text(
+            x, y, name, ha="center", va="center", zorder=3, bbox={"boxstyle": "round", "facecolor": "white"}
+        ).get_bbox_patch()
+        for name, (x, y) in place.items()
+    }
     for k, role in enumerate(("client", "server")):
         drawn = {(t.state, t.to) for t in TRANSITIONS if t.role == role and t.state != t.to}
         for a, b in sorted(drawn):
@@ -298,14 +307,15 @@ def states_plot(ax: Axes | None = None) -> Axes:
                     "arrowstyle": "->",
                     "color": house.SERIES[k],
                     "linestyle": ("solid", "dashed")[k],
-                    "shrinkA": 14,
-                    "shrinkB": 14,
+                    "shrinkA": 0,
+                    "shrinkB": 1,
+                    "patchA": boxes[a],  # from edge to edge: no head hides behind a wide box
+                    "patchB": boxes[b],
                     "connectionstyle": f"arc3,rad={0.12 - 0.24 * k}",
                 },
             )
         ax.plot([], [], color=house.SERIES[k], linestyle=("solid", "dashed")[k], label=role)
-    for name, (x, y) in place.items():
-        ax.text(x, y, name, ha="center", va="center", bbox={"boxstyle": "round", "facecolor": "white"})
-    ax.set(xlim=(-0.5, 2.5), ylim=(-0.5, 5.5), xticks=[], yticks=[])
+    ax.set(xlim=(-0.5, 2.5), ylim=(-0.5, 5.5))
+    ax.axis("off")
     ax.legend(loc="lower right")
     return house.origin(ax, "theory")
