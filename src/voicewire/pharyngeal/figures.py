@@ -54,7 +54,8 @@ def draw_response(articulation: Articulation, ax: Axes | None = None) -> Axes:
     ax.plot(f, tube.response(*tract.area_function(articulation), f), color=COLOURS["simulated"])
     for k, value in enumerate(tract.formants(articulation).frequencies):
         ax.axvline(value, color=SERIES[0], linestyle=":", linewidth=1.2)
-        ax.text(value, 43, f"F{k + 1}\n{value:.0f}", ha="center", va="bottom", fontsize=8.5)
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # keeps the dotted line off the digits
+        ax.text(value, 43, f"F{k + 1}\n{value:.0f}", ha="center", va="bottom", fontsize=8.5, bbox=ground)
     ax.set(xlabel="frequency (Hz)", ylabel="gain (dB)", ylim=(-40, 55), xlim=(0, 5000))
     return ax
 
@@ -171,7 +172,7 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
 
 
 def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)") -> Axes:
-    """Draw F1 against F2 (both reversed, as phoneticians do) with one-standard-deviation ellipses by context."""
+    """Draw F1 against F2 (both reversed, as phoneticians do); an ellipse holds 68 % of a context's fitted normal."""
     ax = _new_axes(ax, (5.6, 4.2))
     for i, (context, rows) in enumerate(table.groupby("context", sort=True)):
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
@@ -201,9 +202,10 @@ def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | N
     found = xray.pixels(tracker.contour(opening))
     ax.plot(truth[:, 1], truth[:, 0], color="#F5D000", linewidth=3.5, linestyle="-", label="truth")
     ax.plot(found[:, 1], found[:, 0], color="#D55E00", linewidth=1.6, linestyle="--", label="tracked")
-    ticks = np.arange(0, xray.SIZE, 60)
-    ax.set_xticks(ticks, [f"{x * xray.PIXEL - xray.ORIGIN[0]:.1f}" for x in ticks])
-    ax.set_yticks(ticks, [f"{y * xray.PIXEL - xray.ORIGIN[1]:.1f}" for y in ticks])
+    # pixels are labelled where whole centimetres fall
+    across, down = np.arange(-2, 11, 2), np.arange(-2, 9, 2)
+    ax.set_xticks((across + xray.ORIGIN[0]) / xray.PIXEL, [str(x) for x in across])
+    ax.set_yticks((down + xray.ORIGIN[1]) / xray.PIXEL, [str(y) for y in down])
     ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
     ax.grid(False)
     ax.legend(loc="lower left", frameon=True)
@@ -218,9 +220,9 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
     for k, ax in enumerate(axes):
         score = np.zeros(count)
         ax.plot(place, model.mean, color="black", linestyle="-", label="mean")
-        for sign, style in ((2, "--"), (-2, ":")):
+        for sign, style, label in ((2, "--", "+2 SD"), (-2, ":", "−2 SD")):
             score[k] = sign
-            ax.plot(place, model.contour(score)[0], color=SERIES[k], linestyle=style, label=f"{sign:+d} SD")
+            ax.plot(place, model.contour(score)[0], color=SERIES[k], linestyle=style, label=label)
         ax.set_title(f"no. {k + 1}: {100 * model.explained[k]:.0f} %")
         ax.set(xlabel="along the wall (cm)")
         ax.legend(fontsize=8, loc="lower right")
