@@ -144,5 +144,5 @@ def check_reading(answer: object) -> Feedback:
         answer, "loop", options,
         hints={"fresh": "about 400 bytes, whatever the payload.", "warm": "64 bytes, whatever the payload.",
                "spaced": "near 9600 bytes, whatever the payload: steady, but above the range."},
-        right="small messages merge, large ones cannot: only this reading rises, and it reaches the printed range.",
+        right="small messages share a segment, large ones fill it: only this reading rises, and to the printed range.",
     )  # fmt: skip

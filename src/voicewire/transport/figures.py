@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from voicewire.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 from voicewire.stats import t_interval
@@ -35,6 +37,13 @@ def _curve(ax: Axes, number: int, x: Sequence[float], samples: Sequence[Any], la
     ax.plot(x, means, color=SERIES[number], linestyle=LINESTYLES[number], marker=MARKERS[number], label=label)
 
 
+def _plain(axis: Axis) -> None:
+    """Write a logarithmic axis of less than two decades in plain numbers: "6 × 10⁰" is harder to read than 6."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = None, *, gap: float = 0.0) -> Axes:
     """Cumulative TCP header size over payload (the paper's figures 4 and 6), one line for each configuration."""
     ax = new_axes(ax, (7.2, 4.2))
@@ -46,6 +55,8 @@ def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = No
     ax.set(
         xscale="log", yscale="log", xlabel="payload of a message (bytes)", ylabel="TCP headers, sender's end (bytes)"
     )
+    if session == "fresh":
+        _plain(ax.yaxis)
     ax.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, columnspacing=1.2)
     return origin(ax, "measured here")
 
@@ -82,7 +93,7 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
     ax.set(xlabel="round trips from start to complete receipt", xlim=(0, None))
-    ax.legend(loc="lower right")
+    ax.legend(ncols=2, loc="lower left", bbox_to_anchor=(-0.15, 1), borderaxespad=0.2)
     return origin(ax, "measured here")
 
 
@@ -98,7 +109,9 @@ def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes
     ax.set_xscale("symlog", linthresh=0.05)
     ax.set_xticks(gaps, [f"{g:g}" for g in gaps])
     ax.minorticks_off()
-    ax.legend(title="payload")
+    ax.legend(
+        ncols=5, loc="lower left", bbox_to_anchor=(-0.1, 1), borderaxespad=0.2, columnspacing=1.0, handlelength=1.8
+    )
     return origin(ax, "measured here")
 
 
@@ -114,6 +127,7 @@ def stall(recorded: Recorded, ax: Axes | None = None) -> Axes:
                     linestyle="-" if nodelay else "--", label=label)  # fmt: skip
             number += 1
     ax.set(xscale="log", xlabel="start to complete receipt (ms)", ylabel="share of messages")
+    _plain(ax.xaxis)
     ax.legend()
     return origin(ax, "measured here")
 
@@ -141,7 +155,7 @@ def ladder(segments: Sequence[Segment], ax: Axes | None = None) -> Axes:
         ax.annotate("", (end, row + 0.25), (start, row - 0.25), arrowprops={"arrowstyle": "->", "color": color,
                     "linestyle": "-" if s.length else "--"})  # fmt: skip
         text = f"{'+'.join(s.flags)}  header {s.header} B" + (f", payload {s.length} B" if s.length else "")
-        ax.text(0.5, row - 0.05, text, ha="center", va="bottom", fontsize=8.5, color=color)
+        ax.text(0.5, row - 0.14, text, ha="center", va="bottom", fontsize=8.5, color=color)
     ax.set(xlim=(-0.15, 1.15), ylim=(len(segments) - 0.4, -0.9), xticks=[0, 1], ylabel="segment")
     ax.set_xticklabels(["sender", "other end"])
     ax.set_yticks(range(len(segments)), [str(i + 1) for i in range(len(segments))])
