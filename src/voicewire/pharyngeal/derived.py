@@ -263,7 +263,7 @@ def text_acoustics() -> Derived:
         "text.f3-shift-ayntah": (_t2("a-ayntah", "F3") - plain["F3"], ""),
         "text.f3-f4-increase": (gap, "With Table II's plain row both decrease: the sign hangs on the baseline."),
         "text.f2-relief": (shift["ayntah"]["F2"] - shift["tt"]["F2"], ""),
-        "text.f1-similar": (shift["ayn"]["F1"] / shift["tt"]["F1"], ""),
+        "text.f1-similar": (shift["ayn"]["F1"] / shift["tt"]["F1"], "It is the ratio of the two rises, /ʕ/ over /tˁ/."),
         "text.f4-superposed": (shift["ayn"]["F4"] + shift["tt"]["F4"], ""),
         "text.f3-variation": (
             max(abs(_percent(row, "F3")) for row in ("tt-mean", "a-ayntah")),
@@ -314,8 +314,8 @@ def correlation_claim() -> Derived:
     worst = int(np.argmax(lever))
     without = correlation.leave_one_out(rise, f1)[worst]
     reason = (
-        f"r = {test.r:.2f} hangs on one token, {names[worst]}, with a leverage of {lever[worst]:.2f}; without it "
-        f"r = {without:.2f}. {test.permutations} pairings were tried."
+        f"It is the p of the permutation test over all {test.permutations} pairings. r = {test.r:.2f} hangs on one "
+        f"token, {names[worst]}, with a leverage of {lever[worst]:.2f}; without it r = {without:.2f}."
     )
     return {"larynx-f1-correlation": (test.p, reason)}
 
