@@ -57,6 +57,20 @@ def register(subparsers: Any) -> None:
     extras.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
     extras.set_defaults(handler=_extras)
 
+    series = commands.add_parser(
+        "series",
+        help="time what goes beyond the paper: TLS, MQTT 5, CoAP, several publishers and subscribers",
+        description="Run every series interleaved on one test bed, print what each takes beside its plain counterpart "
+        "(95 %% t intervals) and write series.csv and series.json.",
+    )
+    series.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    series.add_argument(
+        "--iterations", type=_several, default=60, metavar="N", help="rounds for each payload (default: %(default)s)"
+    )
+    series.add_argument("--quiet", action="store_true", help="no progress bar")
+    _where(series)
+    series.set_defaults(handler=_series)
+
     examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
     examples.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
     examples.add_argument(
@@ -106,7 +120,7 @@ def _where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--broker",
         choices=("embedded", "mosquitto"),
-        help="default: mosquitto for record where it is installed, else embedded",
+        help="default: mosquitto for record and series where it is installed, else embedded",
     )
 
 
@@ -114,6 +128,13 @@ def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
+    return value
+
+
+def _several(text: str) -> int:
+    value = int(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"an interval needs at least 2, not {value}")
     return value
 
 
@@ -221,6 +242,34 @@ def _extras(options: argparse.Namespace) -> int:
         print(json.dumps(record_extras(options.out or paths.data("transport")), indent=1))
     except (TestbedError, OSError) as error:
         return _fail(error)
+    return 0
+
+
+def _series(options: argparse.Namespace) -> int:
+    from voicewire.testbed import TestbedError
+    from voicewire.transport import series
+
+    folder = options.out or paths.data("transport")
+    command = f"voicewire transport series --iterations {options.iterations}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        about = series.record_series(
+            folder, iterations=options.iterations, bed=_bed(options), which=options.broker or series.broker_here(),
+            command=command, progress=not options.quiet,
+        )  # fmt: skip
+    except (TestbedError, OSError) as error:
+        return _fail(error)
+    for name, why in about["not measured here"].items():
+        print(f"{name}: not measured: {why}")
+    for network, spec in series.NETWORKS.items():
+        rows = series.load_series(folder, network)
+        for size in series.SIZES:
+            print(f"\n{network} ({spec}), {size} B: time (ms) on paper, measured, and beyond the plain counterpart")
+            for r in series.table(rows, size, spec.rtt).to_dict("records"):
+                line = f"{r['series']:<22}{r['counted_ms']:8.1f}{r['mean_ms']:9.2f} [{r['low']:.2f}, {r['high']:.2f}]"
+                if isinstance(r["plain"], str):
+                    line += f"  {r['added_ms']:+.2f} [{r['added_low']:+.2f}, {r['added_high']:+.2f}] to {r['plain']}"
+                print(line)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from voicewire.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 from voicewire.stats import t_interval
 from voicewire.testbed.capture import Segment
-from voicewire.transport import paper, theory
+from voicewire.transport import paper, series, theory
 from voicewire.transport.analysis import Recorded
 
 __all__ = [
-    "advice", "coalescing", "describe_advice", "headers", "icto_cost", "ladder", "memory", "round_trips", "stall",
+    "advice", "beyond", "coalescing", "describe_advice", "headers", "icto_cost", "ladder", "memory", "round_trips", "stall",
     "times",
 ]  # fmt: skip
 
@@ -129,6 +129,40 @@ def stall(recorded: Recorded, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", xlabel="start to complete receipt (ms)", ylabel="share of messages")
     _plain(ax.xaxis)
     ax.legend()
+    return origin(ax, "measured here")
+
+
+def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, size: int = 100) -> Axes:
+    """Times of the series beyond the paper in round trips (mean, 95 % interval) beside the number counted on paper.
+
+    Parameters
+    ----------
+    networks : mapping of str to (pandas.DataFrame, float)
+        For each label the rows of `series.load_series`, and the round trip of its links, s.
+    ax : Axes, optional
+        Where to draw.
+    size : int
+        Payload, bytes.
+    """
+    ax = new_axes(ax, (7.2, 5.2))
+    names: list[str] = []
+    for number, (label, (rows, rtt)) in enumerate(networks.items(), start=1):
+        table = series.table(rows, size, rtt)
+        names = list(table.series)
+        unit = 1e3 * rtt
+        middle = table.mean_ms / unit
+        ax.errorbar(
+            middle, np.arange(len(names)) + 0.17 * (2 * number - 3),
+            xerr=[middle - table.low / unit, table.high / unit - middle], color=SERIES[number],
+            marker=MARKERS[number], markersize=4, linestyle="none", label=f"measured, {label}",
+        )  # fmt: skip
+        if number == 1:
+            ax.plot(table.round_trips, range(len(names)), color=SERIES[0], marker="|", markersize=15,
+                    markeredgewidth=2.5, linestyle="none", label="counted on paper")  # fmt: skip
+    ax.set_yticks(range(len(names)), [series.CATALOGUE[name].label for name in names])
+    ax.invert_yaxis()
+    ax.set(xlabel="round trips from start to complete receipt", xlim=(0, None))
+    ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.4, 1.03), borderaxespad=0.2, columnspacing=1.2)
     return origin(ax, "measured here")
 
 

@@ -40,4 +40,6 @@ LOOP = 150
 #: One topic for all; its length counts in every PUBLISH.
 TOPIC = "ict/object"
 PORT = 1883
+#: The port registered for MQTT over TLS.
+TLS_PORT = 8883
 TCP_PORT = 5000

@@ -32,7 +32,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from voicewire.stats import t_interval
-from voicewire.testbed import TestbedError, capabilities
+from voicewire.testbed import LinkSpec, TestbedError, capabilities
 from voicewire.testbed.capability import mosquitto_version
 from voicewire.testbed.mosquitto import end_with_parent
 from voicewire.transport import paper
@@ -214,19 +214,31 @@ def add_minutes(folder: Path, minutes: float) -> float:
     return total
 
 
-def provenance(folder: Path, command: str, bed: str, which: str) -> None:
-    """Write beside the tables when, where and with what they were made."""
+def facts(command: str, minutes: float, bed: str, which: str, networks: dict[str, LinkSpec]) -> dict[str, Any]:
+    """When, where and with what something was measured.
+
+    Parameters
+    ----------
+    command : str
+        What makes it again.
+    minutes : float
+        How long it took.
+    bed, which : str
+        See `run_cell`.
+    networks : dict of str to LinkSpec
+        The profiles that were used, by name.
+    """
     machine = capabilities()
-    body = {
+    return {
         "command": command,
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "minutes": round(add_minutes(folder, 0.0), 1),
+        "minutes": round(minutes, 1),
         "machine": machine.machine,
         # The recording itself keeps about two processors busy; much more means that something else disturbed it.
         "load average (15 min) at the end": round(os.getloadavg()[2], 2),
         "test bed": machine.line() if bed == "namespaces" else "test bed: loopback with the delay proxy",
         "congestion control": "reno",
-        "networks": {name: str(spec) for name, spec in paper.NETWORKS.items()},
+        "networks": {name: str(spec) for name, spec in networks.items()},
         "broker": f"mosquitto {mosquitto_version()}, set_tcp_nodelay true"
         if which == "mosquitto"
         else "embedded (this package)",
@@ -236,6 +248,11 @@ def provenance(folder: Path, command: str, bed: str, which: str) -> None:
             **{name: importlib.metadata.version(name) for name in ("paho-mqtt", "cryptography", "numpy", "numba")},
         },
     }
+
+
+def provenance(folder: Path, command: str, bed: str, which: str) -> None:
+    """Write beside the tables when, where and with what they were made."""
+    body = facts(command, add_minutes(folder, 0.0), bed, which, paper.NETWORKS)
     (folder / "provenance.json").write_text(json.dumps(body, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -13,6 +13,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,19 @@ class Session:
         4 for MQTT 3.1.1, 5 for MQTT 5.
     tls : ssl.SSLContext or None
         For an encrypted session.
+    name : str or None
+        Client identifier; the role's first three letters if None.
+    topic : str
+        What it publishes and subscribes to.
+    nodelay : bool
+        Whether to switch Nagle's algorithm off, which paho itself leaves on.
     """
 
     def __init__(
-        self, bed: Bed, role: str, address: tuple[str, int], *, version: int = 4, tls: ssl.SSLContext | None = None
-    ) -> None:
-        self.bed, self.role, self.address = bed, role, address
+        self, bed: Bed, role: str, address: tuple[str, int], *, version: int = 4, tls: ssl.SSLContext | None = None,
+        name: str | None = None, topic: str = paper.TOPIC, nodelay: bool = False,
+    ) -> None:  # fmt: skip
+        self.bed, self.role, self.address, self.topic, self.nodelay = bed, role, address, topic, nodelay
         self.connected, self.subscribed = threading.Event(), threading.Event()
         self.messages: queue.Queue[tuple[float, bytes]] = queue.Queue()
         self.twin: socket.socket | None = None
@@ -62,7 +70,7 @@ class Session:
         self._first: tuple[bytes, int] | None = None
         self.take: Callable[[bytes], None] = lambda data: None
         self.client = paho.Client(
-            CallbackAPIVersion.VERSION2, client_id=role[:3], protocol=MQTTProtocolVersion(version)
+            CallbackAPIVersion.VERSION2, client_id=name or role[:3], protocol=MQTTProtocolVersion(version)
         )
         self.client.max_queued_messages_set(0)
         self.client.on_socket_open = self._opened
@@ -73,6 +81,8 @@ class Session:
             self.client.tls_set_context(tls)
 
     def _opened(self, client: paho.Client, data: Any, sock: Any) -> None:
+        if self.nodelay:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.twin = sock.dup() if not isinstance(sock, ssl.SSLSocket) else socket.fromfd(sock.fileno(), 2, 1)
 
     def _connected(self, client: paho.Client, *_: Any) -> None:
@@ -80,7 +90,7 @@ class Session:
         if self._first is not None:
             data, qos = self._first
             self._first = None
-            self.published.put(client.publish(paper.TOPIC, data, qos))
+            self.published.put(client.publish(self.topic, data, qos))
 
     def _message(self, client: paho.Client, data: Any, message: paho.MQTTMessage) -> None:
         payload = bytes(message.payload)
@@ -108,9 +118,9 @@ class Session:
         self._first = data, qos
 
     def subscribe(self, qos: int) -> Session:
-        """Subscribe to the experiment's topic and wait for SUBACK."""
+        """Subscribe to the topic and wait for SUBACK."""
         self.subscribed.clear()
-        self.client.subscribe(paper.TOPIC, qos)
+        self.client.subscribe(self.topic, qos)
         if not self.subscribed.wait(TIMEOUT):
             raise TestbedError(f"no SUBACK within {TIMEOUT:g} s")
         return self
@@ -161,7 +171,7 @@ class Session:
 
 
 @contextlib.contextmanager
-def broker(bed: Bed, which: str, nodelay: bool = True) -> Iterator[int]:
+def broker(bed: Bed, which: str, nodelay: bool = True, tls: tuple[Path, Path] | None = None) -> Iterator[int]:
     """A broker on the bed's broker host; yields its port.
 
     Parameters
@@ -172,16 +182,20 @@ def broker(bed: Bed, which: str, nodelay: bool = True) -> Iterator[int]:
         ``"embedded"`` (this package's own, which never uses Nagle's algorithm) or ``"mosquitto"``.
     nodelay : bool
         Whether it switches Nagle's algorithm off.
+    tls : (Path, Path) or None
+        Certificate and key files, for a broker that listens for TLS only.
     """
     host = bed.host("broker")
-    port = paper.PORT if host is not None else free_port()
+    port = (paper.PORT if tls is None else paper.TLS_PORT) if host is not None else free_port()
     if which == "mosquitto":
-        with Mosquitto(host, port, nodelay=nodelay):
+        with Mosquitto(host, port, nodelay=nodelay, tls=tls):
             yield port
     elif which == "embedded":
         if not nodelay:
             raise TestbedError("the embedded broker never delays small segments; Nagle's stall needs mosquitto")
-        with bed.on("broker"), BrokerThread(Config(host=bed.listen_address("broker"), port=port)):
+        crt, key = tls or (None, None)
+        config = Config(host=bed.listen_address("broker"), port=port, tls_cert=crt, tls_key=key)
+        with bed.on("broker"), BrokerThread(config):
             yield port
     else:
         raise ValueError(f"a broker is embedded or mosquitto, not {which!r}")

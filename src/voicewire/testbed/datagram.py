@@ -1,0 +1,107 @@
+"""A delay on loopback for datagrams: the counterpart of `proxy.DelayProxy` for UDP, again without privileges.
+
+Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from types import TracebackType
+from typing import Any
+
+from voicewire.testbed.errors import TestbedError
+
+__all__ = ["DatagramProxy"]
+
+
+class DatagramProxy:
+    """Relay datagrams from a port of its own to `target` and back, half a round trip late in each direction.
+
+    Parameters
+    ----------
+    target : (str, int)
+        Where a server has its UDP port, on loopback.
+    delay : float
+        One-way delay, s.
+
+    Attributes
+    ----------
+    address : (str, int)
+        Where clients send to.
+
+    Raises
+    ------
+    TestbedError
+        If it does not start.
+    """
+
+    def __init__(self, target: tuple[str, int], delay: float) -> None:
+        if not 0 <= delay <= 10:
+            raise ValueError(f"delay must be between 0 and 10 s, not {delay}")
+        self.target, self.delay = target, delay
+        self.address: tuple[str, int] = ("", 0)
+        self._loop = asyncio.new_event_loop()
+        self._onward: dict[Any, asyncio.DatagramTransport] = {}
+        self._opening: set[asyncio.Task[None]] = set()
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(started,), name="voicewire-datagrams", daemon=True)
+        self._thread.start()
+        if not started.wait(10) or not self.address[1]:
+            raise TestbedError("the datagram proxy did not start")
+
+    def _run(self, started: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            with contextlib.suppress(OSError):
+                opening = self._loop.create_datagram_endpoint(lambda: _Port(self._towards), ("127.0.0.1", 0))
+                self._front, _ = self._loop.run_until_complete(opening)
+                self.address = self._front.get_extra_info("sockname")
+            started.set()
+            if self.address[1]:
+                self._loop.run_forever()
+                for transport in (self._front, *self._onward.values()):
+                    transport.abort()
+                self._loop.run_until_complete(asyncio.sleep(0))
+        finally:
+            self._loop.close()
+
+    def _towards(self, data: bytes, client: Any) -> None:
+        task = self._loop.create_task(self._forward(data, client, self._loop.time() + self.delay))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+
+    async def _forward(self, data: bytes, client: Any, due: float) -> None:
+        if client not in self._onward:  # one socket for each client, so that answers find their way back
+
+            def back(answer: bytes, _: Any) -> None:
+                self._loop.call_later(self.delay, self._front.sendto, answer, client)
+
+            self._onward[client], _ = await self._loop.create_datagram_endpoint(
+                lambda: _Port(back), remote_addr=self.target
+            )
+        await asyncio.sleep(max(0.0, due - self._loop.time()))
+        self._onward[client].sendto(data)
+
+    def close(self) -> None:
+        """Stop relaying."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=5)
+
+    def __enter__(self) -> DatagramProxy:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Port(asyncio.DatagramProtocol):
+    def __init__(self, take: Any) -> None:
+        self.take = take
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        self.take(data, addr)

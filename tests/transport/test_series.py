@@ -1,0 +1,190 @@
+"""The timed series beyond the paper: counted on paper, measured on a real bed, recorded whole."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voicewire import paths
+from voicewire.cli import main
+from voicewire.testbed import LinkSpec, TestbedError
+from voicewire.testbed.capability import find_mosquitto
+from voicewire.testbed.hosts import may_make_namespaces
+from voicewire.transport import paper, series
+from voicewire.transport.bed import Bed
+from voicewire.transport.run_mqtt import ROLES
+from voicewire.transport.series import CATALOGUE
+from voicewire.transport.series_ends import CoapPair, TcpPair
+
+WHY_NOT = may_make_namespaces()
+BEDS = [
+    "proxy",
+    pytest.param(
+        "namespaces",
+        marks=[pytest.mark.root, pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")],
+    ),
+]
+DATA = paths.root() / "data" / "transport"
+#: Long enough that what programs take is small beside half a round trip, also on a busy machine.
+FAR = LinkSpec(delay=0.030)
+
+
+def held() -> dict[str, int]:
+    """What this process and the machine hold of ours."""
+    gc.collect()  # paho's clients know themselves, so their wake-up sockets wait for the collector
+    fds = []
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            fds.append(str(entry.readlink()))
+        except OSError:
+            continue
+    children = Path("/proc/self/task").glob("*/children")
+    return {
+        "namespaces": sum(f.startswith("net:[") for f in fds),
+        "sockets": sum(f.startswith("socket:[") for f in fds),
+        "tun": sum("tun" in f for f in fds),
+        "children": sum(len(c.read_text().split()) for c in children),
+        "files": len(list(Path(tempfile.gettempdir()).glob("voicewire-*"))),
+    }
+
+
+def test_round_trips_on_paper() -> None:
+    counted = {name: s.round_trips() for name, s in CATALOGUE.items()}
+    assert counted == {
+        "tcp-fresh": 1.5, "tcp-tls-fresh": 2.5, "tcp-tls-fresh-nagle": 3.5, "tcp-open": 0.5, "tcp-tls-open": 0.5,
+        "mqtt-fresh": 3.0, "mqtt-tls-fresh": 4.0, "mqtt-tls-fresh-nagle": 5.0, "mqtt5-fresh": 3.0,
+        "coap": 0.5, "coap-known": 1.0, "fan-1x1": 1.0, "fan-1x8": 1.0, "fan-4x1": 1.0, "fan-4x8": 1.0,
+    }  # fmt: skip
+    assert CATALOGUE["tcp-tls-fresh-nagle"].round_trips("proxy") == 2.5
+    assert all(s.plain is None or s.plain in CATALOGUE for s in CATALOGUE.values())
+
+
+@pytest.mark.parametrize("bed", BEDS)
+def test_every_series_takes_the_round_trips_that_were_counted(
+    bed: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Times on this bed come in steps of half a round trip, one a flight; the quickest must lie nearest its own step.
+
+    Nothing is quicker than light, so there is no tolerance below; above, a quarter of a round trip is where the next
+    step begins to be nearer. The quickest of the rounds is taken, because a busy machine only ever adds.
+    """
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Bed(ROLES, FAR, bed):  # the first use of libraries opens files of their own
+        pass
+    before = held()
+    which = series.broker_here()
+    rows, missing = series.measure(FAR, bed=bed, which=which, iterations=4, sizes=(100,))
+    assert held() == before
+    assert set(rows.series) | set(missing) == set(CATALOGUE)
+    assert set(missing) == (set() if which == "mosquitto" else {"mqtt5-fresh"})
+    step = 1e3 * FAR.rtt / 2
+    trips = rows.groupby("series").time_ms.min() / (2 * step)
+    for name, found in trips.items():
+        counted = CATALOGUE[str(name)].round_trips(bed)
+        assert counted - 0.01 <= found < counted + 0.25, f"{name}: {found:.2f} round trips, counted {counted}"
+    # the handshake of TLS 1.3 is one round trip, with TCP and with MQTT alike
+    for name in ("tcp-tls-fresh", "mqtt-tls-fresh"):
+        more = trips[name] - trips[str(CATALOGUE[name].plain)]
+        assert 0.75 < more < 1.25, f"{name} adds {more:.2f} round trips"
+
+
+def test_a_wrong_count_would_be_noticed() -> None:
+    """The rule of the test above tells a flight more from none: with Nagle's algorithm there are two."""
+    if WHY_NOT is not None:
+        pytest.skip(f"a proxy acknowledges at once, so Nagle's algorithm needs namespaces: {WHY_NOT}")
+    from voicewire.transport.extras import certificate
+
+    with certificate() as files, Bed(ROLES, FAR) as bed:
+        quickest = {}
+        for nodelay in (True, False):
+            with TcpPair(bed, fresh=True, tls=files, nodelay=nodelay) as pair:
+                quickest[nodelay] = min(pair.send(bytes(100)) for _ in range(3))
+    assert 0.75 * FAR.rtt < quickest[False] - quickest[True] < 1.25 * FAR.rtt
+
+
+def test_mqtt_5_is_never_skipped_silently() -> None:
+    rows, missing = series.measure(LinkSpec(), bed="proxy", which="embedded", iterations=2, sizes=(10,))
+    assert "mqtt5-fresh" not in set(rows.series)
+    assert "3.1.1 only" in missing["mqtt5-fresh"]
+    assert (rows.groupby("series").size() == 2).all()
+
+
+def test_coap_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Bed(ROLES, LinkSpec(), "proxy") as bed, CoapPair(bed) as pair:
+        received, known = pair.send(b"one")
+        assert 0 < received < known
+        pair._uri += "/elsewhere"
+        with pytest.raises(TestbedError, match="0 requests came instead of one"):
+            pair.send(b"two")
+
+
+def test_table_of_known_numbers() -> None:
+    frame = pd.DataFrame(
+        {"series": name, "size": 10, "iteration": i, "round_trips": trips, "time_ms": t}
+        for name, trips, times in (("tcp-fresh", 1.5, (3.0, 5.0, 4.0)), ("tcp-tls-fresh", 2.5, (5.0, 8.0, 6.0)))
+        for i, t in enumerate(times)
+    )
+    plain, tls = series.table(frame, 10, 0.002).to_dict("records")
+    assert (plain["mean_ms"], plain["counted_ms"], plain["n"]) == (4.0, 3.0, 3)
+    assert (tls["counted_ms"], tls["counted_added_ms"]) == (5.0, 2.0)
+    # differences 2, 3, 2 round by round: t(0.975, 2) = 4.302653, standard error 1/3
+    assert tls["added_ms"] == pytest.approx(7 / 3)
+    assert tls["added_high"] - tls["added_ms"] == pytest.approx(4.302653 / 3)
+    with pytest.raises(KeyError, match="compared with nothing"):
+        series.added(frame, "tcp-fresh", 10)
+    with pytest.raises(KeyError, match="not recorded"):
+        series.added(frame, "tcp-tls-fresh", 11)
+    with pytest.raises(ValueError, match="at least two"):
+        series.measure(iterations=1)
+
+
+def test_the_command_writes_tables_and_where_they_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(series, "NETWORKS", {"lan": paper.LAN})
+    command = ["transport", "series", "--out", str(tmp_path), "--iterations", "2", "--bed", "proxy", "--quiet"]
+    assert main([*command, "--broker", "embedded"]) == 0
+    shown = capsys.readouterr().out
+    assert "mqtt5-fresh: not measured" in shown
+    assert "tcp-tls-fresh" in shown
+    assert len(series.load_series(tmp_path, "lan")) == (len(CATALOGUE) - 1) * len(series.SIZES) * 2
+    about = json.loads((tmp_path / "series.json").read_text())
+    assert about["test bed"] == "test bed: loopback with the delay proxy"
+    assert len(about["load average (1 min) at the start, at the end"]) == 2
+    with pytest.raises(KeyError, match="not recorded"):
+        series.load_series(tmp_path, "moon")
+    with pytest.raises(SystemExit):
+        main([*command[:4], "--iterations", "1"])
+
+
+@pytest.mark.skipif(not (DATA / "series.csv").exists(), reason="the series have not been recorded yet")
+@pytest.mark.parametrize("network", list(series.NETWORKS))
+def test_the_recorded_series_are_whole_and_agree_with_the_count(network: str) -> None:
+    rows = series.load_series(DATA, network)
+    assert set(rows.series) == set(CATALOGUE)
+    assert (rows.groupby(["series", "size"]).size() >= 30).all()
+    about = json.loads((DATA / "series.json").read_text())
+    assert about["not measured here"] == {}
+    rtt = 1e3 * series.NETWORKS[network].rtt
+    jitter = 1e3 * series.NETWORKS[network].jitter
+    for (name, _), x in rows.groupby(["series", "size"]).time_ms:
+        flights = len(CATALOGUE[str(name)].flights)
+        assert x.min() >= flights * (rtt / 2 - jitter) - 0.05
+        if network == "internet":  # where a round trip is long beside what programs take
+            assert np.median(x) / rtt == pytest.approx(flights / 2, abs=0.25 + 0.1 * flights / 2)
+    for size in series.SIZES:
+        assert series.added(rows, "tcp-tls-fresh", size).low > 0
+        assert series.added(rows, "mqtt-tls-fresh", size).low > 0
+
+
+@pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")
+def test_mqtt_5_is_measured_where_mosquitto_is() -> None:
+    rows, missing = series.measure(LinkSpec(), bed="proxy", which="mosquitto", iterations=2, sizes=(10,))
+    assert missing == {}
+    assert "mqtt5-fresh" in set(rows.series)
