@@ -96,7 +96,13 @@ def checkout(tmp_path_factory):
     (base / "pyproject.toml").touch()
     nbformat.write(chapter(), folder / "01_slots.ipynb")
     nbformat.write(chapter(), base / "notebooks" / "echo" / "01_echo.ipynb")
+    (base / "notebooks" / "voip").mkdir()  # a study without an assignment
+    nbformat.write(chapter(), base / "notebooks" / "voip" / "01_voip.ipynb")
     nbformat.write(assignment(), folder / "assignment.ipynb")
+    other = assignment()  # with the ids of nfc's: every study has a q1
+    other.cells[2].source = "assert double(2) == 5"
+    other.cells[4].source = "assert answer == 43"
+    nbformat.write(other, base / "notebooks" / "echo" / "assignment.ipynb")
     return base
 
 
@@ -105,7 +111,7 @@ def released(checkout, tmp_path_factory):
     out = tmp_path_factory.mktemp("students")
     made = grading.write_students(out, base=checkout)
     assert [path.relative_to(out).as_posix() for path in made] == [
-        "echo/01_echo.ipynb", "nfc/01_slots.ipynb", "nfc/assignment.ipynb",
+        "echo/01_echo.ipynb", "echo/assignment.ipynb", "nfc/01_slots.ipynb", "nfc/assignment.ipynb", "voip/01_voip.ipynb",
     ]  # fmt: skip
     return out / "nfc" / "assignment.ipynb"
 
@@ -223,4 +229,4 @@ def test_without_nbgrader_the_message_says_what_to_install(checkout, tmp_path, m
     with pytest.raises(grading.GradingError, match=r"pip install 'voicewire\[grading\]'"):
         grading.write_students(tmp_path / "out", base=checkout)
     assert not (tmp_path / "out").exists()
-    assert grading.write_students(tmp_path / "out", ["echo"], base=checkout)
+    assert grading.write_students(tmp_path / "out", ["voip"], base=checkout)

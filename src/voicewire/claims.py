@@ -22,7 +22,7 @@ import jsonschema
 import yaml
 
 from voicewire import paths, verdicts
-from voicewire.verdicts import ClaimError, Finding, show
+from voicewire.verdicts import ClaimError, Finding, show_html
 
 __all__ = [
     "MIME",
@@ -297,8 +297,8 @@ class Table:
             cells.append(
                 f"<tr{anchor}><td><strong>{html.escape(claim.where)}</strong><br>"
                 f"{html.escape(claim.statement)}<br><code>{claim.id}</code></td>"
-                f"<td>{html.escape(show(claim.printed, claim.unit))}</td>"
-                f"<td>{html.escape(show(row['reproduced'], claim.unit))}</td>"
+                f"<td>{show_html(claim.printed, claim.unit)}</td>"
+                f"<td>{show_html(row['reproduced'], claim.unit)}</td>"
                 f'<td><span class="vw-verdict vw-verdict-{kind}">{VERDICTS[verdict.verdict]} '
                 f"{verdict.verdict}</span></td><td>{html.escape(verdict.reason)}</td></tr>"
             )

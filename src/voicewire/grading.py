@@ -34,6 +34,7 @@ ASSIGNMENT = "assignment.ipynb"
 GRACE = 300
 _START = re.compile(r"^\s*(`{3,}|:{3,})\{solution-start\}", re.MULTILINE)
 _END = re.compile(r"^\s*(`{3,}|:{3,})\{solution-end\}", re.MULTILINE)
+_HIDDEN = re.compile(r"^[^\n]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 
 
 class GradingError(ValueError):
@@ -176,7 +177,7 @@ def grade(submitted: Path, *, timeout: int = 30, base: Path | None = None) -> li
     sources = {study: path for study, path in sources.items() if path.is_file()}
     if not sources:
         raise GradingError("the checkout has no notebooks/<study>/assignment.ipynb to grade against")
-    known = {study: set(_graded(nbformat.read(path, as_version=4))) for study, path in sources.items()}
+    known = {study: _sources(nbformat.read(path, as_version=4)) for study, path in sources.items()}
     reports: list[Report] = []
     claimed: dict[str, list[tuple[Report, Any]]] = {study: [] for study in sources}
     for file in files:
@@ -184,12 +185,14 @@ def grade(submitted: Path, *, timeout: int = 30, base: Path | None = None) -> li
         reports.append(report)
         try:
             notebook = nbformat.read(file, as_version=4)
-            ids = set(_graded(notebook))
+            theirs = _sources(notebook)
         except Exception as error:  # whatever a damaged file may raise in the reader
             report.problems.append(f"this is no notebook that can be read: {str(error).splitlines()[0]:.100}")
             continue
-        report.study = max(known, key=lambda study: len(known[study] & ids))
-        if not known[report.study] & ids:
+        # Assignments may share ids (every one has a q1): what stands in the locked cells tells them apart.
+        alike = {s: (len(known[s].items() & theirs.items()), len(known[s].keys() & theirs.keys())) for s in known}
+        report.study = max(alike, key=lambda study: alike[study])
+        if alike[report.study] == (0, 0):
             report.study = None
             report.problems.append("it holds no cell of any assignment: was it made by 'voicewire student'?")
             continue
@@ -209,11 +212,21 @@ def _text(notebook: Any) -> str:
     return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
 
 
+def _named(cell: Any) -> bool:
+    grader = cell.metadata.get("nbgrader")
+    return isinstance(grader, dict) and isinstance(grader.get("grade_id"), str)
+
+
 def _graded(notebook: Any) -> Iterator[str]:
     for cell in notebook.cells:
-        grader = cell.metadata.get("nbgrader")
-        if isinstance(grader, dict) and isinstance(grader.get("grade_id"), str):
-            yield grader["grade_id"]
+        if _named(cell):
+            yield cell.metadata["nbgrader"]["grade_id"]
+
+
+def _sources(notebook: Any) -> dict[str, str]:
+    """Return what students see in the cells that have an id."""
+    cells = [cell for cell in notebook.cells if _named(cell)]
+    return {cell.metadata["nbgrader"]["grade_id"]: _HIDDEN.sub("", cell.source).strip() for cell in cells}
 
 
 class _Course:

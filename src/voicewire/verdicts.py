@@ -7,6 +7,7 @@ into verdicts. The scorecard page of the book explains the verdicts to its reade
 
 from __future__ import annotations
 
+import html
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from scipy import stats as scipy_stats
 
 from voicewire.stats import Interval, t_interval
 
+MANY = 8
+"""With more values than this a claim's words name the farthest only; a table shows the rest on demand."""
 Holds = Literal["yes", "partly", "no"]
 
 
@@ -46,6 +49,14 @@ def show(value: Any, unit: str = "") -> str:
     if isinstance(value, list | tuple):
         return ", ".join(show(item, unit) for item in value)
     return "" if value is None else str(value)
+
+
+def show_html(value: Any, unit: str = "") -> str:
+    """Print a value for a table cell; a long list is folded."""
+    text = html.escape(show(value, unit))
+    if isinstance(value, Mapping | list | tuple) and len(value) > MANY:
+        return f"<details><summary>{len(value)} values</summary>{text}</details>"
+    return text
 
 
 def band(printed: float | None, tolerance: Mapping[str, Any]) -> tuple[float, float]:
@@ -106,6 +117,15 @@ def _one_value(printed: float | None, value: Any, tolerance: Mapping[str, Any], 
     return Finding("yes" if inside else "no", number, detail, interval)
 
 
+def _farthest(printed: Mapping[Any, Any], parts: Mapping[str, Finding]) -> str:
+    """Say where a long list is farthest from the print, if it prints numbers."""
+    gaps = {str(k): abs(parts[str(k)].reproduced - v) for k, v in printed.items() if isinstance(v, int | float)}
+    if not gaps:
+        return ""
+    label = max(gaps, key=lambda key: gaps[key])
+    return f"; the farthest is {label}: {parts[label].detail}"
+
+
 def value(printed: Any, computed: Any, tolerance: Mapping[str, Any], unit: str = "") -> Finding:
     """Judge a number, or several with a label each, against what is printed.
 
@@ -133,9 +153,12 @@ def value(printed: Any, computed: Any, tolerance: Mapping[str, Any], unit: str =
     parts = {str(k): _one_value(v, by_label[str(k)], tolerance, unit) for k, v in printed.items()}
     held = [label for label, part in parts.items() if part.holds == "yes"]
     holds: Holds = "yes" if len(held) == len(parts) else "partly" if held else "no"
-    detail = "; ".join(f"{label}: {part.detail}" for label, part in parts.items())
-    if holds == "partly":
-        detail = f"holds for {', '.join(held)}. {detail}"
+    if len(parts) > MANY:
+        detail = f"{len(held)} of {len(parts)} hold{_farthest(printed, parts)}"
+    else:
+        detail = "; ".join(f"{label}: {part.detail}" for label, part in parts.items())
+        if holds == "partly":
+            detail = f"holds for {', '.join(held)}. {detail}"
     return Finding(holds, {label: part.reproduced for label, part in parts.items()}, detail)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import claims
-from voicewire.verdicts import show
+from voicewire.verdicts import show_html
 
 PICTURE = Path("book/_static/scorecard.svg")
 WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
@@ -157,8 +157,8 @@ def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
         lines.append(
             f'<tr id="score-{row["id"]}"><th scope="row">{where}<br><code>{row["id"]}</code></th>'
             f"<td>{escape(row['statement'])}</td>"
-            f"<td>{escape(show(row['printed'], row['unit']))}</td>"
-            f"<td>{escape(show(row['reproduced'], row['unit']))}</td>"
+            f"<td>{show_html(row['printed'], row['unit'])}</td>"
+            f"<td>{show_html(row['reproduced'], row['unit'])}</td>"
             f"<td>{badge(row['verdict'])}</td><td>{escape(row['reason'])}{_tolerance(row)}</td></tr>"
         )
     return (
