@@ -17,6 +17,7 @@ NUMBERS = [
     (ex.check_half_width, 385, [20, 150, 1540]),
     (ex.check_effective_samples, 50, [75, 150, 450]),
     (ex.check_round_trips, 200, [120, 160, 60, 0.2]),
+    (ex.check_secure_session, 150, [120, 90, 180, 75, 0.15]),
     (ex.check_loop_without_merging, 9600, [4800, 7200, 5000]),
     (ex.check_break_even, 2, [1, 3, 150]),
     (ex.check_icto_overhead, 462, [294, 390, 16]),

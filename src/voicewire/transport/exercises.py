@@ -12,7 +12,7 @@ __all__ = [
     "check_break_even", "check_cheapest", "check_effective_samples", "check_half_width", "check_header_bytes",
     "check_icto_overhead",
     "check_independent_channel", "check_loop_without_merging", "check_publish_bytes", "check_reading",
-    "check_remaining_length", "check_round_trips", "check_undercount",
+    "check_remaining_length", "check_round_trips", "check_secure_session", "check_undercount",
 ]  # fmt: skip
 
 
@@ -80,6 +80,17 @@ def check_round_trips(answer: object) -> Feedback:
                160: "the subscriber's own PUBREC and PUBREL take another round trip.",
                60: "that is bare TCP."},
         right="ten flights of 20 ms each.",
+    )  # fmt: skip
+
+
+def check_secure_session(answer: object) -> Feedback:
+    """Time for a fresh MQTT message over TLS 1.3 at a round trip of 30 ms, Nagle's algorithm left on (03)."""
+    return number(
+        answer, 150, 0.005, unit="ms",
+        hints={120: "CONNECT follows the client's Finished, and Nagle's algorithm holds it until that is acknowledged.",
+               90: "that is MQTT without TLS.", 180: "TLS 1.3 adds one round trip; two was TLS 1.2.",
+               75: "that is half: MQTT alone takes three round trips."},
+        right="three round trips for MQTT, one for TLS, one for Nagle's algorithm.",
     )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from voicewire.transport import paper, series, theory
 from voicewire.transport.analysis import Recorded
 
 __all__ = [
-    "advice", "beyond", "coalescing", "describe_advice", "headers", "icto_cost", "ladder", "memory", "round_trips", "stall",
-    "times",
+    "advice", "beyond", "coalescing", "describe_advice", "headers", "icto_cost", "ladder", "memory", "round_trips",
+    "stall", "times",
 ]  # fmt: skip
 
 _CONFIGURATIONS = (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))
