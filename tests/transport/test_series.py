@@ -188,3 +188,21 @@ def test_mqtt_5_is_measured_where_mosquitto_is() -> None:
     rows, missing = series.measure(LinkSpec(), bed="proxy", which="mosquitto", iterations=2, sizes=(10,))
     assert missing == {}
     assert "mqtt5-fresh" in set(rows.series)
+
+
+def test_the_figure_shows_the_count_and_both_networks() -> None:
+    from voicewire.transport.figures import beyond
+
+    rtts = {"lan": 0.002, "internet": 0.040}
+    frame = pd.DataFrame(
+        {"series": name, "size": 100, "iteration": i, "round_trips": trips, "time_ms": 100 * trips + i}
+        for name, trips in (("tcp-fresh", 1.5), ("tcp-tls-fresh", 2.5))
+        for i in range(3)
+    )
+    ax = beyond({network: (frame, rtt) for network, rtt in rtts.items()})
+    marks = [line.get_xdata() for line in ax.get_lines() if line.get_label() == "counted on paper"]
+    assert [list(m) for m in marks] == [[1.5, 2.5]]
+    middles = [container[0].get_xdata() for container in ax.containers]
+    assert np.allclose(middles[0], [151 / 2, 251 / 2])
+    assert np.allclose(middles[1], [151 / 40, 251 / 40])
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["TCP fresh", "TCP + TLS fresh"]

@@ -61,7 +61,7 @@ def register(subparsers: Any) -> None:
         "series",
         help="time what goes beyond the paper: TLS, MQTT 5, CoAP, several publishers and subscribers",
         description="Run every series interleaved on one test bed, print what each takes beside its plain counterpart "
-        "(95 %% t intervals) and write series.csv and series.json.",
+        "(95 % t intervals) and write series.csv and series.json.",
     )
     series.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
     series.add_argument(
