@@ -111,7 +111,8 @@ def released(checkout, tmp_path_factory):
     out = tmp_path_factory.mktemp("students")
     made = grading.write_students(out, base=checkout)
     assert [path.relative_to(out).as_posix() for path in made] == [
-        "echo/01_echo.ipynb", "echo/assignment.ipynb", "nfc/01_slots.ipynb", "nfc/assignment.ipynb", "voip/01_voip.ipynb",
+        "echo/01_echo.ipynb", "echo/assignment.ipynb", "nfc/01_slots.ipynb", "nfc/assignment.ipynb",
+        "voip/01_voip.ipynb",
     ]  # fmt: skip
     return out / "nfc" / "assignment.ipynb"
 
