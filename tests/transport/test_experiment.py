@@ -96,11 +96,15 @@ def test_payloads(kind: str) -> None:
 @pytest.mark.parametrize("bed", BEDS)
 @pytest.mark.parametrize("session", ["fresh", "persistent", "loop"])
 def test_tcp_cells(bed: str, session: str) -> None:
-    rows = recording.run_cell(Cell("lan", "tcp", 0, session, "bytes", 1000, iterations=3), bed)
-    assert len(rows) == 3
+    rows = recording.run_cell(Cell("lan", "tcp", 0, session, "bytes", 1000, iterations=5), bed)
+    assert len(rows) == 5
+    if session == "fresh":
+        # eight segments of 32 bytes and two SYNs' 8 more; where a busy machine holds a host up for longer than
+        # TCP delays an acknowledgement, that one goes by itself
+        assert min(row["sender_header"] for row in rows) == min(row["receiver_header"] for row in rows) == 272
     for row in rows:
         if session == "fresh":
-            assert row["sender_header"] == row["receiver_header"] == 272
+            assert row["sender_header"] == row["receiver_header"] and (row["sender_header"] - 272) % 32 == 0
             assert row["time_ms"] >= 1500 * paper.LAN.rtt - 0.5 - 1500 * paper.LAN.jitter
         if session != "loop":
             assert row["sender_payload"] == 1000

@@ -12,7 +12,8 @@ from typing import Any
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 
-TIMEOUT = 5.0
+TIMEOUT = 20.0
+"""Seconds to wait for what must come; long, since a busy machine is no fault of the broker."""
 
 
 class UnexpectedError(AssertionError):
