@@ -1,7 +1,10 @@
 """voicewire.slider: pictures behind range inputs, without a kernel."""
 
+import base64
+import io
 import json
 import re
+import wave
 from typing import Any
 
 import matplotlib
@@ -9,6 +12,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from voicewire.slider import Knob, frames
@@ -53,6 +57,22 @@ def test_frames_are_small_and_all_figures_are_closed():
     data = payload(frames(draw, describe, height=[1, 2])._repr_html_())
     assert all(len(picture) < 10_000 for picture in data["pictures"])
     assert plt.get_fignums() == before
+
+
+def test_each_position_has_its_sound():
+    def tone(height, **_):
+        return np.sin(np.arange(80) * height) / 2, 8000
+
+    html = frames(draw, describe, sound=tone, height=[1, 2])._repr_html_()
+    data = payload(html)
+    assert len(data["sounds"]) == 2
+    assert data["sounds"][0] != data["sounds"][1]
+    with wave.open(io.BytesIO(base64.b64decode(data["sounds"][1]))) as file:
+        assert (file.getframerate(), file.getsampwidth(), file.getnchannels()) == (8000, 1, 1)
+        samples = np.frombuffer(file.readframes(80), np.uint8).astype(float)
+    assert np.abs((samples - 128) / 128 - tone(2)[0]).max() <= 0.5 / 128 + 1e-4
+    assert f'src="data:audio/wav;base64,{data["sounds"][0]}"' in html
+    assert "<audio" not in frames(draw, describe, height=[1, 2])._repr_html_()
 
 
 def test_nothing_is_fetched_and_no_element_needs_an_id():

@@ -7,7 +7,7 @@ import pytest
 import soundfile
 
 from voicewire import cli
-from voicewire.echo import WLDRRLSDCD, complex_taps, paper, speech, study
+from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, figures, paper, speech, study
 from voicewire.echo.measures import (
     Curve,
     dcd_operations,
@@ -156,6 +156,64 @@ def test_command_cancels_a_recording(tmp_path, capsys):
     assert np.std(residual[4000:]) < 0.1 * scale * np.std(signals.d)
 
 
+def test_blocks_give_what_one_piece_gives():
+    signals = Scene(32, 5000, 1, source="white").signals()
+    far, heard = (np.column_stack([z.real, z.imag]) for z in (signals.x, signals.d))
+    seen = []
+    done = cancel.cancel(far, heard[:-7], 8000, length=32, watch=lambda so_far: seen.append(so_far.progress()[1].size))
+    assert seen == [1, 2, 2]  # the last block is shorter than a quarter of a second
+    assert len(done.residual) == 4993
+    scale = float(np.std(far[:4993]))
+    whole = WLDRRLSDCD(32, 1 - 1 / 512, 3, regularization=8, dtype=np.float32)
+    e = whole.process(signals.x[:4993] / scale, signals.d[:4993] / scale)
+    assert np.array_equal(done.residual, np.column_stack([e.real, e.imag]) * scale)
+    ends, values = done.progress()
+    assert ends.tolist() == [0.25, 0.5]
+    assert values[1] == pytest.approx(erle(heard[2000:4000], done.residual[2000:4000]))
+    assert done.erle(0.25, 0.5) == pytest.approx(values[1])
+
+
+def test_canceller_refuses_what_it_cannot_use():
+    good = np.ones((100, 2))
+    bad = good.copy()
+    bad[7, 1] = np.nan
+    for far, mic, message in (
+        (good[:, 0], good, r"the far end must have two channels.*\(100,\)"),
+        (good, bad, "microphone recording is not finite at sample 7"),
+        (good[:0], good, "a recording is empty"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cancel.cancel(far, mic, 8000, length=4)
+    with pytest.raises(ValueError, match="memory"):
+        cancel.cancel(good, good, 8000, length=4, memory=0.1)
+
+
+def test_nothing_is_louder_than_before_when_somebody_begins_to_speak():
+    room = Scene(64, 0, 3, source=speech.talk(6.0, 3)).signals()
+    far, heard = (np.column_stack([z.real, z.imag]) for z in (room.x, room.d))
+    for passes in (1, 3, 5):
+        done = cancel.cancel(far, heard, paper.RATE, length=64, passes=passes)
+        assert np.abs(done.residual).max() < np.abs(heard).max()
+        assert done.erle(0, 2) > 10
+
+
+def test_residual_beyond_full_scale_is_not_clipped(tmp_path):
+    loud = np.array([[0.5, -2.5], [1.5, 0.0]])
+    assert "32-bit" in cancel.write_stereo(tmp_path / "loud.wav", loud, 8000)
+    assert np.array_equal(cancel.read_stereo(tmp_path / "loud.wav")[0], loud)
+    assert cancel.write_stereo(tmp_path / "soft.wav", loud / 10, 8000) == "16 bits"
+
+
+def test_live_figure_shows_what_there_is():
+    rng = np.random.default_rng(0)
+    heard = rng.standard_normal((4000, 2))
+    live = figures.Live(0.5)
+    live(cancel.Cancelled(heard / 10, 8000, heard))
+    (line,) = live.ax.lines
+    assert line.get_xdata().tolist() == [0.25, 0.5]
+    assert np.allclose(line.get_ydata(), 20)
+
+
 def test_command_says_what_is_wrong(tmp_path, capsys):
     mono, stereo8, stereo16 = (tmp_path / name for name in ("mono.wav", "s8.wav", "s16.wav"))
     soundfile.write(mono, np.zeros(100), 8000)
@@ -166,6 +224,7 @@ def test_command_says_what_is_wrong(tmp_path, capsys):
         (mono, stereo8, "stereo recording is needed"),
         (stereo8, stereo16, "resample"),
         (tmp_path / "none.wav", stereo8, "none.wav"),
+        (stereo8, tmp_path / "out.wav", "name another file"),
     ):
         assert cli.main(["echo", str(far), str(mic), out]) == 1
         error = capsys.readouterr().err

@@ -100,12 +100,13 @@ def test_a_capture_written_to_a_file_comes_back(tmp_path) -> None:
             socket.create_connection((link.address_b, 5000)) as client,
         ):
             peer, _ = server.accept()
+            # Their names are asked for now: once both ends have closed, the socket may know no peer any more.
+            source, target = client.getsockname(), client.getpeername()
             client.sendall(b"hello " * 1000)
             client.shutdown(socket.SHUT_WR)
             while peer.recv(1 << 16):
                 pass
             peer.close()
-            source, target = client.getsockname(), client.getpeername()
         here = link.address_a
     capture.write_pcap(tmp_path / "x.pcap", seen.packets)
     back = list(capture.read_pcap(tmp_path / "x.pcap", here))

@@ -213,9 +213,7 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
         key = (cell.network, cell.transport, cell.qos, cell.session, cell.kind, cell.size, cell.gap, cell.nodelay)
         assert found[key] == cell.iterations
     for size in paper.PAYLOADS:
-        # a busy machine may acknowledge once more, or send a probe; the usual connection has eight segments
-        header = recorded.header("lan", "tcp", "fresh", size)
-        assert np.median(header) == header.min() == 272
+        assert set(recorded.header("lan", "tcp", "fresh", size)) == {272}
     with pytest.raises(KeyError, match="not recorded"):
         recorded.cell("lan", "tcp", "fresh", 7)
     # counted on paper, measured: nothing is quicker than light, and little is much slower in the middle
@@ -228,7 +226,6 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
         )
     # broker legs carry what the clients' kernels count, on the network without loss
     lan = recorded.rows[(recorded.rows.network == "lan") & (recorded.rows.session == "fresh")]
-    # (what answers a late retransmission after the close is the broker's to see, and in no socket's counters)
-    mqtt = lan[(lan.transport == "mqtt") & (lan.publisher_retransmitted == 0)]
+    mqtt = lan[lan.transport == "mqtt"]
     assert len(mqtt) > 1000
-    assert (mqtt.broker_in_segments == mqtt.publisher_segments).mean() > 0.999
+    assert (mqtt.broker_in_segments == mqtt.publisher_segments).all()

@@ -26,43 +26,24 @@ def register(subparsers: Any) -> None:
 
 
 def _cancel(args: argparse.Namespace) -> int:
-    import numpy as np
     import soundfile
 
-    from voicewire.echo.dcd import WLDRRLSDCD
-    from voicewire.echo.measures import erle
-    from voicewire.echo.samples import stereo
+    from voicewire.echo.cancel import cancel, read_stereo, write_stereo
 
     try:
-        far, rate = _stereo(args.far)
-        microphone, other = _stereo(args.microphone)
+        if args.residual.resolve() in (args.far.resolve(), args.microphone.resolve()):
+            raise ValueError(f"{args.residual} is a recording to read: name another file for the residual")
+        far, rate = read_stereo(args.far)
+        microphone, other = read_stereo(args.microphone)
         if rate != other:
             raise ValueError(f"{args.far} has {rate} Hz and {args.microphone} {other} Hz: resample one of them")
-        n = min(len(far), len(microphone))
-        if n == 0:
-            raise ValueError("nothing to cancel: a recording is empty")
-        memory = args.memory * args.length
-        if memory <= 1:
-            raise ValueError("--memory times --length must exceed 1 sample")
-        canceller = WLDRRLSDCD(args.length, 1 - 1 / memory, args.passes, regularization=1e-2, dtype=np.float32)
-        scale = float(np.std(far[:n])) or 1.0
-        d = stereo(*(microphone[:n] / scale).T)
-        e = canceller.process(stereo(*(far[:n] / scale).T), d)
-        soundfile.write(args.residual, np.column_stack([e.real, e.imag]) * scale, rate)
+        done = cancel(far, microphone, rate, length=args.length, memory=args.memory, passes=args.passes, progress=True)
+        how = write_stereo(args.residual, done.residual, rate)
     except (OSError, ValueError, soundfile.SoundFileError) as problem:
         print(f"voicewire echo: {problem}", file=sys.stderr)
         return 1
-    late = slice(n // 2, n)
-    print(f"{n / rate:.1f} s at {rate} Hz, {args.length} taps, {args.passes} passes")
-    print(f"ERLE {erle(d, e):.1f} dB over all, {erle(d[late], e[late]):.1f} dB in the second half")
-    print(f"residual: {args.residual}")
+    seconds = len(done.residual) / rate
+    print(f"{seconds:.1f} s at {rate} Hz, {args.length} taps, {args.passes} passes")
+    print(f"ERLE {done.erle():.1f} dB over all, {done.erle(seconds / 2):.1f} dB in the second half")
+    print(f"residual: {args.residual} ({how})")
     return 0
-
-
-def _stereo(path: Path) -> tuple[Any, int]:
-    import soundfile
-
-    samples, rate = soundfile.read(path, always_2d=True)
-    if samples.shape[1] != 2:
-        raise ValueError(f"{path} has {samples.shape[1]} channel(s): a stereo recording is needed")
-    return samples, int(rate)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import DisplayHandle
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from voicewire.echo import paper
+from voicewire.echo.cancel import Cancelled
 from voicewire.echo.measures import Curve, dcd_operations, woodbury_operations
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
 from voicewire.stats import t_interval
@@ -62,6 +65,38 @@ def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     ax.set_ylabel("misalignment (dB)")
     ax.legend()
     return origin(ax, "simulated here")
+
+
+class Live:
+    """ERLE while a canceller works: in JupyterLab a curve that grows, in the book the finished one.
+
+    Parameters
+    ----------
+    seconds : float
+        How long the recording is.
+
+    Examples
+    --------
+    >>> cancel(far, microphone, rate, watch=Live(30))  # doctest: +SKIP
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.ax = new_axes(None, (7.0, 3.0))
+        (self._line,) = self.ax.plot([], [], color=SERIES[0])
+        self.ax.set(xlim=(0, seconds), ylim=(-5, 40), xlabel="time (s)", ylabel="ERLE (dB)")
+        origin(self.ax, "synthetic stand-in")
+        # shown by its own handle only: a figure left open would be shown once more at the cell's end
+        plt.close(self.ax.figure)  # type: ignore[arg-type]
+        self._handle = DisplayHandle()
+        self._handle.display(self.ax.figure)
+
+    def __call__(self, so_far: Cancelled) -> None:
+        """Draw what there is so far."""
+        times, values = so_far.progress()
+        self._line.set_data(times, values)
+        if values.size:
+            self.ax.set_ylim(min(-5.0, values.min() - 1), max(40.0, values.max() + 1))
+        self._handle.update(self.ax.figure)
 
 
 def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit: str, ax: Axes | None = None) -> Axes:

@@ -190,9 +190,9 @@ def _run(options: argparse.Namespace) -> int:
 
 def _record(options: argparse.Namespace) -> int:
     from voicewire.testbed import TestbedError
-    from voicewire.testbed.capability import find_mosquitto
     from voicewire.transport import paper, recording
     from voicewire.transport.cells import full_grid
+    from voicewire.transport.series import broker_here
 
     folder = options.out or paths.data("transport")
     folder.mkdir(parents=True, exist_ok=True)
@@ -201,7 +201,7 @@ def _record(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     try:
         bed = _bed(options)
-        which = options.broker or ("mosquitto" if find_mosquitto() else "embedded")
+        which = options.broker or broker_here()
         if which == "embedded":
             grid = [c for c in grid if c.nodelay]  # Nagle's stall needs a broker that can be told to cause it
             chosen = [c for c in chosen if c.nodelay]

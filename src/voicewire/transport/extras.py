@@ -12,7 +12,6 @@ import json
 import logging
 import queue
 import socket
-import ssl
 import tempfile
 import threading
 import time
@@ -35,6 +34,7 @@ from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell
 from voicewire.transport.run_mqtt import ROLES, Session, broker, run_mqtt
 from voicewire.transport.run_tcp import run_tcp
+from voicewire.transport.series_ends import client_context, server_context
 
 __all__ = ["certificate", "coap_bytes", "copies", "exactly_once", "queued", "record_extras", "tls_bytes"]
 
@@ -171,20 +171,12 @@ def certificate() -> Iterator[tuple[Path, Path]]:
         yield files
 
 
-def _trusting(certificate_file: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.load_verify_locations(certificate_file)
-    context.check_hostname = False  # the name is an address of the day
-    return context
-
-
 def tls_bytes(size: int) -> dict[str, int]:
     """TCP payload bytes of both directions for one message over TLS 1.3: bare TCP, and MQTT QoS 1."""
     from voicewire.testbed import counters
 
-    with certificate() as (crt, key):
-        server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        server_side.load_cert_chain(crt, key)
+    with certificate() as files:
+        server_side, client_side = server_context(files), client_context(files)
         with socket.create_server(("127.0.0.1", 0)) as server:
 
             def serve() -> None:
@@ -196,18 +188,18 @@ def tls_bytes(size: int) -> dict[str, int]:
             thread = threading.Thread(target=serve)
             thread.start()
             plain = socket.create_connection(server.getsockname())
-            with _trusting(crt).wrap_socket(plain) as secure:
+            with client_side.wrap_socket(plain) as secure:
                 secure.sendall(bytes(size))
                 secure.shutdown(socket.SHUT_WR)
                 thread.join(timeout=10)
                 info = counters.read(secure, passive=False)
             tcp = info.payload_out + info.payload_in
         bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
-        config = Config(port=0, tls_cert=crt, tls_key=key)
+        config = Config(port=0, tls_cert=files[0], tls_key=files[1])
         with (
             bed,
             BrokerThread(config) as b,
-            Session(bed, "publisher", ("127.0.0.1", b.port), tls=_trusting(crt)) as pub,
+            Session(bed, "publisher", ("127.0.0.1", b.port), tls=client_side) as pub,
         ):
             pub.connect().ready()
             pub.client.publish(paper.TOPIC, bytes(size), 1).wait_for_publish(10)
