@@ -7,6 +7,7 @@ messages on one topic is passed on as one piece of bytes. What is sent collects 
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, cast
 
 from voicewire.mqtt import packets as p
@@ -26,7 +27,7 @@ class Connection(asyncio.Protocol):
     """The broker's end of one network connection."""
 
     __slots__ = (
-        "blockers", "broker", "closing", "congested", "dirty", "keep_alive", "need", "out", "out_size", "peer",
+        "blockers", "broker", "closing", "congested", "dirty", "fd", "keep_alive", "need", "out", "out_size", "peer",
         "pending", "rest", "seen", "session", "stall_mark", "stall_timer", "stalled", "transport", "waiters",
     )  # fmt: skip
 
@@ -46,6 +47,7 @@ class Connection(asyncio.Protocol):
         self.stall_timer: asyncio.TimerHandle | None = None
         self.blockers: set[Connection] | None = None
         self.waiters: set[Connection] | None = None
+        self.fd = -1
         self.keep_alive = broker.config.limits.connect_timeout
         self.seen = broker.loop.time()
         self.peer = ""
@@ -58,6 +60,10 @@ class Connection(asyncio.Protocol):
         self.peer = f"{address[0]}:{address[1]}" if address else "?"
         limits = self.broker.config.limits
         self.transport.set_write_buffer_limits(limits.out_high, limits.out_low)
+        # Where bytes go as they are, `write` may hand them to the kernel itself.
+        sock = transport.get_extra_info("socket")
+        if os.name == "posix" and sock is not None and transport.get_extra_info("ssl_object") is None:
+            self.fd = sock.fileno()
         self.broker.connections.add(self)
         if self.broker.stuck:
             self.transport.pause_reading()
@@ -88,8 +94,15 @@ class Connection(asyncio.Protocol):
                 return
             data = bytes(rest)
             self.rest = None
+        session = self.session
         try:
-            used = self._packets(data)
+            if len(data) == 4 and data[1] == 2 and session is not None and 0x40 <= data[0] < 0x80:
+                # one acknowledgement, as nearly always when it comes from a subscriber
+                broker.messages_received += 1
+                self._acknowledgement(data[0], data[0] >> 4, data[2] << 8 | data[3], session)
+                used = 4
+            else:
+                used = self._packets(data)
             if used < len(data) and not self.closing:
                 self.rest = bytearray(memoryview(data)[used:])
                 limit = broker.config.limits.max_packet if self.session else BEFORE_CONNECT
@@ -97,7 +110,8 @@ class Connection(asyncio.Protocol):
                 self.need = head[1] if head else 0
         except MalformedError as error:
             self.fail(str(error))
-        broker.flush()
+        if broker.dirty or broker.store is not None:
+            broker.flush()
 
     def pause_writing(self) -> None:
         """More than `out_high` bytes wait for this client: it is not read from until they are gone."""
@@ -182,7 +196,10 @@ class Connection(asyncio.Protocol):
         self.out.append(data)
         self.out_size += len(data)
         if not self.dirty:
-            self.broker.put_off(self)
+            broker = self.broker
+            if not broker.patient:
+                broker.begin_patience()
+            broker.patient.append(self)
 
     def push_qos0(self, data: bytes, count: int) -> None:
         """Send `count` QoS 0 messages, unless too much waits already: then they are dropped."""
@@ -198,7 +215,7 @@ class Connection(asyncio.Protocol):
             self.broker.dirty.append(self)
 
     def write(self) -> None:
-        """Write what has collected."""
+        """Write what has collected: at once where nothing waits already (uvloop waits for the end of its round)."""
         self.dirty = False
         out = self.out
         if out:
@@ -206,6 +223,14 @@ class Connection(asyncio.Protocol):
             self.out = []
             self.out_size = 0
             self.broker.bytes_sent += len(data)
+            if self.fd >= 0 and not self.transport.get_write_buffer_size():
+                try:
+                    sent = os.write(self.fd, data)
+                except OSError:  # the socket is full, or broken: the transport knows what to do
+                    sent = 0
+                if sent == len(data):
+                    return
+                data = data[sent:]
             self.transport.write(data)
 
     @property
@@ -224,7 +249,7 @@ class Connection(asyncio.Protocol):
             return
         self.closing = True
         self.broker.gone(self, will=will)
-        if self.broker.commit():
+        if self.broker.commit() and not self.transport.is_closing():  # a closed descriptor may be somebody else's now
             self.write()
         self.transport.close()
         self.broker.loop.call_later(1.0, self.transport.abort)
@@ -387,15 +412,17 @@ class Connection(asyncio.Protocol):
         entry = session.inflight.get(packet_id)
         qos = 3 if first == 0x56 else 2
         send = self.push
-        if entry is not None and entry[1] < 2:
-            return
-        if entry is not None and entry[0] is not RELEASED:
-            qos = entry[1]
-            session.inflight[packet_id] = (RELEASED, qos, entry[2])
-            self.broker.released(session, entry, data)
-            hold = entry[0].hold
-            if hold is not None and hold.status is None:
-                send = self.put_off  # a publisher waits for others still: what it waits for goes first
+        if entry is not None:
+            message, sent, number = entry
+            if sent < 2:
+                return
+            if message is not RELEASED:
+                qos = sent
+                session.inflight[packet_id] = (RELEASED, qos, number)
+                self.broker.released(session, entry, data)
+                hold = message.hold
+                if hold is not None and hold.status is None:
+                    send = self.put_off  # a publisher waits for others still: what it waits for goes first
         send((b"\x62\x02" if qos == 2 else b"\x66\x02") + packet_id.to_bytes(2, "big"))
 
     def _other(self, first: int, body: bytes, session: Session) -> None:

@@ -92,7 +92,8 @@ class EndToEnd(Core):
     def answered(self, hold: Hold, session: Session, data: bytes) -> None:
         """A subscriber has acknowledged: count it."""
         hold.acknowledge(session.client_id, data)
-        self._keep(hold)
+        if hold.publisher.durable:
+            self._keep(hold)
 
     def _keep(self, hold: Hold) -> None:
         """Let the hold outlive the broker, if its publisher's session does."""
@@ -168,15 +169,13 @@ class EndToEnd(Core):
             self.store.drop_hold(hold)
 
     # ------------------------------------------------------------------ what can wait
-    def put_off(self, connection: Connection) -> None:
-        """Let what `connection` has to send wait until a hold is decided, `PATIENCE` at most.
+    def begin_patience(self) -> None:
+        """What is `patient` from now on waits until a hold is decided, `PATIENCE` at most.
 
         When 80 subscribers answer at once, the last answer is what a publisher waits for. PUBRELs to the others
         would only keep broker, network and subscribers from it.
         """
-        if not self.patient:
-            self.loop.call_later(PATIENCE, self._patience_over)
-        self.patient.append(connection)
+        self.loop.call_later(PATIENCE, self._patience_over)
 
     def end_patience(self) -> None:
         """Send with the next flush what was put off."""

@@ -188,10 +188,12 @@ class Hold:
     def acknowledge(self, client_id: str, data: bytes = b"") -> None:
         """Count a subscriber; once only, however often it answers."""
         if self.status is None and client_id in self.waiting:
-            self.waiting.discard(client_id)
-            self.missing.pop(client_id, None)
+            self.waiting.remove(client_id)
+            if self.missing:
+                self.missing.pop(client_id, None)
             self.acknowledged[client_id] = (int((time.monotonic() - self.started) * 1e6), data)
-            self._check()
+            if not self.waiting or len(self.acknowledged) >= self.need:
+                self._check()
 
     def lose(self, client_id: str, reason: Missing) -> None:
         """The message will never be acknowledged by `client_id`."""
