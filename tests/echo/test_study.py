@@ -100,7 +100,7 @@ def test_theory_is_met_on_a_small_case():
             ).signals()
             curve = follow(WLDRRLSDCD(length, 1 - 1 / (memory * length), reuse), signals, 50)
             ratio = curve.tracking_time(14_000, -20) / expected_tracking(length, memory, reuse)
-            assert 1 <= ratio < 1.7
+            assert 1 <= ratio < 1.6
             floors[reuse] = curve.steady(9_000, 14_000)
         assert abs(floors[3] - floors[1] - expected_rise(3)) < 2
 
@@ -114,16 +114,34 @@ def test_operations_grow_with_length():
     )
 
 
-def test_recorded_seeds_obey_the_theory():
-    rows = study.read("tracking")
-    for family in ("decaying", "room"):
-        for reuse in (1, 3):
-            t20 = np.array(study.column(rows, "t20", family=family, alpha=0.4, reuse=reuse))
-            ratio = t20 / expected_tracking(128, 64, reuse)
-            assert ratio.min() >= 1
-            assert np.median(ratio) < 1.6
-        rise = np.subtract(*(study.column(rows, "before", family=family, alpha=0.4, reuse=n) for n in (3, 1)))
-        assert abs(rise.mean() - expected_rise(3)) < 2
+@pytest.mark.parametrize("family", ["decaying", "room"])
+@pytest.mark.parametrize("reuse", [1, 3, 5])
+def test_recorded_seeds_obey_the_theory(family, reuse):
+    """Every one of five seeds, with a far room that is longer than the filter."""
+    rows = study.read("theory")
+    where = {"far_room": "2L", "family": family}
+    ratio = np.array(study.column(rows, "t20", reuse=reuse, **where)) / expected_tracking(128, 64, reuse)
+    assert ratio.size == 5
+    assert (ratio >= 1).all()
+    assert (ratio <= 1.6).all()
+    rise = np.subtract(*(study.column(rows, "before", reuse=n, **where) for n in (reuse, 1)))
+    assert (np.abs(rise - expected_rise(reuse)) < 2).all()
+
+
+def test_the_search_not_the_noise_delays_behind_a_short_far_room():
+    rows = study.read("theory")
+    worst = {name: max(study.column(rows, "t20", far_room=name, family="decaying", reuse=5)) for name in study.THEORY}
+    assert worst["L"] > 1.5 * worst["2L"]
+    assert worst["L, noise at -45 dB"] > 0.9 * worst["L"]
+    assert worst["L, 12 moves"] < 0.8 * worst["L"]
+
+
+def test_the_recorded_theory_comes_from_this_code():
+    row = next(r for r in study.read("theory") if (r["far_room"], r["family"], r["reuse"]) == ("2L", "room", 5))
+    signals = study.scene(row["seed"], family="room", far_length=256)
+    again = study.track(signals, data_reuse=5)
+    for name in ("t10", "t15", "t20", "before", "after"):
+        assert again[name] == pytest.approx(row[name], rel=0.01)
 
 
 def test_recorded_figure_1_is_the_papers_order():
@@ -164,7 +182,7 @@ def test_blocks_give_what_one_piece_gives():
     assert seen == [1, 2, 2]  # the last block is shorter than a quarter of a second
     assert len(done.residual) == 4993
     scale = float(np.std(far[:4993]))
-    whole = WLDRRLSDCD(32, 1 - 1 / 512, 3, regularization=8, dtype=np.float32)
+    whole = WLDRRLSDCD(32, 1 - 1 / 2048, 3, regularization=8, dtype=np.float32)
     e = whole.process(signals.x[:4993] / scale, signals.d[:4993] / scale)
     assert np.array_equal(done.residual, np.column_stack([e.real, e.imag]) * scale)
     ends, values = done.progress()
@@ -191,7 +209,7 @@ def test_canceller_refuses_what_it_cannot_use():
 def test_nothing_is_louder_than_before_when_somebody_begins_to_speak():
     room = Scene(64, 0, 3, source=speech.talk(6.0, 3)).signals()
     far, heard = (np.column_stack([z.real, z.imag]) for z in (room.x, room.d))
-    for passes in (1, 3, 5):
+    for passes in (1, 3):
         done = cancel.cancel(far, heard, paper.RATE, length=64, passes=passes)
         assert np.abs(done.residual).max() < np.abs(heard).max()
         assert done.erle(0, 2) > 10

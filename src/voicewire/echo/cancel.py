@@ -58,7 +58,7 @@ class Cancelled:
 
 
 def cancel(
-    far: ArrayLike, microphone: ArrayLike, rate: int, *, length: int = 512, memory: float = 16.0, passes: int = 3,
+    far: ArrayLike, microphone: ArrayLike, rate: int, *, length: int = 512, memory: float = 64.0, passes: int = 3,
     watch: Callable[[Cancelled], object] | None = None, progress: bool = False,
 ) -> Cancelled:  # fmt: skip
     """Take the echo of a stereo far end out of a stereo microphone recording.
@@ -74,7 +74,7 @@ def cancel(
     memory : float
         K in lambda = 1 - 1/(K L).
     passes : int
-        Data-reuse passes, N_it.
+        Data-reuse passes, N_it; more than three overshoot on speech.
     watch : callable, optional
         Called after each quarter of a second with what there is so far.
     progress : bool

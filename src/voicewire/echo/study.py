@@ -114,6 +114,28 @@ def tracking() -> Rows:
     return rows
 
 
+THEORY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "2L": ({"far_length": 2 * paper.FIGURE_1.length}, {}),
+    "L": ({}, {}),
+    "L, noise at -45 dB": ({"snr": 45.0}, {}),
+    "L, 12 moves": ({}, {"updates": 12}),
+}
+"""Far rooms of which length, and what else differs from Figure 1: in the scene, in the filter."""
+
+
+def theory() -> Rows:
+    """Tracking against theory: far rooms twice as long and as long as the filter, and what ails the latter."""
+    rows: Rows = []
+    for name, (in_scene, in_filter) in THEORY.items():
+        for family in ("decaying", "room"):
+            for seed in SEEDS:
+                signals = scene(seed, family=family, **in_scene)
+                for reuse in (1, 3, 5):
+                    row = {"far_room": name, "family": family, "reuse": reuse, "seed": seed}
+                    rows.append(row | track(signals, data_reuse=reuse, **in_filter))
+    return rows
+
+
 def equal_work() -> Rows:
     """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned."""
     rows: Rows = []
@@ -161,6 +183,7 @@ def _curves(number: int) -> Rows:
 
 RECORDINGS: dict[str, Callable[[], Rows]] = {
     "tracking": tracking,
+    "theory": theory,
     "equal-work": equal_work,
     "sensitivity": sensitivity,
     "figure-1": lambda: _curves(1),

@@ -150,12 +150,7 @@ class Core:
     ) -> None:
         """Send `message` at QoS 1-3, or let it wait for the window, or for the client."""
         inflight = session.inflight
-        if (
-            connection is None
-            or session.queue
-            or connection.congested
-            or len(inflight) >= self.max_inflight
-        ):
+        if connection is None or session.queue or connection.congested or len(inflight) >= self.max_inflight:
             self._enqueue(session, message, qos)
             return
         packet_id = session.next_id
