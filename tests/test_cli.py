@@ -57,6 +57,12 @@ def test_wrong_usage_is_one_line_and_two(arguments, capsys):
     assert len(err.strip().splitlines()) == 1
 
 
+def test_python_m_voicewire_is_the_command():
+    run = subprocess.run([sys.executable, "-m", "voicewire", "--help"], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0
+    assert run.stdout.startswith("usage: voicewire ")
+
+
 def test_scorecard_json_is_the_scorecard(capsys):
     if not claims.studies():
         pytest.fail("the checkout has no ledger")

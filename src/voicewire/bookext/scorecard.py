@@ -71,7 +71,7 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
     for place, (study, count) in enumerate(table.items()):
         top = place * STEP + 4
         name = titles.get(study, study)
-        name = name if len(name) <= 50 else name[:49].rstrip() + "…"
+        name = name if len(name) <= 50 else name.split(":")[0]
         out.append(f'<text x="4" y="{top + 12}" font-weight="600">{escape(name)}</text>')
         left = 4.0
         for fill, verdict in zip(FILLS, claims.VERDICTS, strict=True):

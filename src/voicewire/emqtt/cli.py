@@ -1,4 +1,4 @@
-"""`voicewire emqtt-record`: run the experiments of chapter 5 again."""
+"""`voicewire emqtt-record`: run the experiments of chapter 5 again; `voicewire emqtt-agent`: count for MQTT 5."""
 
 from __future__ import annotations
 
@@ -21,6 +21,35 @@ def register(subparsers: Any) -> None:
         "--seed", type=int, default=2023, metavar="N", help="seed of the order of trials (default 2023)"
     )
     command.set_defaults(handler=_record)
+    agent = subparsers.add_parser(
+        "emqtt-agent",
+        help="end-to-end acknowledgement beside any MQTT 5 broker",
+        description="Publishers ask with a message to e2e/N/TOPIC and a response topic; the agent passes it on to "
+        "TOPIC, collects the answers of N subscribers and reports once, in JSON. Ctrl-C ends it.",
+    )
+    agent.add_argument("--host", default="127.0.0.1", help="of the broker (default %(default)s)")
+    agent.add_argument("--port", type=int, default=1883, help="of the broker (default %(default)s)")
+    agent.add_argument("--timeout", type=float, default=5.0, metavar="S", help="for the answers (default 5 seconds)")
+    agent.set_defaults(handler=_agent)
+
+
+def _agent(options: argparse.Namespace) -> int:
+    import logging
+    import threading
+
+    from voicewire.emqtt.agent import Agent
+
+    logging.basicConfig(format="%(asctime)s %(levelname)-7s %(message)s", stream=sys.stderr)
+    try:
+        with Agent(options.host, options.port, timeout=options.timeout):
+            print(f"an agent counts at {options.host}:{options.port}: ask on e2e/N/TOPIC", flush=True)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        return 0
+    except (ValueError, OSError) as error:
+        print(f"voicewire emqtt-agent: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _record(options: argparse.Namespace) -> int:

@@ -1,10 +1,12 @@
-"""MQTT 5 request and response with a real client, counted packet by packet (paho-mqtt on mosquitto)."""
+"""MQTT 5 with a real client, counted packet by packet (paho-mqtt on mosquitto): request and response, and the agent."""
 
 from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import Counter
+from contextlib import ExitStack
 from typing import Any
 
 import paho.mqtt.client as paho
@@ -13,25 +15,36 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
 from voicewire.emqtt import paper
+from voicewire.emqtt.agent import Agent, Answerer, Asker
+
+_HANDSHAKE = ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")
+_COUNTED = (*_HANDSHAKE, "PUBACK")
+
+
+def count_packets(client: paho.Client) -> Counter[str]:
+    """Count from now on what a paho client's own log says it sends and receives, as "Sending PUBLISH" and so on."""
+    packets: Counter[str] = Counter()
+
+    def log(_client: paho.Client, _data: object, _level: int, text: str) -> None:
+        way, _, rest = text.partition(" ")
+        if way in ("Sending", "Received"):
+            packets[f"{way} {rest.split(' ')[0].strip('(,')}"] += 1
+
+    client.on_log = log
+    return packets
 
 
 class _Counted:
-    """A paho client that counts what its own log says it sent and received."""
+    """A paho client that counts its packets."""
 
     def __init__(self, port: int, name: str) -> None:
-        self.packets: Counter[str] = Counter()
         self.inbox: queue.Queue[paho.MQTTMessage] = queue.Queue()
         self.ready = threading.Event()
         self.client = paho.Client(CallbackAPIVersion.VERSION2, name, protocol=paho.MQTTv5)
-        self.client.on_log = lambda c, u, level, text: self._log(text)
+        self.packets = count_packets(self.client)
         self.client.on_message = lambda c, u, message: self.inbox.put(message)
         self.client.on_subscribe = lambda *_: self.ready.set()
         self.client.connect("127.0.0.1", port)
-
-    def _log(self, text: str) -> None:
-        way, _, rest = text.partition(" ")
-        if way in ("Sending", "Received"):
-            self.packets[rest.split(" ")[0].strip("(,")] += 1
 
 
 def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
@@ -70,4 +83,37 @@ def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
         each.client.disconnect()
         each.client.loop_stop()
     total = asker.packets + answerer.packets
-    return {name: total[name] for name in ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}
+    return {name: total[f"Sending {name}"] + total[f"Received {name}"] for name in _HANDSHAKE}
+
+
+def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
+    """Let an agent ask so many subscribers, and count the packets at the publisher.
+
+    Parameters
+    ----------
+    port : int
+        A broker that speaks MQTT 5.
+    subscribers : int
+        How many, each a paho client that answers at QoS 1.
+
+    Returns
+    -------
+    dict
+        ``sent`` and ``received`` packets from the question to the end of its handshakes.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(Agent("127.0.0.1", port))
+        for i in range(subscribers):
+            stack.enter_context(Answerer(f"s{i}", "127.0.0.1", port, paper.TOPIC))
+        asker = stack.enter_context(Asker("asker", "127.0.0.1", port))
+        packets = count_packets(asker.client)
+        report = asker.ask(paper.TOPIC, paper.PAYLOAD, subscribers)
+        if report["status"] != "complete":
+            raise RuntimeError(f"not all of {subscribers} subscribers have answered: {report}")
+        deadline = time.monotonic() + 10
+        while not (packets["Received PUBCOMP"] and packets["Sending PUBACK"]) and time.monotonic() < deadline:
+            time.sleep(0.01)
+    return {
+        name: sum(n for packet, n in packets.items() if packet.startswith(way) and packet.split()[1] in _COUNTED)
+        for name, way in (("sent", "Sending"), ("received", "Received"))
+    }

@@ -154,11 +154,16 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
     _write(folder / "weak.csv", weak(max(3, tests // 2), seed, tell))
     if process.mosquitto_version() is not None:
-        from voicewire.emqtt.mqtt5 import request_response
+        from voicewire.emqtt.mqtt5 import asked_through_agent, request_response
 
         with process.mosquitto() as broker:
-            counts = request_response(broker.port)
-        (folder / "mqtt5.json").write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")
+            counts = {
+                "mqtt5": request_response(broker.port),
+                "agent": {str(n): asked_through_agent(broker.port, n) for n in paper.SUBSCRIBERS},
+            }
+        for name, found in counts.items():
+            (folder / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        tell("MQTT 5 on mosquitto: request and response, and the agent")
     about = {
         "command": f"voicewire emqtt-record FOLDER --tests {tests} --seed {seed}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
