@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import decode, read_length
 from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.pressure import Pressure
 from voicewire.mqtt.session import RELEASED, Session
 
 if TYPE_CHECKING:
@@ -23,33 +24,19 @@ BEFORE_CONNECT = 5 * 65537 + 10
 """Largest possible CONNECT; nothing bigger is read from a stranger."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(Pressure):
     """The broker's end of one network connection."""
 
-    __slots__ = (
-        "blockers", "broker", "closing", "congested", "dirty", "fd", "keep_alive", "need", "out", "out_size", "peer",
-        "pending", "rest", "seen", "session", "stall_mark", "stall_timer", "stalled", "transport", "waiters",
-    )  # fmt: skip
+    __slots__ = ("dirty", "fd", "keep_alive", "need", "out", "peer", "rest")
 
     def __init__(self, broker: Broker) -> None:
-        self.broker = broker
-        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
-        self.session: Session | None = None
+        super().__init__(broker)
         self.rest: bytearray | None = None
         self.need = 0
         self.out: list[bytes] = []
-        self.out_size = 0
         self.dirty = False
-        self.closing = False
-        self.congested = False
-        self.stalled = False
-        self.stall_mark = 0
-        self.stall_timer: asyncio.TimerHandle | None = None
-        self.blockers: set[Connection] | None = None
-        self.waiters: set[Connection] | None = None
         self.fd = -1
         self.keep_alive = broker.config.limits.connect_timeout
-        self.seen = broker.loop.time()
         self.peer = ""
 
     # ------------------------------------------------------------------ asyncio's side
@@ -128,59 +115,6 @@ class Connection(asyncio.Protocol):
             self.broker.flush()
         if not self.pressed():
             self.release()
-
-    # ------------------------------------------------------------------ back-pressure
-    def pressed(self) -> bool:
-        """Is this client behind?"""
-        session = self.session
-        return self.congested or bool(session and session.queue and len(session.queue) > 1000)
-
-    def hold_back(self, publisher: Connection) -> None:
-        """Read no more from `publisher` until this client has caught up, or is given up as stalled."""
-        if self.waiters is None:
-            self.waiters = set()
-        self.waiters.add(publisher)
-        if publisher.blockers is None:
-            publisher.blockers = set()
-        publisher.blockers.add(self)
-        publisher.transport.pause_reading()
-        if self.stall_timer is None:
-            self.stall_mark = self._progress()
-            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
-
-    def _progress(self) -> int:
-        session = self.session
-        return self.transport.get_write_buffer_size() + self.out_size + (session.load if session else 0)
-
-    def _watch(self) -> None:
-        """A client that has taken nothing in `stall` seconds holds nobody back any longer."""
-        self.stall_timer = None
-        if not self.waiters:
-            return
-        mark = self._progress()
-        if mark < self.stall_mark:
-            self.stall_mark = mark
-            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
-            return
-        self.broker.log.warning("%s reads nothing: publishers no longer wait for it", self.name)
-        self.release()
-        self.stalled = True
-
-    def release(self) -> None:
-        """Let the publishers go on that waited for this client."""
-        self.stalled = False
-        if self.stall_timer is not None:
-            self.stall_timer.cancel()
-            self.stall_timer = None
-        waiters, self.waiters = self.waiters, None
-        for publisher in waiters or ():
-            if publisher.blockers is not None:
-                publisher.blockers.discard(self)
-                if not publisher.blockers:
-                    publisher.blockers = None
-                    if not publisher.closing and not publisher.congested and not self.broker.stuck:
-                        publisher.seen = self.broker.loop.time()
-                        publisher.transport.resume_reading()
 
     # ------------------------------------------------------------------ sending
     def push(self, data: bytes) -> None:
