@@ -1,16 +1,19 @@
 """Voice over IP: frames simulated and scored per second, the playout bound against dynamic programming, growth.
 
-Rates are given as the time for a million frames: 0.2 s is 5 million frames per second.
-
+Rates are given as the time for a million frames: 0.2 s is 5 million frames per second. Where ns-3 is installed (the
+extra `ns3`), calls by UDP and TCP are simulated there too, and times and median R are set side by side.
 """
 
 from __future__ import annotations
+
+import sys
+from importlib import metadata
 
 import harness
 import numpy as np
 
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, Udp, simulate
-from voicewire.voip import experiments, playout, recursion
+from voicewire.voip import experiments, ns3, playout, recursion
 from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.talk import talk
 from voicewire.voip.transports import transport
@@ -20,6 +23,32 @@ def conversation(frames: int) -> tuple[np.ndarray, np.ndarray]:
     """About so many frames of talk, as one long call."""
     t = talk(np.random.default_rng(1), frames * 0.05 + 10)
     return t.times[:frames], t.spurts[:frames]
+
+
+def beside_ns3(run: harness.Run) -> None:
+    """UDP and TCP in ns-3: how long one call takes, and how far the median R of many calls is from ours."""
+    if not ns3.available():
+        print("ns-3 is not installed (extra: ns3); nothing is compared with it", file=sys.stderr)
+        return
+    peer = f"ns-3 {metadata.version('ns3')}"
+    calls = 12 if run.quick else 60  # losses are not paired, so the medians themselves scatter
+    for name in ns3.NAMES:
+        run.compare(
+            f"one call of 300 s by {name}",
+            lambda name=name: call(name, "G.729", delay_ms=50).r,
+            peer=peer,
+            against=lambda name=name: ns3.call(name, "G.729", delay_ms=50).r,
+            same=lambda a, b: abs(a - b) < 1e-6,
+            rounds=5,
+        )
+        for loss in (0.0, 1e-3, 1e-2):
+            ours, theirs = (
+                float(np.median([simulated(name, "G.729", delay_ms=50, loss=loss, seed=k).r for k in range(calls)]))
+                for simulated in (call, ns3.call)
+            )
+            what = f"{name}, 50 ms, loss {loss:g}"
+            run.record(f"median R of {calls} calls, {what}", ours, "", peer=peer, peer_value=theirs)
+            run.record(f"difference in median R, {what}", abs(ours - theirs), "", at_most=1.0)
 
 
 def benchmarks(run: harness.Run) -> None:
@@ -67,7 +96,8 @@ def benchmarks(run: harness.Run) -> None:
             at_most=60.0,
             rounds=1,
         )
+    beside_ns3(run)
 
 
 if __name__ == "__main__":
-    raise SystemExit(harness.main(benchmarks, __doc__ or "", packages=["numpy", "numba", "voicewire"]))
+    raise SystemExit(harness.main(benchmarks, __doc__ or "", packages=["numpy", "numba", "voicewire", "ns3"]))
