@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from voicewire import figures as house
 from voicewire.emqtt import analysis, counting, paper
@@ -79,6 +80,9 @@ def delays(
         "publisher_cpu_ms": "publisher's CPU time a query (ms)",
     }
     ax.set(xlabel="subscribers", ylabel=names[column], yscale="log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     # below the axes: where the curves run is known only after a measurement
     ax.legend(fontsize=8.5, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     house.origin(ax, "measured here")
