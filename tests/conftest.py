@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Generator
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -24,3 +28,34 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
     return report
+
+
+def _holdings() -> Counter[str]:
+    gc.collect()  # paho's clients know themselves, so their wake-up sockets wait for the collector
+    found: Counter[str] = Counter()
+    for entry in Path("/proc/self/fd").iterdir():
+        try:
+            target = str(entry.readlink())
+        except OSError:  # the one that lists the folder
+            continue
+        if target.startswith(("net:[", "socket:[")) or "tun" in target:
+            found[target] += 1
+    for file in Path("/proc/self/task").glob("*/children"):
+        try:
+            found.update(f"child {pid}" for pid in file.read_text().split())
+        except OSError:  # a thread has ended
+            continue
+    found.update(map(str, Path(tempfile.gettempdir()).glob("voicewire-*")))
+    mounts = Path("/proc/mounts").read_text().splitlines()
+    found.update(line for line in mounts if "netns" in line and "vw-" in line)
+    return found
+
+
+@pytest.fixture
+def holdings() -> Callable[[], Counter[str]]:
+    """What this process holds of the machine, one by one: namespaces, sockets, TUN devices, children, files, mounts.
+
+    Nothing was left behind if `holdings() - before` is empty. What was there before may go meanwhile: idle workers of
+    an earlier test do.
+    """
+    return _holdings

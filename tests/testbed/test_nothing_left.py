@@ -10,6 +10,8 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from voicewire.testbed import Capture, DelayProxy, Host, Link, LinkSpec, Mosquit
 from voicewire.testbed.capability import capabilities, find_mosquitto
 from voicewire.testbed.mosquitto import free_port
 
+Holdings = Callable[[], Counter[str]]
 needs_mosquitto = pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")
 
 
@@ -25,20 +28,6 @@ needs_mosquitto = pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto
 def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Files are counted in a folder that no other program uses."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
-
-def mine() -> dict[str, int]:
-    """What this process holds, and what it left on the machine."""
-    fds = [str(p.readlink()) for p in Path("/proc/self/fd").iterdir() if p.is_symlink()]
-    children = Path(f"/proc/self/task/{os.getpid()}/children")
-    return {
-        "namespaces": sum(f.startswith("net:[") for f in fds),
-        "sockets": sum(f.startswith("socket:[") for f in fds),
-        "tun": sum("tun" in f for f in fds),
-        "children": len(children.read_text().split()) if children.exists() else 0,
-        "files": len(list(Path(tempfile.gettempdir()).glob("voicewire-*"))),
-        "mounts": sum("netns" in line and "vw-" in line for line in Path("/proc/mounts").read_text().splitlines()),
-    }
 
 
 class BoomError(Exception):
@@ -64,15 +53,17 @@ def build(raise_it: BaseException | None) -> None:
 
 @pytest.mark.root
 @pytest.mark.parametrize("error", [None, BoomError(), KeyboardInterrupt()], ids=["end", "exception", "ctrl-c"])
-def test_after_the_end_an_exception_or_ctrl_c(privileged: None, error: BaseException | None) -> None:
+def test_after_the_end_an_exception_or_ctrl_c(
+    privileged: None, error: BaseException | None, holdings: Holdings
+) -> None:
     build(None)  # the first use of libraries opens files of their own
-    before = mine()
+    before = holdings()
     if error is None:
         build(None)
     else:
         with pytest.raises(type(error)):
             build(error)
-    assert mine() == before
+    assert not holdings() - before
 
 
 @pytest.mark.root
@@ -115,13 +106,13 @@ def in_use() -> set[str]:
 
 
 @needs_mosquitto
-def test_port_in_use_is_one_clear_error() -> None:
-    before = mine()
+def test_port_in_use_is_one_clear_error(holdings: Holdings) -> None:
+    before = holdings()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(TestbedError, match=f"port {port} is in use"):
             Mosquitto(port=port)
-    assert mine() == before
+    assert not holdings() - before
 
 
 def test_without_mosquitto_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,20 +121,22 @@ def test_without_mosquitto_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -
         Mosquitto(port=free_port())
 
 
-def test_without_privileges_is_one_clear_error_and_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_privileges_is_one_clear_error_and_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, holdings: Holdings
+) -> None:
     def refuse(function: str, *arguments: int) -> None:
         if function == "unshare":
             raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr("voicewire.testbed.hosts._call", refuse)
-    before = mine()
+    before = holdings()
     with pytest.raises(TestbedError, match="run as root, or use the loopback proxy"):
         Host("a")
     found = capabilities()
     assert not found.namespaces
     assert found.bed == "proxy"
     assert "proxy" in found.line()
-    assert mine() == before
+    assert not holdings() - before
 
 
 def test_capture_forbidden_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,8 +159,8 @@ def test_without_ipv6_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.counters
 
 
-def test_the_proxy_leaves_nothing() -> None:
-    before = mine()
+def test_the_proxy_leaves_nothing(holdings: Holdings) -> None:
+    before = holdings()
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         DelayProxy(server.getsockname(), 0.01) as proxy,
@@ -177,6 +170,6 @@ def test_the_proxy_leaves_nothing() -> None:
         peer, _ = server.accept()
         peer.close()
     limit = time.monotonic() + 5
-    while mine() != before and time.monotonic() < limit:
+    while holdings() - before and time.monotonic() < limit:
         time.sleep(0.05)
-    assert mine() == before
+    assert not holdings() - before
