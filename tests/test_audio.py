@@ -8,7 +8,7 @@ import wave
 import numpy as np
 import pytest
 
-from voicewire.audio import player
+from voicewire.audio import encode, player
 
 
 def decode(html: str) -> tuple[wave._wave_params, np.ndarray]:
@@ -53,3 +53,10 @@ def test_label_is_shown_and_escaped():
 def test_impossible_sounds(samples, rate, label, message):
     with pytest.raises(ValueError, match=message):
         player(samples, rate, label)
+
+
+def test_eight_bits_lie_around_128_and_other_numbers_are_refused():
+    with wave.open(io.BytesIO(encode(np.array([0.0, 1.0, -1.0, 0.5]), 8000, bits=8))) as file:
+        assert list(file.readframes(4)) == [128, 255, 0, 192]
+    with pytest.raises(ValueError, match="8 or 16 bits here, not 12"):
+        encode(np.zeros(4), 8000, bits=12)

@@ -95,9 +95,10 @@ def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
         out.setnchannels(1 if sound.ndim == 1 else 2)
         out.setsampwidth(bits // 8)
         out.setframerate(int(rate))
-        # WAV counts 16 bits around zero and 8 bits around 128
-        eight = np.clip(np.round(sound / 256) + 128, 0, 255).astype(np.uint8)
-        out.writeframes(sound.astype("<i2").tobytes() if bits == 16 else eight.tobytes())
+        if bits == 16:
+            out.writeframes(sound.astype("<i2").tobytes())
+        else:  # WAV counts 16 bits around zero, 8 bits around 128
+            out.writeframes(np.clip(np.round(sound / 256) + 128, 0, 255).astype(np.uint8).tobytes())
     return file.getvalue()
 
 

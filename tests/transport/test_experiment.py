@@ -14,7 +14,7 @@ from voicewire import paths
 from voicewire.testbed import TestbedError
 from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.hosts import may_make_namespaces
-from voicewire.transport import examples, paper, recording, theory
+from voicewire.transport import examples, paper, recording, reproduce, theory
 from voicewire.transport.analysis import Recorded, coverage, goodput
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell, full_grid, small_grid
@@ -229,3 +229,21 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
     mqtt = lan[lan.transport == "mqtt"]
     assert len(mqtt) > 1000
     assert (mqtt.broker_in_segments == mqtt.publisher_segments).all()
+
+
+def test_shares_of_factors_tell_doubt_from_certainty() -> None:
+    """TCP takes 10 ms; MQTT 20 ms on the edge at QoS 0 (spread evenly), clearly less at 1, clearly more at 2."""
+    edge = np.linspace(19, 21, 101)
+    times = {("tcp", 0): np.full(101, 10.0), ("mqtt", 0): edge, ("mqtt", 1): edge - 5, ("mqtt", 2): edge + 5}
+    frames = [
+        pd.DataFrame(
+            Cell("lan", transport, qos, "fresh", kind, size, iterations=101).columns()
+            | {"iteration": np.arange(101), "time_ms": t}
+        )
+        for (transport, qos), t in times.items()
+        for kind in ("bytes", "file")
+        for size in paper.PAYLOADS
+    ]
+    found = reproduce.factor_shares(Recorded(pd.concat(frames)), "lan")
+    assert found["beyond doubt"] == pytest.approx(1 / 3)
+    assert found["within the interval"] == pytest.approx(2 / 3)
