@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from voicewire import figures as house
 from voicewire.emqtt import analysis, counting, paper
@@ -50,6 +50,7 @@ def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None
         counts = [counting.received(reading, k) for k in n]
         ax.plot(n, counts, color=colour, marker=marker, linestyle=line, label=counting.LABELS[reading])
     ax.set(xlabel="subscribers", ylabel="packets received by the publisher")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     house.origin(ax, "theory")
     return ax

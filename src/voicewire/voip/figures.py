@@ -182,13 +182,15 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
     for k, (name, curve) in enumerate(curves.items()):
         colour = house.SERIES[k % 8]
         x = curve.x if what == "delay" else 100 * curve.x
+        below = len(curves) - 1 - k  # where curves coincide, the lower ones look out from under the upper ones
         ax.plot(
             x,
             curve.median,
             color=colour,
             linestyle=house.LINESTYLES[k % 8],
+            linewidth=1.2 + 0.6 * below,
             marker=house.MARKERS[k % 8],
-            markersize=4,
+            markersize=3.5 + 0.9 * below,
             label=name,
         )
         house.interval_band(ax, x, *curve.quartiles, colour)
