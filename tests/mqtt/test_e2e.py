@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from voicewire.mqtt import BrokerThread, Limits
+from voicewire.mqtt import BrokerThread, Limits, endtoend
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.wire import Wire, connect, subscribed
@@ -92,6 +92,31 @@ def test_rule_pubrel_may_wait(port: int) -> None:
         got = take(one, b"y")
         one.send(p.Pubrec(got.packet_id, 3), p.Pingreq())
         one.expect(p.Pubrel(got.packet_id, 3), p.Pingresp())  # what follows does not overtake it
+
+
+def test_what_is_written_early_overtakes_nothing(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message that somebody waits for is written early, but behind what its subscriber is owed."""
+    monkeypatch.setattr(endtoend, "PATIENCE", 60.0)
+    with subscribed(port, "owed", qos=3) as one, subscribed(port, "owed", qos=3) as two, asking(port) as wire:
+        wire.send(p.Publish("owed", b"x", 3, packet_id=7, waited=2))
+        take(two)
+        got = take(one)
+        one.send(p.Pubrec(got.packet_id, 3))
+        wire.quiet()  # PUBREC has been heard; PUBREL waits for `two`
+        wire.send(p.Publish("owed", b"y", 3, packet_id=8, waited=2))
+        one.expect(p.Pubrel(got.packet_id, 3))
+        take(one, b"y")
+
+
+def test_a_message_larger_than_the_socket_arrives_whole(port: int) -> None:
+    blob = bytes(range(256)) * 20_000
+    with subscribed(port, "large", qos=3) as one, asking(port) as wire:
+        wire.send(p.Publish("large", blob, 3, packet_id=1, waited=1))
+        wire.quiet()  # nobody has read yet
+        got = one.publication()
+        assert hash(got.payload) == hash(blob)  # five million bytes are no message for people
+        acknowledge(one, got)
+        wire.expect(p.Pubrec(1, 3))
 
 
 def test_rule_asynchronous(port: int) -> None:

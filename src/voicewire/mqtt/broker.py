@@ -205,7 +205,7 @@ class Broker(EndToEnd):
         for message, _, _ in [*session.inflight.values(), *(session.queue or ())]:
             if message.hold is not None:
                 message.hold.lose(session.client_id, Missing.SESSION_ENDED)
-                self._keep(message.hold)
+                self.keep(message.hold)
 
     def restored(self, waiting: dict[Hold, set[str]]) -> None:
         """After a restart: who can still acknowledge what (sessions that were not kept cannot)."""

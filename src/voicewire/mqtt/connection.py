@@ -83,18 +83,20 @@ class Connection(Pressure):
             self.rest = None
         session = self.session
         try:
-            if len(data) == 4 and data[1] == 2 and session is not None and 0x40 <= data[0] < 0x80:
+            if len(data) == 4 and data[1] == 2 and session is not None and 0x40 <= (first := data[0]) < 0x80:
                 # one acknowledgement, as nearly always when it comes from a subscriber
                 broker.messages_received += 1
-                self._acknowledgement(data[0], data[0] >> 4, data[2] << 8 | data[3], session)
-                used = 4
+                if first == 0x56:
+                    self._pubrec(first, data[2] << 8 | data[3], session, b"")
+                else:
+                    self._acknowledgement(first, first >> 4, data[2] << 8 | data[3], session)
             else:
                 used = self._packets(data)
-            if used < len(data) and not self.closing:
-                self.rest = bytearray(memoryview(data)[used:])
-                limit = broker.config.limits.max_packet if self.session else BEFORE_CONNECT
-                head = read_length(self.rest, 0, limit)
-                self.need = head[1] if head else 0
+                if used < len(data) and not self.closing:
+                    self.rest = bytearray(memoryview(data)[used:])
+                    limit = broker.config.limits.max_packet if self.session else BEFORE_CONNECT
+                    head = read_length(self.rest, 0, limit)
+                    self.need = head[1] if head else 0
         except MalformedError as error:
             self.fail(str(error))
         if broker.dirty or broker.store is not None:
@@ -343,21 +345,25 @@ class Connection(Pressure):
             raise MalformedError(f"reserved flags {first & 15:04b} [MQTT-2.2.2-2]")
 
     def _pubrec(self, first: int, packet_id: int, session: Session, data: bytes) -> None:
-        entry = session.inflight.get(packet_id)
+        if not packet_id:
+            raise MalformedError("packet id 0 [MQTT-2.3.1-1]")
+        inflight = session.inflight
+        entry = inflight.get(packet_id)
         qos = 3 if first == 0x56 else 2
-        send = self.push
         if entry is not None:
             message, sent, number = entry
             if sent < 2:
                 return
             if message is not RELEASED:
                 qos = sent
-                session.inflight[packet_id] = (RELEASED, qos, number)
+                inflight[packet_id] = (RELEASED, qos, number)
                 self.broker.released(session, entry, data)
                 hold = message.hold
                 if hold is not None and hold.status is None:
-                    send = self.put_off  # a publisher waits for others still: what it waits for goes first
-        send((b"\x62\x02" if qos == 2 else b"\x66\x02") + packet_id.to_bytes(2, "big"))
+                    # a publisher waits for others still: what it waits for goes first
+                    self.put_off((0x66020000 | packet_id if qos == 3 else 0x62020000 | packet_id).to_bytes(4, "big"))
+                    return
+        self.push((0x66020000 | packet_id if qos == 3 else 0x62020000 | packet_id).to_bytes(4, "big"))
 
     def _other(self, first: int, body: bytes, session: Session) -> None:
         """Packets that are not worth a short cut."""

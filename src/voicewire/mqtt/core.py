@@ -161,17 +161,23 @@ class Core:
         number = 0
         if session.durable and self.store is not None:
             number = self.store.outgoing(session.client_id, packet_id, qos, message)
-        if message.hold is not None:
-            message.hold.expect(session.client_id)
+        hold = message.hold
+        if hold is not None:
+            if hold.named or hold.acknowledged:
+                hold.expect(session.client_id)
+            else:
+                hold.waiting.add(session.client_id)
         inflight[packet_id] = (message, qos, number)
         payload = message.payload
-        session.load += len(payload)
+        size = len(payload)
+        session.load += size
         self.publish_sent += 1
         if route is None or message.retain:
             connection.push(message.encode(qos, packet_id))
         else:
-            head = route.head(qos, len(payload)) + packet_id.to_bytes(2, "big")
-            connection.push(head + payload if qos < 3 else head + b"\0\0" + payload)
+            head = route.heads.get(size << 2 | qos) or route.head(qos, size)
+            extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
+            connection.push(head + extra + payload)
 
     def _enqueue(self, session: Session, message: Message, qos: int) -> None:
         limits = self.config.limits
@@ -232,8 +238,11 @@ class Core:
         session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.released(number)
-        if message.hold is not None:
-            self.answered(message.hold, session, data)
+        hold = message.hold
+        if hold is not None:
+            hold.acknowledge(session.client_id, data)
+            if hold.publisher.durable:
+                self.keep(hold)
 
     def finished(self, session: Session, entry: Outgoing, connection: Connection) -> None:
         """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go."""
@@ -241,8 +250,11 @@ class Core:
         session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.done(number)
-        if qos == 1 and message.hold is not None:
-            self.answered(message.hold, session, b"")
+        hold = message.hold
+        if qos == 1 and hold is not None:
+            hold.acknowledge(session.client_id)
+            if hold.publisher.durable:
+                self.keep(hold)
         if session.queue:
             self.pump(session, connection)
         if (connection.waiters or connection.stalled) and not connection.pressed():
@@ -280,8 +292,8 @@ class Core:
                 self.publish_sent += 1
 
     # ------------------------------------------------------------------ what the broker adds
-    def answered(self, hold: Hold, session: Session, data: bytes) -> None:
-        """A subscriber has acknowledged a message whose publisher waits for it."""
+    def keep(self, hold: Hold) -> None:
+        """Let the hold outlive the broker, if its publisher's session does."""
         raise NotImplementedError
 
     def restored(self, waiting: dict[Hold, set[str]]) -> None:

@@ -87,15 +87,9 @@ class EndToEnd(Core):
             seconds = limit * p.TICK or self.config.limits.hold_timeout
             hold.timer = self.loop.call_later(seconds, self._expire, hold)
         hold.begin()
-        self._keep(hold)
+        self.keep(hold)
 
-    def answered(self, hold: Hold, session: Session, data: bytes) -> None:
-        """A subscriber has acknowledged: count it."""
-        hold.acknowledge(session.client_id, data)
-        if hold.publisher.durable:
-            self._keep(hold)
-
-    def _keep(self, hold: Hold) -> None:
+    def keep(self, hold: Hold) -> None:
         """Let the hold outlive the broker, if its publisher's session does."""
         if hold.publisher.durable and self.store is not None and hold.qos > 1:
             self.store.keep(hold)
