@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.emqtt import analysis, counting, figures, paper, rules, trace
+from voicewire.emqtt import analysis, counting, figures, paper, population, rules, trace
 from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
-from voicewire.emqtt.population import Population, split
+from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import PAUSE, weak
 from voicewire.mqtt import BrokerThread, Config, MalformedError, process
 from voicewire.mqtt import packets as p
@@ -125,11 +128,71 @@ def test_dissection_of_two_packets() -> None:
         dissect(p.encode(p.Pingreq()) * 2)
 
 
-def test_split() -> None:
-    data = p.encode(p.Pingreq()) + p.encode(p.Publish("T", bytes(300))) + b"\x40\x02\x00"
-    packets, rest = split(data)
-    assert [len(x) for x in packets] == [2, 306] and rest == b"\x40\x02\x00"
-    assert split(b"\x30") == ([], b"\x30") and split(b"\x30\x80") == ([], b"\x30\x80")
+@contextmanager
+def between(port: int, alter: Callable[[bytes], Iterable[bytes]]) -> Iterator[int]:
+    """A proxy before the broker that sends clients what `alter` makes of each piece that the broker sends."""
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+        def pump(source: socket.socket, target: socket.socket, change: Callable[[bytes], Iterable[bytes]]) -> None:
+            with suppress(OSError):
+                while data := source.recv(1 << 16):
+                    for piece in change(data):
+                        target.sendall(piece)
+            with suppress(OSError):
+                target.shutdown(socket.SHUT_WR)
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    client = stack.enter_context(server.accept()[0])
+                    broker = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+                    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                    for way in ((client, broker, lambda data: [data]), (broker, client, alter)):
+                        threading.Thread(target=pump, args=way, daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def test_packets_may_be_cut_anywhere(port: int) -> None:
+    with between(port, lambda data: (data[i : i + 1] for i in range(len(data)))) as door, Population(door, 2) as people:
+        for reading in counting.READINGS:
+            trial = people.trial(reading)
+            assert trial.messages == counting.messages(reading, 2)
+            assert (trial.received, trial.sent) == (counting.received(reading, 2), counting.sent(reading, 2))
+
+
+@pytest.mark.parametrize(
+    ("instead", "error", "words"),
+    [
+        (b"", TimeoutError, "all with 2 subscribers: no answer in 0.3 s"),
+        (b"\x30\xff\x7f" + bytes(600), ConnectionError, "a packet of more than 512 bytes"),
+        (b"\x30\xff\xff\xff\xff\x7f", ConnectionError, "what is no packet of MQTT 3.1.1"),  # five bytes of length
+        (b"\x34\x04\xff\xff\x00\x01", ConnectionError, "what is no packet"),  # a topic longer than its packet
+        (b"\x34\x03\x00\x01T", ConnectionError, "what is no packet"),  # no packet id
+        (b"\x30\x00", ConnectionError, "what is no packet"),
+        (b"\x56\x01\x00", ConnectionError, "what is no packet"),
+        (None, ConnectionError, "the broker closed a connection"),
+    ],
+)
+def test_a_trial_that_cannot_end_says_why(
+    instead: bytes | None, error: type[Exception], words: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = False
+
+    def alter(data: bytes) -> list[bytes]:
+        if broken and instead is None:
+            raise OSError("cut")
+        return [instead or b""] if broken else [data]
+
+    with between(port, alter) as door, Population(door, 2) as people:
+        people.trial("all")
+        broken = True
+        monkeypatch.setattr(population, "TIMEOUT", 0.3)
+        with pytest.raises(error, match=words):
+            people.trial("all")
 
 
 EXERCISES = {

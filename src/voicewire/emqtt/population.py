@@ -1,19 +1,19 @@
 """One publisher and n subscribers on raw sockets in one thread: the experiments of chapter 5, on any broker.
 
 Each trial sends one query and goes on until every exchange that it started is complete, so that trials do not
-overlap. The same lean code plays all parts in every reading: what differs is the protocol.
+overlap. The same compiled loop plays all parts in every reading: what differs is the protocol.
 """
 
 from __future__ import annotations
 
 import select
 import socket
-import time
-from collections import deque
 from dataclasses import dataclass
 from types import TracebackType
 
-from voicewire.emqtt import paper
+import numpy as np
+
+from voicewire.emqtt import _exchange, paper
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.load import exactly
 
@@ -51,26 +51,6 @@ class Trial:
     cpu: float = 0.0
 
 
-def split(data: bytes) -> tuple[list[bytes], bytes]:
-    """Cut `data` into packets; returns them and what is left of the last."""
-    n = len(data)
-    if n > 1 and data[1] == n - 2 < 128:  # one short packet, as nearly always
-        return [data], b""
-    found, pos = [], 0
-    while n - pos >= 2:
-        size, at, shift = data[pos + 1] & 0x7F, pos + 2, 7
-        if data[pos + 1] & 0x80:
-            if at >= n:
-                break
-            size |= data[at] << shift
-            at += 1
-        if at + size > n:
-            break
-        found.append(data[pos : at + size])
-        pos = at + size
-    return found, data[pos:]
-
-
 class Population:
     """One publisher and `n` subscribers, connected and subscribed.
 
@@ -103,14 +83,17 @@ class Population:
         if qos3:
             self.publisher.sendall(p.encode(p.Subscribe(2, (("$e2e/hello", 3),))))
             exactly(self.publisher, 5)
-        self.subscribers = {}
-        for i in range(n):
-            sock = self._attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2)
-            self.subscribers[sock.fileno()] = sock
-        self.slow = frozenset(list(self.subscribers)[:slow])
-        self._rest: dict[int, bytes] = {}
+        self.subscribers = [self._attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2) for i in range(n)]
+        self.slow = slow
+        everybody = [self.publisher, *self.subscribers]
+        self._fds = np.array([sock.fileno() for sock in everybody], np.int32)
+        self._index = np.zeros(self._fds.max() + 1, np.int64)
+        self._index[self._fds] = np.arange(n + 1)
+        self._rest = np.empty((n + 1, _exchange.REST), np.uint8)
+        self._kept = np.zeros(n + 1, np.int64)
         self._next = 0
-        for sock in [self.publisher, *self.subscribers.values()]:
+        for sock in everybody:
+            sock.setblocking(True)  # who waits is epoll, in the compiled loop
             self._poll.register(sock.fileno(), select.EPOLLIN)
 
     def _attach(self, port: int, name: str, topic: str, qos: int) -> socket.socket:
@@ -129,7 +112,7 @@ class Population:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._poll.close()
-        for sock in [self.publisher, *self.subscribers.values()]:
+        for sock in [self.publisher, *self.subscribers]:
             sock.close()
 
     def trial(self, reading: str) -> Trial:
@@ -144,139 +127,59 @@ class Population:
         ------
         TimeoutError
             If it is not over in time.
+        ConnectionError
+            If the broker closes a connection, or sends what no trial needs.
         """
         self._next = self._next % 60000 + 1
-        run = _Run(self, reading, self._next)
-        run.start()
-        publisher = self.publisher.fileno()
-        while not run.over():
-            events = self._poll.poll(run.patience())
-            if not events and not run.answer_late():
-                raise TimeoutError(f"{reading} with {self.n} subscribers: no answer in {TIMEOUT:g} s")
-            for fd, _ in events:
-                if fd == publisher:
-                    run.at_publisher()
-                else:
-                    run.at_subscriber(fd, self.subscribers[fd])
-        return run.trial
+        responses = {"mqtt-2": 2, "mqtt-0": 0}.get(reading)
+        response = b""
+        if responses is not None:
+            packet = p.Publish(RESPONSES, paper.PAYLOAD, responses, packet_id=7 if responses else 0)
+            response = p.encode(packet)
+        left = np.array(
+            [
+                self.n if response else 0,
+                self.n * (2 if responses == 2 else 1) + 1,
+                self.n if responses == 2 else 0,
+            ]
+        )
+        results = np.zeros(_exchange.RESULTS, np.int64)
+        query, answer = (np.frombuffer(data, np.uint8) for data in (self._query(reading, self._next), response))
+        end = _exchange.run(
+            self._poll.fileno(), self._index, self._fds, query, answer, left, self.slow, round(1e9 * self.pause),
+            round(1e9 * TIMEOUT), self._rest, self._kept, results,
+        )  # fmt: skip
+        if end != _exchange.DONE:
+            raise _why_not(end, f"{reading} with {self.n} subscribers")
+        ns = results / 1e9
+        return Trial(
+            end_to_end=float(ns[_exchange.END_TO_END]),
+            completion=float(ns[_exchange.COMPLETION]),
+            received=int(results[_exchange.RECEIVED]),
+            sent=int(results[_exchange.SENT]),
+            received_bytes=int(results[_exchange.BYTES_RECEIVED]),
+            sent_bytes=int(results[_exchange.BYTES_SENT]),
+            messages=int(results[_exchange.MESSAGES]),
+            cpu=float(ns[_exchange.CPU]),
+        )
 
-    def receive(self, fd: int, sock: socket.socket) -> list[bytes]:
-        """Return the packets that have come on one socket."""
-        data = sock.recv(65536)
-        if not data:
-            raise ConnectionError("the broker closed the connection")
-        found, rest = split(self._rest.pop(fd, b"") + data)
-        if rest:
-            self._rest[fd] = rest
-        return found
-
-
-class _Run:
-    """One trial on its way."""
-
-    def __init__(self, population: Population, reading: str, packet_id: int) -> None:
-        self.all = population
-        self.reading = reading
-        self.responses = {"mqtt-2": 2, "mqtt-0": 0}.get(reading)
-        self.id = packet_id.to_bytes(2, "big")
-        self.trial = Trial()
-        self.started = 0.0
-        self.left_responses = population.n if self.responses is not None else 0
-        self.left_handshakes = population.n * (1 if self.responses in (None, 0) else 2) + 1
-        self.left_releases = population.n if self.responses == 2 else 0
-        self.answer = b""
-        self.late: deque[tuple[float, socket.socket, bytes]] = deque()
-        if self.responses is not None:
-            packet = p.Publish(RESPONSES, paper.PAYLOAD, self.responses, packet_id=7 if self.responses else 0)
-            self.answer = p.encode(packet)
-
-    def query(self) -> bytes:
-        n, packet_id = self.all.n, int.from_bytes(self.id, "big")
-        if self.responses is not None:
+    def _query(self, reading: str, packet_id: int) -> bytes:
+        n = self.n
+        if reading in ("mqtt-2", "mqtt-0"):
             return p.encode(p.Publish(paper.TOPIC, paper.PAYLOAD, 2, packet_id=packet_id))
-        if self.reading == "unmodified":
+        if reading == "unmodified":
             return p.encode(p.Publish(f"$e2e/{n}/{paper.TOPIC}", paper.PAYLOAD, 2, packet_id=packet_id))
-        waited = {"first": 0, "half": max(1, n // 2), "all": n}[self.reading]
+        waited = {"first": 0, "half": max(1, n // 2), "all": n}[reading]
         return p.encode(p.Publish(paper.TOPIC, paper.PAYLOAD, 3, packet_id=packet_id, waited=waited))
 
-    def start(self) -> None:
-        data = self.query()
-        cpu = time.thread_time_ns()
-        self.started = time.perf_counter()
-        self.all.publisher.sendall(data)
-        self._count_sent(data, 1, cpu)
 
-    def _count_sent(self, data: bytes, packets: int, cpu: int) -> None:
-        trial = self.trial
-        trial.sent += packets
-        trial.messages += packets
-        trial.sent_bytes += len(data)
-        trial.cpu += (time.thread_time_ns() - cpu) / 1e9
-
-    def at_publisher(self) -> None:
-        cpu = time.thread_time_ns()
-        out, trial = [], self.trial
-        for packet in self.all.receive(self.all.publisher.fileno(), self.all.publisher):
-            now = time.perf_counter() - self.started
-            trial.received += 1
-            trial.messages += 1
-            trial.received_bytes += len(packet)
-            kind, packet_id = packet[0] & 0xF0, packet[2:4]
-            if kind == 0x50:
-                if self.responses is None:
-                    trial.end_to_end = now
-                out.append(bytes((0x66 if packet[0] == 0x56 else 0x62, 2)) + packet_id)
-            elif kind == 0x70:
-                trial.completion = now
-                self.left_handshakes -= 1
-            elif kind == 0x30:
-                self.left_responses -= 1
-                if not self.left_responses:
-                    trial.end_to_end = now
-                if packet[0] & 6:
-                    out.append(b"\x50\x02" + packet[5:7])
-            elif kind == 0x60:
-                out.append(b"\x70\x02" + packet_id)
-                self.left_releases -= 1
-        data = b"".join(out)
-        if data:
-            self.all.publisher.sendall(data)
-        self._count_sent(data, len(out), cpu)
-
-    def at_subscriber(self, fd: int, sock: socket.socket) -> None:
-        out, trial = [], self.trial
-        for packet in self.all.receive(fd, sock):
-            trial.messages += 1
-            kind = packet[0] & 0xF0
-            if kind == 0x30:
-                out.append((b"\x56\x02" if packet[0] & 6 == 6 else b"\x50\x02") + packet[5:7])
-                if self.answer:
-                    out.append(self.answer)
-            elif kind == 0x60:
-                out.append(bytes((0x76 if packet[0] == 0x66 else 0x70, 2)) + packet[2:4])
-                self.left_handshakes -= 1
-            elif kind == 0x50:
-                out.append(b"\x62\x02" + packet[2:4])
-            elif kind == 0x70:
-                self.left_handshakes -= 1
-        trial.messages += len(out)
-        if out and fd in self.all.slow:
-            self.late.append((time.perf_counter() + self.all.pause, sock, b"".join(out)))
-        elif out:
-            sock.sendall(b"".join(out))
-        self.answer_late()
-
-    def patience(self) -> float:
-        """Seconds until a slow subscriber answers, `TIMEOUT` without one."""
-        return max(0.0, self.late[0][0] - time.perf_counter()) if self.late else TIMEOUT
-
-    def answer_late(self) -> bool:
-        """Let the slow subscribers answer whose time has come; is anybody slow at all?"""
-        waited = bool(self.late)
-        while self.late and self.late[0][0] <= time.perf_counter():
-            _, sock, data = self.late.popleft()
-            sock.sendall(data)
-        return waited
-
-    def over(self) -> bool:
-        return not (self.left_responses or self.left_handshakes or self.left_releases)
+def _why_not(end: int, what: str) -> Exception:
+    if end == _exchange.NO_ANSWER:
+        return TimeoutError(f"{what}: no answer in {TIMEOUT:g} s")
+    if end == _exchange.TOO_LONG:
+        return ConnectionError(f"{what}: the broker sent a packet of more than {_exchange.REST} bytes")
+    if end == _exchange.MALFORMED:
+        return ConnectionError(f"{what}: the broker sent what is no packet of MQTT 3.1.1")
+    if end == _exchange.INTERRUPTED:
+        return InterruptedError(f"{what}: interrupted by a signal")
+    return ConnectionError(f"{what}: the broker closed a connection")
