@@ -156,6 +156,12 @@ def between(port: int, alter: Callable[[bytes], Iterable[bytes]]) -> Iterator[in
         server.shutdown(socket.SHUT_RDWR)
 
 
+def test_other_systems_are_told_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("select.epoll")
+    with pytest.raises(OSError, match="needs Linux"):
+        Population(1, 1)
+
+
 def test_packets_may_be_cut_anywhere(port: int) -> None:
     with between(port, lambda data: (data[i : i + 1] for i in range(len(data)))) as door, Population(door, 2) as people:
         for reading in counting.READINGS:

@@ -68,6 +68,11 @@ class Population:
         they answer so many seconds later.
     host : str
         The broker's address.
+
+    Raises
+    ------
+    OSError
+        If the system is not Linux.
     """
 
     def __init__(
@@ -75,6 +80,8 @@ class Population:
     ) -> None:
         if not 0 <= slow <= n or not 0 <= pause < TIMEOUT:
             raise ValueError(f"{slow} slow ones of {n} subscribers, {pause} s: more than there are, or too slow")
+        if not hasattr(select, "epoll"):
+            raise OSError("measuring with many raw sockets needs Linux (epoll): use WSL 2, a container or Binder")
         self.n = n
         self.pause = pause
         self._host = host
