@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,19 +14,20 @@ from voicewire.mqtt.wire import connect
 
 
 def test_pub_and_sub(port: int, capfd: pytest.CaptureFixture[str]) -> None:
-    listener = threading.Thread(
-        target=main,
-        args=(["sub", "--port", str(port), "-t", "cli", "-q", "3", "-n", "1", "-v", "--id", "ann", "--answer", "yes"],),
-    )
-    listener.start()
-    command = ["pub", "--port", str(port), "-t", "cli", "-m", "hello", "--subscriber", "ann", "--timeout", "1"]
-    for _ in range(50):
-        if main(command) == 0:
-            break
-        time.sleep(0.1)
-    listener.join(10)
+    listen = ["sub", "--port", str(port), "-t", "cli", "-q", "3", "-n", "1", "-v", "--id", "ann", "--answer", "yes"]
+    # a process of its own: two threads that print to one stream cut each other's lines
+    with subprocess.Popen(
+        [sys.executable, "-m", "voicewire", *listen, "--timeout", "60"], stdout=subprocess.PIPE, text=True
+    ) as listener:
+        command = ["pub", "--port", str(port), "-t", "cli", "-m", "hello", "--subscriber", "ann", "--timeout", "1"]
+        for _ in range(50):
+            if main(command) == 0:
+                break
+            time.sleep(0.1)
+        heard, _ = listener.communicate(timeout=70)
+    assert heard == "cli hello\n" and listener.returncode == 0
     out = capfd.readouterr().out
-    assert "cli hello" in out and "ann  " in out and "ms  yes" in out
+    assert "ann  " in out and "ms  yes" in out
 
 
 def test_errors_are_one_line(port: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
