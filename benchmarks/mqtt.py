@@ -7,7 +7,6 @@ same lean code for both, on raw sockets, trials interleaved.
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib.util
 import statistics
 import sys
@@ -31,7 +30,7 @@ def _versus(
 
     It is the median over the rounds of the ratio of two neighbours. A virtual machine's processors may run at half
     their speed for some seconds: the two medians can then fall into different moods of the machine, neighbours
-    hardly do.
+    hardly do. So it is not exactly the quotient of the two medians in the table.
     """
     ours: list[float] = []
     theirs: list[float] = []
@@ -91,11 +90,9 @@ def benchmarks(run: harness.Run) -> None:
         with Population(ours.port, 80) as mine, Population(other.port, 80, qos3=False) as theirs:
 
             def confirmed(queries: int) -> Callable[[bool], float]:
-                def measure(m: bool) -> float:
-                    trial = functools.partial(mine.trial, "all") if m else functools.partial(theirs.trial, "mqtt-2")
-                    return statistics.median(trial().end_to_end for _ in range(queries))
-
-                return measure
+                return lambda m: statistics.median(
+                    (mine.trial("all") if m else theirs.trial("mqtt-2")).end_to_end for _ in range(queries)
+                )
 
             # A query that follows the other broker's finds its own broker's memory out of the processor's caches;
             # in a row, each broker meets what it meets when it is the only one at work. Both are shown.

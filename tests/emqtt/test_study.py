@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.emqtt import analysis, counting, figures, paper, population, rules, trace
+from voicewire.emqtt import _exchange, analysis, counting, figures, paper, population, rules, trace
 from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population
@@ -154,6 +155,15 @@ def between(port: int, alter: Callable[[bytes], Iterable[bytes]]) -> Iterator[in
         threading.Thread(target=accept, daemon=True).start()
         yield server.getsockname()[1]
         server.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_broker_that_no_longer_reads_holds_nobody_up() -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 50_000))
+        data = np.zeros(1 << 24, np.uint8)
+        assert _exchange._send_all(here.fileno(), data, 100)
+        assert not _exchange._send_all(here.fileno(), data, data.size)  # more than the buffers take
 
 
 def test_other_systems_are_told_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from numba import types as _types
 
 __all__ = [
     "BROKEN", "BYTES_RECEIVED", "BYTES_SENT", "COMPLETION", "CPU", "DONE", "END_TO_END", "INTERRUPTED", "LATE",
-    "MALFORMED", "MESSAGES", "NO_ANSWER", "RECEIVED", "REST", "RESULTS", "SENT", "TOO_LONG", "WORDS", "run",
+    "MALFORMED", "MESSAGES", "NO_ANSWER", "RECEIVED", "REST", "RESULTS", "SENT", "TOO_LONG", "run",
 ]  # fmt: skip
 
 #: What the loop measures, in this order; times in nanoseconds.
@@ -25,7 +25,7 @@ RESULTS = 8
 DONE, NO_ANSWER, BROKEN, TOO_LONG, MALFORMED, INTERRUPTED = range(6)
 REST = 512  #: bytes kept of a packet that has come in part; longer ones are not the experiment's
 LATE = 64  #: answers of slow subscribers that may wait, for each of them
-WORDS = 3 if platform.machine().lower() in ("x86_64", "amd64") else 4  #: of 32 bits in a struct epoll_event
+_WORDS = 3 if platform.machine().lower() in ("x86_64", "amd64") else 4  # of 32 bits in a struct epoll_event
 
 _INBOX = 65536
 _EVENTS = 256
@@ -117,7 +117,7 @@ def run(
         `DONE`, or why not.
     """
     spec = np.empty(2, np.int64)
-    events = np.empty(_EVENTS * WORDS, np.uint32)
+    events = np.empty(_EVENTS * _WORDS, np.uint32)
     inbox = np.empty(_INBOX + REST, np.uint8)
     out = np.empty((_INBOX + REST) * (2 + response.size), np.uint8)
     room = slow * LATE
@@ -145,7 +145,7 @@ def run(
         elif not waiting and _now(_MONOTONIC, spec) - last >= patience:
             return NO_ANSWER
         for k in range(found):
-            who = index[events[k * WORDS + WORDS - 2]]
+            who = index[events[k * _WORDS + _WORDS - 2]]
             fd = fds[who]
             cpu = _now(_THREAD_CPU, spec) if who == 0 else 0
             have = kept[who]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import select
 import socket
+import struct
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from voicewire.emqtt import _exchange, paper
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.load import exactly
+from voicewire.mqtt.load import attach, exactly
 
 RESPONSES = "R"
 TIMEOUT = 20.0
@@ -84,13 +85,12 @@ class Population:
             raise OSError("measuring with many raw sockets needs Linux (epoll): use WSL 2, a container or Binder")
         self.n = n
         self.pause = pause
-        self._host = host
         self._poll = select.epoll()
-        self.publisher = self._attach(port, "publisher", RESPONSES, 2)
+        self.publisher = attach(port, "publisher", RESPONSES, 2, host=host)
         if qos3:
             self.publisher.sendall(p.encode(p.Subscribe(2, (("$e2e/hello", 3),))))
             exactly(self.publisher, 5)
-        self.subscribers = [self._attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2) for i in range(n)]
+        self.subscribers = [attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2, host=host) for i in range(n)]
         self.slow = slow
         everybody = [self.publisher, *self.subscribers]
         self._fds = np.array([sock.fileno() for sock in everybody], np.int32)
@@ -100,17 +100,9 @@ class Population:
         self._kept = np.zeros(n + 1, np.int64)
         self._next = 0
         for sock in everybody:
-            sock.setblocking(True)  # who waits is epoll, in the compiled loop
+            sock.setblocking(True)  # who waits is epoll, in the compiled loop; only a broker that stops reading ends
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", round(TIMEOUT), 0))
             self._poll.register(sock.fileno(), select.EPOLLIN)
-
-    def _attach(self, port: int, name: str, topic: str, qos: int) -> socket.socket:
-        sock = socket.create_connection((self._host, port), TIMEOUT)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.sendall(p.encode(p.Connect(name)))
-        exactly(sock, 4)
-        sock.sendall(p.encode(p.Subscribe(1, ((topic, qos),))))
-        exactly(sock, 5)
-        return sock
 
     def __enter__(self) -> Population:
         return self
@@ -135,7 +127,7 @@ class Population:
         TimeoutError
             If it is not over in time.
         ConnectionError
-            If the broker closes a connection, or sends what no trial needs.
+            If the broker closes a connection, stops reading, or sends what no trial needs.
         """
         self._next = self._next % 60000 + 1
         responses = {"mqtt-2": 2, "mqtt-0": 0}.get(reading)
@@ -184,9 +176,12 @@ def _why_not(end: int, what: str) -> Exception:
     if end == _exchange.NO_ANSWER:
         return TimeoutError(f"{what}: no answer in {TIMEOUT:g} s")
     if end == _exchange.TOO_LONG:
-        return ConnectionError(f"{what}: the broker sent a packet of more than {_exchange.REST} bytes")
+        return ConnectionError(
+            f"{what}: the broker sent a packet of more than {_exchange.REST} bytes, "
+            f"or more than {_exchange.LATE} to a slow subscriber"
+        )
     if end == _exchange.MALFORMED:
         return ConnectionError(f"{what}: the broker sent what is no packet of MQTT 3.1.1")
     if end == _exchange.INTERRUPTED:
         return InterruptedError(f"{what}: interrupted by a signal")
-    return ConnectionError(f"{what}: the broker closed a connection")
+    return ConnectionError(f"{what}: the broker closed a connection, or no longer reads")

@@ -350,6 +350,7 @@ class Connection(Pressure):
         inflight = session.inflight
         entry = inflight.get(packet_id)
         qos = 3 if first == 0x56 else 2
+        send = self.push
         if entry is not None:
             message, sent, number = entry
             if sent < 2:
@@ -360,10 +361,8 @@ class Connection(Pressure):
                 self.broker.released(session, entry, data)
                 hold = message.hold
                 if hold is not None and hold.status is None:
-                    # a publisher waits for others still: what it waits for goes first
-                    self.put_off((0x66020000 | packet_id if qos == 3 else 0x62020000 | packet_id).to_bytes(4, "big"))
-                    return
-        self.push((0x66020000 | packet_id if qos == 3 else 0x62020000 | packet_id).to_bytes(4, "big"))
+                    send = self.put_off  # a publisher waits for others still: what it waits for goes first
+        send(((0x66020000 if qos == 3 else 0x62020000) | packet_id).to_bytes(4, "big"))
 
     def _other(self, first: int, body: bytes, session: Session) -> None:
         """Packets that are not worth a short cut."""

@@ -161,12 +161,8 @@ class Core:
         number = 0
         if session.durable and self.store is not None:
             number = self.store.outgoing(session.client_id, packet_id, qos, message)
-        hold = message.hold
-        if hold is not None:
-            if hold.named or hold.acknowledged:
-                hold.expect(session.client_id)
-            else:
-                hold.waiting.add(session.client_id)
+        if message.hold is not None:
+            message.hold.expect(session.client_id)
         inflight[packet_id] = (message, qos, number)
         payload = message.payload
         size = len(payload)
@@ -175,9 +171,8 @@ class Core:
         if route is None or message.retain:
             connection.push(message.encode(qos, packet_id))
         else:
-            head = route.heads.get(size << 2 | qos) or route.head(qos, size)
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
-            connection.push(head + extra + payload)
+            connection.push(route.head(qos, size) + extra + payload)
 
     def _enqueue(self, session: Session, message: Message, qos: int) -> None:
         limits = self.config.limits

@@ -18,9 +18,11 @@ CHUNK = 1 << 20
 TIMEOUT = 60.0
 
 
-def attach(port: int, client_id: str, topic: str | None = None, qos: int = 0) -> socket.socket:
+def attach(
+    port: int, client_id: str, topic: str | None = None, qos: int = 0, *, host: str = "127.0.0.1"
+) -> socket.socket:
     """Connect, and subscribe to `topic` if there is one; returns the blocking socket."""
-    sock = socket.create_connection(("127.0.0.1", port), TIMEOUT)
+    sock = socket.create_connection((host, port), TIMEOUT)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.sendall(p.encode(p.Connect(client_id)))
     exactly(sock, 4)
