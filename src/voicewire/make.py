@@ -163,7 +163,7 @@ def test(options: argparse.Namespace) -> None:
     setup()
     folders = ["src", "tests", "benchmarks"]
     say("ruff")
-    call(python(), "-m", "ruff", "check", *folders, step="ruff")
+    call(python(), "-m", "ruff", "check", *folders, "notebooks", step="ruff")
     say("codespell")
     call(
         python(),

@@ -198,7 +198,8 @@ def main() -> int:
     options = parser.parse_args()
     outcome = run(options.streams, options.seed, lambda line: print(line, flush=True))
     print(outcome)
-    return 1 if outcome.errors or outcome.witness_lost or outcome.sessions_left else 0
+    left = outcome.sessions_left or outcome.subscriptions_left
+    return 1 if outcome.errors or outcome.witness_lost or left else 0
 
 
 if __name__ == "__main__":

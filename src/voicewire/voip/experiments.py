@@ -223,9 +223,9 @@ def sensitivity(
 
 
 def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, float]:
-    """An adaptive codec in its simplest form: each call takes whichever codec scores better on this link.
+    """An adaptive codec in its simplest form: the one that scores better on this link, chosen before the calls.
 
-    Median R over the calls for G.711, for G.729, and for the better of both, decided once for all calls.
+    Median R over the calls for G.711, for G.729, and for the better of both; nothing changes during a call.
     """
     scores = {
         c: float(np.median(shared_link("UDP", c, kbit_s=kbit_s, calls=calls, **how).r)) for c in ("G.711", "G.729")
