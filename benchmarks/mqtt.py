@@ -86,7 +86,7 @@ def benchmarks(run: harness.Run) -> None:
                 rounds=5, at_least=3.0, more_is_better=True)  # fmt: skip
         _versus(run, "one message alone, there and through", "s", other.name,
                 lambda mine: float(statistics.median(load.latency(ports[mine], 320))),
-                rounds=5, at_least=1 / (1.5 if importlib.util.find_spec("uvloop") else 2.5))  # fmt: skip
+                rounds=25, at_least=1 / (1.5 if importlib.util.find_spec("uvloop") else 2.5))  # fmt: skip
         with Population(ours.port, 80) as mine, Population(other.port, 80, qos3=False) as theirs:
 
             def confirmed(queries: int) -> Callable[[bool], float]:
