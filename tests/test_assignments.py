@@ -1,4 +1,4 @@
-"""The six real assignments: their own solutions earn every point, an empty copy earns none."""
+"""The real assignments: their own solutions earn every point, an empty copy earns none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STUDIES = sorted(path.parent.name for path in paths.root().glob("notebooks/*/ass
 
 
 def test_every_study_has_an_assignment():
-    assert len(STUDIES) == 6
+    assert sorted(paths.STUDIES) == STUDIES
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -30,6 +30,7 @@ def test_solutions_earn_every_point_and_an_empty_copy_none(study, tmp_path):
     empty, solved = grading.grade(work, timeout=120)
     assert (empty.study, solved.study) == (study, study)
     assert empty.problems == []
-    assert [q.points for q in empty.questions] == [0.0] * 4
+    assert empty.questions
+    assert [q.points for q in empty.questions] == [0.0] * len(empty.questions)
     assert [q.points for q in solved.questions] == [q.max_points for q in solved.questions]
     assert solved.max_points >= 9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -48,20 +49,52 @@ def test_the_ground_floor_does_not_look_upstairs():
         assert not imported(file) & set(paths.STUDIES), file.name
 
 
-@pytest.mark.parametrize("study", claims.studies())
-def test_a_study_has_its_name_in_every_room(study):
+@pytest.mark.parametrize("part", [p for p in paths.PARTS if p.ledger], ids=lambda part: part.name)
+def test_a_study_has_its_name_in_every_room(part):
+    study = part.name
     wanted = [
         f"src/voicewire/{study}/paper.py",
         f"data/{study}/claims.yml",
         f"data/{study}/README.md",
         f"book/{study}/index.md",
         f"tests/{study}",
-        f"benchmarks/{'mqtt' if study == 'emqtt' else study}.py",
+        f"benchmarks/{part.benchmark or study}.py",
         f"notebooks/{study}/assignment.ipynb",
     ]
     missing = [name for name in wanted if not (ROOT / name).exists()]
     assert not missing
     assert 2 <= len(paths.chapters(study)) <= 4
+
+
+@pytest.mark.parametrize("part", paths.PARTS, ids=lambda part: part.name)
+def test_a_parts_title_is_the_first_heading_of_its_introduction(part):
+    introduction = (ROOT / "book" / part.name / "index.md").read_text(encoding="utf-8")
+    assert re.search(r"^# +(.+?) *$", introduction, re.M).group(1) == part.title
+    assert part.question.endswith("?")
+
+
+def test_no_prose_and_no_code_counts_the_parts():
+    """What one list knows is typed nowhere else: a seventh study would make each such sentence wrong."""
+    numbers = "five|six|seven|eight|nine|ten"
+    counted = re.compile(rf"\b(?:{numbers})\s+(?:\w+\s+)?(?:studies|papers|parts of the book|research groups)\b", re.I)
+    files = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml", "_config.yml")]
+    for folder, ends in (("book", "*.md"), ("src", "*.py"), ("tests", "*.py"), ("benchmarks", "*.py")):
+        files += [p for p in (ROOT / folder).rglob(ends) if p != Path(__file__)]
+    found = {}
+    for path in files:
+        if hits := counted.findall(path.read_text(encoding="utf-8")):
+            found[path.relative_to(ROOT).as_posix()] = hits
+    assert not found
+    names = {part.name for part in paths.PARTS}
+    listed = [
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Tuple | ast.List | ast.Set)
+        and names <= {item.value for item in node.elts if isinstance(item, ast.Constant)}
+    ]
+    assert not listed
 
 
 def test_each_chapter_is_in_the_table_of_contents():

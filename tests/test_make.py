@@ -108,8 +108,18 @@ def test_a_failing_step_ends_with_its_name(checkout, monkeypatch, capsys):
         make.call(sys.executable, "-c", "raise SystemExit(3)", step="the step")
 
 
-def test_the_two_lists_of_studies_agree():
-    assert make.STUDIES == paths.STUDIES  # make.py can't import: it runs before anything is installed
+def test_it_reads_the_one_list_of_parts():
+    assert tuple(part["name"] for part in make.PARTS) == tuple(part.name for part in paths.PARTS)
+    assert set(make.chapters()) == set(paths.chapters())
+
+
+def test_a_part_that_may_call_the_studies_depends_on_them(checkout, monkeypatch):
+    echo = checkout / "src/voicewire/echo/rls.py"
+    echo.parent.mkdir(parents=True, exist_ok=True)
+    echo.touch()
+    assert echo not in make.sources("nfc")
+    monkeypatch.setattr(make, "PARTS", [*make.PARTS, {"name": "journey", "ledger": False}])
+    assert echo in make.sources("journey")
 
 
 def test_records_are_json(checkout, monkeypatch):

@@ -1,6 +1,6 @@
-"""Voice to Wire: the package behind an executable textbook of six studies.
+"""Voice to Wire: the package behind an executable textbook of published studies.
 
-The upper floor holds one subpackage for each study (`pharyngeal`, `echo`, `voip`, `transport`, `emqtt`, `nfc`);
+The upper floor holds one subpackage for each study (``parts.toml`` lists them);
 the ground floor holds what several of them share. A study imports only from itself and from the ground floor.
 """
 

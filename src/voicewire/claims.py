@@ -55,7 +55,7 @@ VERDICTS = {
     CONTRADICTED: "⊘",
     NOT_TESTABLE: "–",
 }
-"""The six verdicts, best first, each with the sign that stands for it where colour can't be relied on."""
+"""The verdicts, best first, each with the sign that stands for it where colour can't be relied on."""
 
 
 @dataclass(frozen=True)

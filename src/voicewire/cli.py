@@ -17,7 +17,7 @@ from voicewire import __version__, paths
 MODULES = (
     "voicewire.grading_cli",
     "voicewire.mqtt.cli",
-    *(f"voicewire.{study}.cli" for study in paths.STUDIES),
+    *(f"voicewire.{part.name}.cli" for part in paths.PARTS),
 )
 """Modules whose ``register(subparsers)`` adds commands; one that a checkout doesn't have is passed over."""
 
@@ -72,7 +72,7 @@ def parser() -> Parser:
     """Return the parser of the whole command line."""
     top = Parser(
         prog="voicewire",
-        description="Six published studies of speech and its protocols, re-run and judged claim by claim.",
+        description="Published studies of speech and its protocols, re-run and judged claim by claim.",
         epilog="Exit status: 0 all is well, 1 something failed (one line on stderr says what), 2 wrong usage.",
     )
     top.add_argument("--version", action="version", version=f"voicewire {__version__}")

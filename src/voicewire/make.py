@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
-STUDIES = ("pharyngeal", "echo", "voip", "transport", "emqtt", "nfc")
+PARTS = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
 CHAPTERS = "[0-9][0-9]_*.ipynb"
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -84,26 +85,30 @@ def setup() -> None:
     say(f"set up in {time.perf_counter() - start:.0f} s")
 
 
-def sources(study: str) -> list[Path]:
-    """Return the files on which a study's outputs depend: the ground floor, its own slice and its data."""
+def sources(part: str) -> list[Path]:
+    """Return the files on which a part's outputs depend: the ground floor, its own slice and its data.
+
+    A part without a ledger may call the studies, so it depends on all of them.
+    """
     package = ROOT / "src" / "voicewire"
-    others = [package / name for name in STUDIES if name != study]
+    alone = any(each["name"] == part and each["ledger"] for each in PARTS)
+    others = [package / each["name"] for each in PARTS if alone and each["name"] != part]
     code = [p for p in package.rglob("*.*") if p.suffix in (".py", ".json", ".c", ".js", ".css")]
     code = [p for p in code if not any(p.is_relative_to(other) for other in others)]
-    recorded = [p for p in (ROOT / "data" / study).rglob("*") if p.is_file()]
+    recorded = [p for p in (ROOT / "data" / part).rglob("*") if p.is_file()]
     return [*code, *recorded, ROOT / "requirements.lock"]
 
 
 def chapters() -> list[Path]:
     """Return the chapter notebooks in the order of the book."""
-    return [path for study in STUDIES for path in sorted((ROOT / "notebooks" / study).glob(CHAPTERS))]
+    return [path for part in PARTS for path in sorted((ROOT / "notebooks" / part["name"]).glob(CHAPTERS))]
 
 
 def execute(everything: bool) -> None:
     """Re-execute the notebooks whose text, code or data changed since they were last executed here."""
     record = CACHE / "executed.json"
     known = json.loads(record.read_text()) if record.is_file() and not everything else {}
-    base = {study: digest(sources(study)) for study in STUDIES}
+    base = {part["name"]: digest(sources(part["name"])) for part in PARTS}
 
     def state(path: Path) -> str:
         return base[path.parent.name] + digest([path])

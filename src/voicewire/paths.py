@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 import os
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
-STUDIES = ("pharyngeal", "echo", "voip", "transport", "emqtt", "nfc")
-"""The six studies, in the order of the book."""
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the book, as ``parts.toml`` has it."""
+
+    name: str
+    title: str
+    question: str
+    ledger: bool
+    benchmark: str = ""
+
+
+PARTS = tuple(
+    Part(**entry)
+    for entry in tomllib.loads(Path(__file__).with_name("parts.toml").read_text(encoding="utf-8"))["part"]
+)
+"""The parts of the book, in its order; ``parts.toml`` beside this file is the one list of them."""
+
+STUDIES = tuple(part.name for part in PARTS if part.ledger)
+"""The names of the parts that judge a paper's claims, in the order of the book."""
 
 
 def is_root(folder: Path) -> bool:
@@ -51,12 +71,13 @@ def data(study: str) -> Path:
     Raises
     ------
     ValueError
-        If `study` is not one of `STUDIES`.
+        If `study` is not the name of a part.
     FileNotFoundError
         If the checkout, or the study's folder in it, is missing.
     """
-    if study not in STUDIES:
-        raise ValueError(f"unknown study {study!r}: choose one of {', '.join(STUDIES)}")
+    names = [part.name for part in PARTS]
+    if study not in names:
+        raise ValueError(f"unknown study {study!r}: choose one of {', '.join(names)}")
     folder = root() / "data" / study
     if not folder.is_dir():
         raise FileNotFoundError(f"data/{study} is missing from the checkout")
@@ -64,7 +85,7 @@ def data(study: str) -> Path:
 
 
 def chapters(study: str | None = None, base: Path | None = None) -> list[Path]:
-    """Return the chapter notebooks (``NN_name.ipynb``) of one study or of all, in the order of the book."""
+    """Return the chapter notebooks (``NN_name.ipynb``) of one part or of all, in the order of the book."""
     base = base or root()
-    wanted = (study,) if study else STUDIES
+    wanted = [study] if study else [part.name for part in PARTS]
     return [path for name in wanted for path in sorted((base / "notebooks" / name).glob("[0-9][0-9]_*.ipynb"))]

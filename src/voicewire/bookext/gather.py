@@ -38,7 +38,7 @@ def always_read(app: Sphinx, env: Any, added: set[str], changed: set[str], remov
 def add_bibliographies(app: Sphinx, config: Any) -> None:
     """Add the bibliography of each study that is there."""
     base = Path(app.srcdir)
-    found = [f"book/{study}/references.bib" for study in paths.STUDIES]
+    found = [f"book/{study}/references.bib" for study in (part.name for part in paths.PARTS)]
     config.bibtex_bibfiles = [*config.bibtex_bibfiles, *(name for name in found if (base / name).is_file())]
 
 
@@ -78,26 +78,23 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
     raise ValueError(f"nothing to gather under {kind!r}: parts, notation, errata, glossary, scorecard or status")
 
 
-def title(base: Path, study: str) -> str:
-    """Return a study's title: the first heading of its introduction, or its name."""
-    index = base / "book" / study / "index.md"
-    if index.is_file():
-        found = re.search(r"^# +(.+?) *$", index.read_text(encoding="utf-8"), re.M)
-        if found:
-            return found.group(1)
-    return study
+def title(study: str) -> str:
+    """Return a part's title."""
+    return next(part.title for part in paths.PARTS if part.name == study)
 
 
 def parts(base: Path, link: Callable[[str], str | None]) -> str:
     """Return a table of the parts that the book has: title, chapters, claims."""
     rows = []
-    for study in paths.STUDIES:
+    for part in paths.PARTS:
+        study = part.name
         if link(f"book/{study}/index") is None:
             continue
         chapters = len(paths.chapters(study, base))
         claims = len(load(study, base).claims) if study in studies(base) else 0
-        name = f"{{doc}}`{title(base, study)} </book/{study}/index>`"
-        rows.append(f"| {name} | {chapters} | {f'[{claims}](#scorecard-{study})' if claims else ''} |\n")
+        name = f"{{doc}}`{part.title} </book/{study}/index>`"
+        judged = f"[{claims}](#scorecard-{study})" if claims else ""
+        rows.append(f"| {name}: {part.question} | {chapters} | {judged} |\n")
     if not rows:
         return "No study stands in this copy yet.\n"
     return "| Part | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
@@ -106,7 +103,7 @@ def parts(base: Path, link: Callable[[str], str | None]) -> str:
 def fragments(base: Path, name: str) -> str:
     """Return a section for each study that has the fragment `name`."""
     parts = []
-    for study in paths.STUDIES:
+    for study in (part.name for part in paths.PARTS):
         path = base / "book" / study / name
         if not path.is_file():
             continue
@@ -114,7 +111,7 @@ def fragments(base: Path, name: str) -> str:
         # A fragment may bring its own headings: they are moved below the study's.
         offset = 3 - len(heading.group(1)) if heading else 0
         option = f":heading-offset: {offset}\n" if offset > 0 else ""
-        parts.append(f"## {title(base, study)}\n\n```{{include}} {study}/{name}\n{option}```\n")
+        parts.append(f"## {title(study)}\n\n```{{include}} {study}/{name}\n{option}```\n")
     return "\n".join(parts) or "No study of this checkout has an entry here yet.\n"
 
 
@@ -126,7 +123,7 @@ def glossary(base: Path) -> str:
     """
     seen: set[str] = set()
     entries: list[str] = []
-    for path in (base / "book" / "_glossary.md", *(base / "book" / s / "_glossary.md" for s in paths.STUDIES)):
+    for path in (base / "book" / "_glossary.md", *(base / "book" / part.name / "_glossary.md" for part in paths.PARTS)):
         if not path.is_file():
             continue
         for terms, body in _entries(path.read_text(encoding="utf-8")):

@@ -107,7 +107,7 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     rows = claims.scorecard(base)
     if not rows:
         return "No study of this checkout has a ledger yet.\n"
-    titles = {row["study"]: title(base, row["study"]) for row in rows}
+    titles = {row["study"]: title(row["study"]) for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
     parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}')]
     for study, name in titles.items():
@@ -188,4 +188,4 @@ def draw_picture(base: Path) -> str:
     from voicewire.bookext.gather import title
 
     rows = claims.scorecard(base)
-    return picture(rows, {row["study"]: title(base, row["study"]) for row in rows}, standalone=True) + "\n"
+    return picture(rows, {row["study"]: title(row["study"]) for row in rows}, standalone=True) + "\n"
