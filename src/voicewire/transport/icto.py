@@ -21,6 +21,8 @@ Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``; the bytes are in
 from __future__ import annotations
 
 import base64
+import math
+import numbers
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +36,17 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from voicewire.transport.icto_format import CIPHERS, IctoError, Part, Participant, Sealed, decode, encode
+from voicewire.transport.icto_format import (
+    CIPHERS,
+    IctoError,
+    Part,
+    Participant,
+    Sealed,
+    decode,
+    encode,
+    printable_name,
+    whole_second,
+)  # fmt: skip
 
 __all__ = [
     "ExpiredError", "Identity", "NotAuthenticError", "NotPermittedError", "PublicIdentity", "Rule", "inspect",
@@ -134,18 +146,22 @@ class Identity:
 
 
 def _text(kind: str, name: str, sealing: bytes, signing: bytes) -> str:
+    printable_name(name)  # a line feed in it would move the lines below
     keys = [base64.b64encode(k).decode() for k in (sealing, signing)]
     return f"voicewire-icto-{kind}-1\n{name}\n{keys[0]}\n{keys[1]}\n"
 
 
 def _read(kind: str, path: Path) -> tuple[str, bytes, bytes]:
+    refused = IctoError(f"{path.name} is not an ICTO {kind} key file")
     try:
-        head, name, sealing, signing = path.read_text().split("\n")[:4]
+        text = path.read_bytes().decode()
+        _, name, sealing, signing = text.splitlines()
         keys = [base64.b64decode(k, validate=True) for k in (sealing, signing)]
+        again = _text(kind, name, keys[0], keys[1])
     except (ValueError, UnicodeDecodeError):
-        raise IctoError(f"{path.name} is not an ICTO {kind} key file") from None
-    if head != f"voicewire-icto-{kind}-1" or not name or [len(k) for k in keys] != [32, 32]:
-        raise IctoError(f"{path.name} is not an ICTO {kind} key file")
+        raise refused from None
+    if again != text or [len(k) for k in keys] != [32, 32]:  # one way only to write it, as with an object
+        raise refused
     return name, keys[0], keys[1]
 
 
@@ -191,9 +207,9 @@ def seal(
     IctoError
         If rules and parts do not fit together.
     """
-    numbers = {cipher_name: number for number, cipher_name in CIPHERS.items()}
-    if cipher not in numbers:
-        raise IctoError(f"cipher must be one of {', '.join(numbers)}, not {cipher!r}")
+    known = {cipher_name: number for number, cipher_name in CIPHERS.items()}
+    if cipher not in known:
+        raise IctoError(f"cipher must be one of {', '.join(known)}, not {cipher!r}")
     if set(parts) != set(rules):
         raise IctoError("each part needs exactly one rule: the names of parts and rules differ")
     place = {p.name: i for i, p in enumerate(participants)}
@@ -201,14 +217,14 @@ def seal(
         strangers = [r for r in rule.readers if r not in place]
         if strangers:
             raise IctoError(f"part {name!r} names {', '.join(strangers)}, who takes no part")
-        if rule.until is not None and not 0 < rule.until < 2**63:
-            raise IctoError(f"part {name!r}: 'until' must be a time in seconds after 1970, or None")
+        if rule.until is not None:
+            whole_second(rule.until, f"part {name!r}: 'until', where it is not None,", least=1)
     keys = {name: random(32) for name in parts}
     ephemeral = X25519PrivateKey.from_private_bytes(random(32))
     people = tuple(Participant(p.name, p.sealing) for p in participants)
     # First without ciphertext, to learn the rules' bytes: the ciphers authenticate those.
     blank = Sealed(
-        numbers[cipher], random(16), int(time.time()) if created is None else created,
+        known[cipher], random(16), int(time.time()) if created is None else created,
         owner.public.signing, ephemeral.public_key().public_bytes_raw(), people,
         tuple(
             Part(
@@ -281,7 +297,7 @@ def open_object(
     parts : sequence of str, optional
         Which parts; all that the rules give to this reader if left out.
     now : float, optional
-        Time to hold against "until"; the clock's if left out.
+        Time to hold against "until", in seconds since 1970 UTC, finite and not negative; the clock's if left out.
 
     Raises
     ------
@@ -291,6 +307,8 @@ def open_object(
         If any bit differs from what `owner` signed.
     NotPermittedError, ExpiredError
         If the rules say no. Nothing has been decrypted then.
+    IctoError
+        If `now` is no time.
     """
     o = _authentic(data, owner)
     me = reader.public.sealing
@@ -303,7 +321,7 @@ def open_object(
     denied = [name for name in wanted if name not in mine]
     if denied or not wanted:
         raise NotPermittedError(f"the rules do not let {reader.name} open {', '.join(map(repr, denied)) or 'any part'}")
-    moment = time.time() if now is None else now
+    moment = _moment(time.time() if now is None else now)
     late = [name for name in wanted if 0 < by_name[name].until < moment]
     if late:
         raise ExpiredError(f"too late to open {', '.join(map(repr, late))}; ask for other parts by name")
@@ -317,6 +335,13 @@ def open_object(
         except InvalidTag:
             raise NotAuthenticError(f"part {name!r} does not open with this key, though its owner signed it") from None
     return opened
+
+
+def _moment(now: float) -> float:
+    """A time that can be held against "until": with NaN no comparison is true, so nothing would ever be too late."""
+    if isinstance(now, bool) or not isinstance(now, numbers.Real) or not math.isfinite(now) or now < 0:
+        raise IctoError(f"'now' must be a time in seconds since 1970, finite and not negative, not {now!r}")
+    return float(now)
 
 
 def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, object]:

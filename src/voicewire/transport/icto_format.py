@@ -19,18 +19,26 @@ All integers are big-endian. The layout, in order::
     for each part: ciphertext
     signature       64   Ed25519, over everything before it
 
-There is one way only to write a given object; `decode` refuses every other. The chapter that explains it is
-``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+There is one way only to write a given object; `decode` refuses every other. What two readers could read differently
+is refused too:
+
+- a time of `LATEST` or later: some languages hold it in a signed integer, some in a double;
+- a name that is not normalised (NFC), or holds characters that are not seen: two names could look alike;
+- a public key whose number is not below 2^255 - 19: it is another way to write a smaller one, so that one key could
+  stand twice in a header.
+
+The chapter that explains it is ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
 """
 
 from __future__ import annotations
 
 import struct
+import unicodedata
 from dataclasses import dataclass, field
 
 __all__ = [
-    "CIPHERS", "ENVELOPE", "MAGIC", "SIGNATURE", "VERSION", "IctoError", "MalformedError", "Part", "Participant",
-    "Sealed", "UnknownVersionError", "decode", "encode", "overhead",
+    "CIPHERS", "ENVELOPE", "LATEST", "MAGIC", "SIGNATURE", "VERSION", "IctoError", "MalformedError", "Part",
+    "Participant", "Sealed", "UnknownVersionError", "decode", "encode", "overhead", "printable_name", "whole_second",
 ]  # fmt: skip
 
 MAGIC = b"ICTO"
@@ -40,6 +48,9 @@ SIGNATURE, ENVELOPE, TAG, NONCE, KEY = 64, 48, 16, 12, 32
 _HEAD = struct.Struct(">4sBBBBI16sQ32s32s")
 _PART = struct.Struct(">QI12sB")
 MAXIMUM = 2**32 - 1
+LATEST = 2**53
+"""Times (s since 1970) lie below this: signed, unsigned and floating-point readers hold each of them exactly."""
+_FIELD = 2**255 - 19  # RFC 7748 and RFC 8032: coordinates are numbers below this
 
 
 class IctoError(ValueError):
@@ -103,6 +114,7 @@ class Sealed:
 
     def rules(self) -> bytes:
         """The bytes that say who may do what until when; each part's cipher authenticates them too."""
+        _check_head(self)
         return _rules(self, 0)
 
 
@@ -121,10 +133,40 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
     return _HEAD.size + people + rules + SIGNATURE
 
 
-def _name(name: str) -> bytes:
+def printable_name(name: str) -> bytes:
+    """The bytes of a name: 1 to 255 bytes of UTF-8, normalised (NFC), nothing invisible in it.
+
+    Raises
+    ------
+    MalformedError
+        If it is anything else.
+    """
+    hidden = [c for c in name if unicodedata.category(c)[0] == "C" or unicodedata.category(c) in ("Zl", "Zp")]
+    if hidden:
+        raise MalformedError(f"a name holds the invisible character U+{ord(hidden[0]):04X}; leave it out")
+    if not unicodedata.is_normalized("NFC", name) or name != name.strip():
+        raise MalformedError(f"the name {name!r} must be normalised (NFC), without spaces at its ends")
     raw = name.encode()
     if not 1 <= len(raw) <= 255:
         raise MalformedError("a name must have between 1 and 255 bytes of UTF-8")
+    return raw
+
+
+def whole_second(value: object, what: str, *, least: int = 0) -> int:
+    """A time that every reader reads alike: a whole number of seconds since 1970 UTC, below `LATEST`.
+
+    Raises
+    ------
+    MalformedError
+        If it is anything else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LATEST:
+        raise MalformedError(f"{what} must be whole seconds since 1970, from {least} to 2^53 - 1, not {value!r}")
+    return value
+
+
+def _name(name: str) -> bytes:
+    raw = printable_name(name)
     return bytes([len(raw)]) + raw
 
 
@@ -148,7 +190,10 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
     MalformedError
         If it has no valid form (names, numbers of readers, sizes).
     """
-    _check(o)
+    _check_head(o)
+    _check_body(o)
+    if signature and len(o.signature) != SIGNATURE:
+        raise MalformedError(f"a signature has {SIGNATURE} bytes")
     body = b"".join(e for p in o.parts for e in p.envelopes) + b"".join(p.ciphertext for p in o.parts)
     total = len(_rules(o, 0)) + len(body) + SIGNATURE
     if total > MAXIMUM:
@@ -156,7 +201,8 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
     return _rules(o, total) + body + (o.signature if signature else b"")
 
 
-def _check(o: Sealed) -> None:
+def _check_head(o: Sealed) -> None:
+    """Everything that the rules say; see the module's text for why each of it is asked."""
     names = [p.name for p in o.participants]
     if not 1 <= len(names) <= 255 or not 1 <= len(o.parts) <= 255:
         raise MalformedError("an object has between 1 and 255 participants, and between 1 and 255 parts")
@@ -164,11 +210,29 @@ def _check(o: Sealed) -> None:
         raise MalformedError("two participants, or two parts, have the same name")
     if len({p.key for p in o.participants}) < len(names):
         raise MalformedError("two participants have the same key")
+    if o.cipher not in CIPHERS or len(o.identity) != 16:
+        raise MalformedError("an object has one of the known ciphers and an identity of 16 bytes")
+    for key in (o.ephemeral, *(p.key for p in o.participants)):
+        if len(key) != KEY or int.from_bytes(key, "little") >= _FIELD:
+            raise MalformedError("an X25519 key is not 32 bytes below 2^255 - 19")
+    # Ed25519 keeps the sign of x in the topmost bit (RFC 8032, section 5.1.2)
+    if len(o.owner) != KEY or int.from_bytes(o.owner, "little") % 2**255 >= _FIELD:
+        raise MalformedError("the owner's Ed25519 key is not 32 bytes with a number below 2^255 - 19")
+    for name in (*names, *(p.name for p in o.parts)):
+        printable_name(name)
+    whole_second(o.created, "the time of creation")
     for p in o.parts:
+        whole_second(p.until, f"part {p.name!r}: 'until'")
         if not p.readers or list(p.readers) != sorted(set(p.readers)) or p.readers[-1] >= len(names):
             raise MalformedError(f"part {p.name!r} needs readers, each once, in ascending order, all of them known")
-        if len(p.envelopes) != len(p.readers) or len(p.ciphertext) < TAG:
-            raise MalformedError(f"part {p.name!r} lacks an envelope or its tag")
+        if len(p.nonce) != NONCE or not TAG <= len(p.ciphertext) <= MAXIMUM:
+            raise MalformedError(f"part {p.name!r} has a nonce of {len(p.nonce)} bytes, or lacks its tag")
+
+
+def _check_body(o: Sealed) -> None:
+    for p in o.parts:
+        if len(p.envelopes) != len(p.readers) or any(len(e) != ENVELOPE for e in p.envelopes):
+            raise MalformedError(f"part {p.name!r} needs one envelope of {ENVELOPE} bytes for each reader")
 
 
 class _Reader:
@@ -228,5 +292,5 @@ def decode(data: bytes) -> Sealed:
     result = Sealed(cipher, identity, created, owner, ephemeral, tuple(people), parts, r.take(SIGNATURE))
     if r.at != len(data):
         raise MalformedError("the object's parts do not add up to its length")
-    _check(result)
+    _check_head(result)
     return result
