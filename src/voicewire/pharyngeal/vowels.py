@@ -54,7 +54,7 @@ def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Da
 def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale)."""
     _by_speaker(table, columns)
-    logs = np.log(table[list(columns)])
+    logs = table[list(columns)].apply(np.log)
     shift = logs.mean(axis=1).groupby(table["speaker"]).transform("mean")
     out = table.copy()
     for name in columns:

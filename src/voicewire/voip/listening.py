@@ -2,7 +2,8 @@
 
 Everything is 8 kHz, mono, in frames of 20 ms (160 samples). Lost frames are concealed as simple phones do: the last
 frame once more, fading. Codecs come with PyAV; G.729 can only be decoded there, so G.729's *sizes* are simulated,
-while what is heard is G.711 or AMR-NB (whose speech coder is a cousin of G.729's).
+while what is heard is G.711 or AMR-NB (whose speech coder is a cousin of G.729's). Which codecs a build of PyAV
+holds differs (from version 19 on its wheels have no AMR encoder): `available` names those that are here.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from voicewire.voip.calls import Call, call
 from voicewire.voip.errors import VoipError
 from voicewire.voip.talk import Talk, from_activity
 
-__all__ = ["CODERS", "RATE", "Heard", "activity", "coded", "heard", "read_wav", "speech", "transmit"]
+__all__ = ["CODERS", "RATE", "Heard", "activity", "available", "coded", "heard", "read_wav", "speech", "transmit"]
 
 RATE = 8000
 FRAME = 160
-#: coder: (PyAV's encoder, sample format, bit rate or None)
+#: coder: (PyAV's encoder, its decoder, sample format, bit rate or None)
 CODERS = {
-    "G.711 µ-law": ("pcm_mulaw", "s16", None),
-    "G.711 A-law": ("pcm_alaw", "s16", None),
-    "AMR-NB 12.2": ("libopencore_amrnb", "s16", 12_200),
-    "Opus 12": ("libopus", "s16", 12_000),
+    "G.711 µ-law": ("pcm_mulaw", "pcm_mulaw", "s16", None),
+    "G.711 A-law": ("pcm_alaw", "pcm_alaw", "s16", None),
+    "AMR-NB 12.2": ("libopencore_amrnb", "amrnb", "s16", 12_200),
+    "Opus 12": ("libopus", "libopus", "s16", 12_000),
 }
 
 
@@ -78,27 +79,51 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     return np.array([detector.is_speech(f.tobytes(), RATE) for f in x.reshape(-1, FRAME)], dtype=bool)
 
 
+def available() -> tuple[str, ...]:
+    """Names of the `CODERS` whose encoder and decoder the installed PyAV holds, in their order."""
+    return tuple(coder for coder in CODERS if not _missing(coder))
+
+
+def _missing(coder: str) -> list[str]:
+    """What PyAV lacks for a coder: its encoder, its decoder, both or nothing."""
+    from av.codec import Codec
+    from av.codec.codec import UnknownCodecError
+
+    lacking = []
+    for name, mode, role in zip(CODERS[coder][:2], ("w", "r"), ("encoder", "decoder"), strict=True):
+        try:
+            Codec(name, mode)  # type: ignore[arg-type]
+        except UnknownCodecError:
+            lacking.append(f"{role} {name}")
+    return lacking
+
+
 def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDArray[np.int16]]:
     """Encode and decode: the packets, and what comes out, cut to the input's length.
 
     Raises
     ------
     VoipError
-        for a coder that PyAV doesn't bring here.
+        for a coder that is unknown, or that the installed PyAV doesn't hold.
     """
     import av
     from av.audio.frame import AudioFrame
 
     if coder not in CODERS:
         raise VoipError(f"unknown coder {coder!r}: choose from {', '.join(CODERS)}")
-    name, sample_format, bit_rate = CODERS[coder]
+    if lacking := _missing(coder):
+        raise VoipError(
+            f"{coder} needs the {' and the '.join(lacking)}, which PyAV {av.__version__} is built without:"
+            f" choose from {', '.join(available())}, or install 'av<19'"
+        )
+    name, decoder_name, sample_format, bit_rate = CODERS[coder]
     x = _whole(pcm)
     encoder: Any = av.CodecContext.create(name, "w")
     encoder.sample_rate, encoder.layout, encoder.format = RATE, "mono", sample_format
     if bit_rate:
         encoder.bit_rate = bit_rate
     packets: list[bytes] = []
-    decoder: Any = av.CodecContext.create("amrnb" if "amr" in name else name, "r")
+    decoder: Any = av.CodecContext.create(decoder_name, "r")
     decoder.sample_rate, decoder.layout = RATE, "mono"
     out: list[NDArray[np.int16]] = []
     for n, samples in enumerate(x.reshape(-1, FRAME)):
