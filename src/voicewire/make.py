@@ -222,7 +222,8 @@ def lock(options: argparse.Namespace) -> None:
     setup()
     base, extras = ROOT / "requirements.lock", ROOT / "requirements-extras.lock"
     compiling = (
-        python(), "-m", "uv", "pip", "compile", "--quiet", "--universal", "--fork-strategy", "fewest", "--python-version", "3.11",
+        python(), "-m", "uv", "pip", "compile", "--quiet", "--universal", "--fork-strategy", "fewest",
+        "--python-version", "3.11",
         "--generate-hashes", "--custom-compile-command", "python src/voicewire/make.py lock", "pyproject.toml",
     )  # fmt: skip
     upgrade = ("--upgrade",) if options.upgrade else ()
