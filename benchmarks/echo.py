@@ -16,7 +16,7 @@ import harness
 import numba
 import numpy as np
 
-from voicewire.echo import WLDRRLSDCD, WLRLS, paper, reference
+from voicewire.echo import WLDRRLSDCD, WLRLS, paper, plain
 from voicewire.echo.scene import Scene
 
 PASSES = 3
@@ -94,7 +94,7 @@ def benchmarks(run: harness.Run) -> None:
         return filter_
 
     fast = warm(WLDRRLSDCD(length, forgetting, PASSES, dtype=np.float32), 20_000)
-    plain = warm(reference.WLDRRLSDCD(length, forgetting, PASSES), 300)
+    slow = warm(plain.WLDRRLSDCD(length, forgetting, PASSES), 300)
     woodbury = warm(WLRLS(length, forgetting), 300)
     few = 40
 
@@ -112,7 +112,7 @@ def benchmarks(run: harness.Run) -> None:
         run.record(name, mine, "s", peer=peer, peer_value=peers, ratio=peers / mine, at_least=at_least)
 
     name = f"a sample, L = {length}, N_it = {PASSES}, float32"
-    per_sample(name, lambda n: plain.process(x[:n], d[:n]), "plain NumPy", 80)
+    per_sample(name, lambda n: slow.process(x[:n], d[:n]), "plain NumPy", 80)
     per_sample(name, lambda n: woodbury.process(x[:n], d[:n]), "complex Woodbury RLS in numba", 25)
     try:
         from pyroomacoustics.adaptive import RLS

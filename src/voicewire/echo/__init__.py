@@ -1,6 +1,6 @@
 """Stereophonic acoustic echo cancellation: a low-complexity data-reuse RLS, judged claim by claim."""
 
-from voicewire.echo import reference
+from voicewire.echo import plain, reference
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.gradient import WLAPA, WLNLMS
 from voicewire.echo.model import Responses, complex_taps, responses
@@ -16,6 +16,7 @@ __all__ = [
     "SignalError",
     "StereoRLS",
     "complex_taps",
+    "plain",
     "reference",
     "responses",
     "stereo",

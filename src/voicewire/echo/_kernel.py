@@ -5,17 +5,17 @@ row of R, and a position in every row; both are rings of length L, filled downwa
 above the newest sample. A new sample writes one row and a column. The column is written lazily: the newest rows are
 also kept transposed (`recent`), a row that DCD picks fetches what it lacks (at most LANES-1 entries), and when a chunk
 of LANES positions is complete its columns are written for all rows by small transpositions.
-`reference.WLDRRLSDCD` is the same algorithm straight from the paper's tables.
+`reference.dr_rls_dcd` is the same algorithm straight from the paper's tables.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire._compiled import njit
 from voicewire.echo import _vector as v
 
 LANES = v.LANES
@@ -97,10 +97,10 @@ def fresh(length: int, regularization: float, dtype: np.dtype[Any]) -> State:
     )
 
 
-_place = numba.njit(cache=True, inline="always")(place)
+_place = njit(cache=True, inline="always")(place)
 
 
-@numba.njit(cache=True, inline="always")
+@njit(cache=True, inline="always")
 def _newest(tops: Any, words: int, top: Any, c: int, length: int) -> int:
     """Position of the smallest delay at which `tops` equals top (the newest sample is at c)."""
     best = 2 * length
@@ -117,7 +117,7 @@ def _newest(tops: Any, words: int, top: Any, c: int, length: int) -> int:
     return best if best < length else best - length
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _complete(R: Any, r: Any, row: int, count: int, c: int, length: int, tiny: Any) -> None:
     """A chunk of rows is complete: write its columns everywhere; drop what is about to become subnormal (slow)."""
     first = c // LANES
@@ -133,7 +133,7 @@ def _complete(R: Any, r: Any, row: int, count: int, c: int, length: int, tiny: A
         R[c * row + i] = R[c * row + i] if abs(R[c * row + i]) > tiny else 0
 
 
-@numba.njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
 def run(x: Any, d: Any, e: Any, state: Any, settings: Any) -> None:
     """Adapt over the samples x, d; e receives the a priori errors."""
     R, r, h, ring, window, diagonal, recent, tops, clock = state

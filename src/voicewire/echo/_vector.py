@@ -16,13 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import extending
-from numba.core import cgutils, types
+from voicewire._compiled import intrinsic, llvm
 
-intrinsic: Any = extending.intrinsic
-"""numba's decorator; a call of what it makes leaves out the typing context, which its stub doesn't know."""
-
+ir, cgutils, types = llvm()
 LANES = 8
 BLOCK = 4 * LANES
 WORD = 64
@@ -35,7 +31,7 @@ _FIRST, _SECOND = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
 class _Loop:
     """What the body of a vector loop needs: loads, stores, arithmetic on vectors of one element type."""
 
-    def __init__(self, context: Any, builder: Any, element: types.Float) -> None:
+    def __init__(self, context: Any, builder: Any, element: Any) -> None:
         self.context = context
         self.builder = builder
         self.scalar = context.get_value_type(element)

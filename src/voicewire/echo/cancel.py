@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import soundfile
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
@@ -127,6 +126,8 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
     OSError, soundfile.SoundFileError
         If it cannot be read.
     """
+    import soundfile
+
     samples, rate = soundfile.read(path, always_2d=True)
     if samples.shape[1] != 2:
         raise ValueError(f"{path} has {samples.shape[1]} channel(s): a stereo recording is needed")
@@ -135,6 +136,8 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
 
 def write_stereo(path: Path, samples: NDArray[Any], rate: int) -> str:
     """Write a WAV of 16 bits a sample, or of 32-bit floats where 16 bits would clip; returns which."""
+    import soundfile
+
     clips = bool(np.abs(samples).max(initial=0.0) >= 1)
     soundfile.write(path, samples, rate, format="WAV", subtype="FLOAT" if clips else "PCM_16")
     return "32-bit floats: it peaks beyond full scale" if clips else "16 bits"

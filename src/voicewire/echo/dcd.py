@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from voicewire.echo import _kernel as kernel
+from voicewire._compiled import COMPILED
+from voicewire.echo import plain
 from voicewire.echo.family import AdaptiveFilter, positive, whole
+
+if COMPILED:
+    from voicewire.echo import _kernel as kernel
 
 
 class WLDRRLSDCD(AdaptiveFilter):
     """Widely linear data-reuse RLS by dichotomous coordinate descent, O(L) per sample.
 
-    The arithmetic is that of `voicewire.echo.reference.WLDRRLSDCD` (Table II with its misprints repaired); in float64
-    the taps of the two are the same numbers.
+    The arithmetic is that of `voicewire.echo.reference.dr_rls_dcd` (Table II with its misprints repaired); in float64
+    the taps of the two are the same numbers. Where numba is missing, that one runs, always in float64.
 
     Parameters
     ----------
@@ -60,6 +64,11 @@ class WLDRRLSDCD(AdaptiveFilter):
         self.bits = whole("bits", bits, 1, 30)
         self.amplitude = positive("amplitude", amplitude)
         self.regularization = positive("regularization", regularization)
+        self._plain: plain.WLDRRLSDCD | None = None
+        if not COMPILED:
+            search = self.updates, self.bits, self.amplitude
+            self._plain = plain.WLDRRLSDCD(self.length, self.forgetting, self.data_reuse, *search, self.regularization)
+            return
         self._settings = kernel.Settings(
             length=self.length,
             row=kernel.row_size(self.length, self.dtype),
@@ -74,6 +83,8 @@ class WLDRRLSDCD(AdaptiveFilter):
         self._state = kernel.fresh(self.length, self.regularization, self.dtype)
 
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        if self._plain is not None:
+            return self._plain.process(x, d).astype(x.dtype)
         errors = np.empty_like(x)
         kernel.run(x, d, errors, self._state, self._settings)
         return errors
@@ -81,6 +92,8 @@ class WLDRRLSDCD(AdaptiveFilter):
     @property
     def taps(self) -> NDArray[np.complex128]:
         """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
+        if self._plain is not None:
+            return self._plain.taps
         planes = self._state.h.reshape(-1, 4, kernel.LANES).transpose(1, 0, 2).reshape(4, -1)
         a, b, c, d = planes[:, : self.length].astype(np.float64)
         taps = np.empty(2 * self.length, complex)
@@ -89,7 +102,7 @@ class WLDRRLSDCD(AdaptiveFilter):
         return taps
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        return self._state._asdict()
+        return self._state._asdict() if self._plain is None else self._plain._arrays()
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_state": self.save()}
@@ -97,5 +110,6 @@ class WLDRRLSDCD(AdaptiveFilter):
     def __setstate__(self, state: dict[str, Any]) -> None:
         arrays = state.pop("_state")
         self.__dict__.update(state)
-        self._state = kernel.fresh(self.length, self.regularization, self.dtype)
+        if self._plain is None:
+            self._state = kernel.fresh(self.length, self.regularization, self.dtype)
         self.restore(arrays)

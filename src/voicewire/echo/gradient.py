@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from voicewire._compiled import COMPILED, njit
+from voicewire.echo import reference
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _project(x: Any, d: Any, e: Any, g: Any, history: Any, wanted: Any, step: Any, floor: Any) -> None:
     """g += step X (X^H X + floor I)^-1 (d - X^H g)^*, with the last `order` windows as columns of X."""
     order = wanted.size
@@ -82,9 +83,22 @@ class WLAPA(AdaptiveFilter):
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
         real: Any = self.dtype.type
+        if not COMPILED:
+            self._run_plain(x, d, errors)
+            return errors
         state = self._g, self._history, self._wanted
         _project(x, d, errors, *state, real(self.step), real(self.regularization))
         return errors
+
+    def _run_plain(self, x: NDArray[Any], d: NDArray[Any], errors: NDArray[Any]) -> None:
+        """By the reading version: NumPy's products are faster than uncompiled loops."""
+        size = self._g.size
+        for n in range(x.size):
+            self._history[:] = reference.shifted(self._history, x[n])
+            self._wanted[:] = np.append(d[n], self._wanted[:-1])
+            X = np.column_stack([self._history[2 * a : 2 * a + size] for a in range(self.order)])
+            step = reference.apa_step(self._g, X, self._wanted, self.step, self.regularization)
+            self._g[:], errors[n] = step
 
     @property
     def taps(self) -> NDArray[np.complex128]:

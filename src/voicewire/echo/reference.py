@@ -1,124 +1,574 @@
-"""The algorithm straight from Tables I and II: for reading, and the oracle that the fast version is held to.
+"""Adaptive filters to read: NLMS, affine projection, RLS, DCD, WL-DR-RLS-DCD.
 
-Nothing here is clever: R is a full 2L x 2L matrix and is moved at each sample, about 5 thousand samples a second at
-L = 128. `voicewire.echo.WLDRRLSDCD` gives the same taps some hundred times as fast. Notebook 02 walks through it.
+Nothing here is clever. A filter is a loop over the samples and a step that
+the chapter explains; it is woven into the chapters piece by piece. The
+classes of `voicewire.echo` compute the same, some hundred times as fast.
+
+Signals are complex, left + j right. A *window* holds the last L samples and
+their conjugates, newest first: x(n), x*(n), x(n-1), x*(n-1), …; g are the 2L
+taps that meet it, and the echo is g^H window.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from voicewire.echo.family import AdaptiveFilter, positive, whole
+# fmt: off (lines as short as the page of the book is wide)
 
-Variant = Literal["repaired", "eq12-plus", "eq13-e0"]
+__all__ = [
+    "apa",
+    "apa_step",
+    "dcd",
+    "dr_rls_dcd",
+    "leading",
+    "next_matrix",
+    "nlms",
+    "nlms_step",
+    "reuse_step",
+    "rls",
+    "rls_gain",
+    "shifted",
+    "times",
+]
+
+Complex = NDArray[Any]  # of complex numbers
 
 
-def times(a: complex, v: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """a*v with each product rounded by itself: NumPy's own may fuse them, on some machines only."""
-    return (a.real * v.real - a.imag * v.imag) + 1j * (a.real * v.imag + a.imag * v.real)
-
-
-def leading(r: NDArray[np.complex128]) -> tuple[int, complex, float]:
-    """The leading element of r: its index, the unit (1 or j) of its larger component, and that component."""
-    p = int(np.argmax(np.maximum(np.abs(r.real), np.abs(r.imag))))
-    if abs(r[p].real) >= abs(r[p].imag):
-        return p, 1.0 + 0.0j, float(r[p].real)
-    return p, 1.0j, float(r[p].imag)
-
-
-class WLDRRLSDCD(AdaptiveFilter):
-    """WL-DR-RLS-DCD as printed in Table II, with the misprints repaired or, for demonstration, left in.
+def shifted(window: Complex, x_n: complex) -> Complex:
+    """The window one sample later: x(n) and x*(n) in front.
 
     Parameters
     ----------
-    length, forgetting, data_reuse, updates, bits, amplitude, regularization
-        As in `voicewire.echo.WLDRRLSDCD`.
-    variant : {"repaired", "eq12-plus", "eq13-e0"}
-        "eq12-plus": equation (12) with its printed plus; "eq13-e0": equation (13) with its printed e_0.
+    window : ndarray of complex, shape (2L,)
+        The window of sample n-1.
+    x_n : complex
+        The new sample, left + j right.
+
+    Returns
+    -------
+    ndarray of complex, shape (2L,)
+        The window of sample n, equation (4) of the paper; the oldest sample
+        has left.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> shifted(np.array([1 + 2j, 1 - 2j, 5, 5]), 3 - 1j).tolist()
+    [(3-1j), (3+1j), (1+2j), (1-2j)]
     """
+    new = np.empty_like(window)
+    new[:2] = x_n, np.conj(x_n)
+    new[2:] = window[:-2]
+    return new
 
-    def __init__(
-        self,
-        length: int,
-        forgetting: float,
-        data_reuse: int = 1,
-        updates: int = 4,
-        bits: int = 16,
-        amplitude: float = 1.0,
-        regularization: float = 1.0,
-        dtype: DTypeLike = np.float64,
-        variant: Variant = "repaired",
-    ) -> None:
-        super().__init__(length, dtype)
-        if self.dtype != np.float64:
-            raise ValueError("the reading version computes in float64 only")
-        if variant not in ("repaired", "eq12-plus", "eq13-e0"):
-            raise ValueError(f"unknown variant {variant!r}: repaired, eq12-plus or eq13-e0")
-        self.forgetting = positive("forgetting", forgetting, 1.0)
-        self.data_reuse = whole("data_reuse", data_reuse, 1)
-        self.updates = whole("updates", updates, 1)
-        self.bits = whole("bits", bits, 1, 30)
-        self.amplitude = positive("amplitude", amplitude)
-        self.variant = variant
-        self.g = np.zeros(2 * self.length, complex)
-        self.r = np.zeros(2 * self.length, complex)
-        self.R = positive("regularization", regularization) * np.eye(2 * self.length, dtype=complex)
-        self.window = np.zeros(2 * self.length, complex)
 
-    @property
-    def taps(self) -> NDArray[np.complex128]:
-        """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
-        return self.g.copy()
+def nlms_step(
+    g: Complex, window: Complex, d_n: complex, mu: float, eps: float
+) -> tuple[Complex, complex]:
+    """One step of NLMS: the taps and the error before it.
 
-    def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
-        return np.array([self._step(complex(x_n), complex(d_n)) for x_n, d_n in zip(x, d, strict=True)], complex)
+    Parameters
+    ----------
+    g, window : ndarray of complex, shape (2L,)
+        Taps and input.
+    d_n : complex
+        What the microphones heard.
+    mu : float
+        Step size, 0 < mu < 2; 1 silences the error of this window.
+    eps : float
+        Added to the window's energy, so that silence does not divide by zero.
 
-    def _step(self, x_n: complex, d_n: complex) -> complex:
-        """Table II for one sample."""
-        self._move(x_n)
-        if not self.window.any():  # silence: nothing to learn from
-            return d_n
-        error = first = d_n - complex(np.vdot(self.g, self.window))
-        for phi in range(self.data_reuse):
-            used = first if self.variant == "eq13-e0" else error
-            kept = self.forgetting * self.r if phi == 0 else self.r
-            self.r = kept + times(used.conjugate(), self.window)
-            change = self._descend()
-            gain = complex(np.vdot(change, self.window))
-            error = error + gain if self.variant == "eq12-plus" else error - gain
-        return first
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+        ``g + mu window e* / (window^H window + eps)``, equation
+        ``eq-echo-nlms``.
+    e : complex
+        The a priori error, equation (10) of the paper.
 
-    def _move(self, x_n: complex) -> None:
-        """Steps 1 and 2: the window and R move by one sample (two rows), the first two columns are updated."""
-        self.window[2:] = self.window[:-2].copy()
-        self.window[:2] = x_n, x_n.conjugate()
-        if not self.window.any():
-            return
-        columns = self.forgetting * self.R[:, :2]
-        for j in range(2):
-            columns[:, j] = columns[:, j] + times(complex(self.window[j]).conjugate(), self.window)
-        self.R[2:, 2:] = self.R[:-2, :-2].copy()
-        self.R[:, :2] = columns
-        self.R[:2, :] = columns.conj().T
+    See Also
+    --------
+    Chapter ``notebooks/echo/01_adaptive_filters``.
 
-    def _descend(self) -> NDArray[np.complex128]:
-        """Step 6: the complex leading-element DCD; changes r and g, returns the change of g."""
-        change = np.zeros_like(self.g)
-        alpha, m = self.amplitude / 2, 1
-        for _ in range(self.updates):
-            p, unit, value = leading(self.r)
-            while m <= self.bits and abs(value) <= alpha / 2 * self.R[p, p].real:
-                alpha, m = alpha / 2, m + 1
-            if m > self.bits:
-                break
-            step = np.sign(value) * alpha * unit
-            change[p] += step
-            self.r = self.r - step * self.R[:, p]
-        self.g = self.g + change
-        return change
+    Examples
+    --------
+    Window (2, 1) of energy 5, error 10: the shortest change that gives 10 is
+    (4, 2).
 
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        return {"g": self.g, "r": self.r, "R": self.R, "window": self.window}
+    >>> g, e = nlms_step(np.zeros(2), np.array([2, 1]), 10.0, 1.0, 0.0)
+    >>> g.tolist(), float(e)
+    ([4.0, 2.0], 10.0)
+    """
+    e = d_n - np.vdot(g, window)
+    energy = np.vdot(window, window).real
+    return g + mu / (energy + eps) * np.conj(e) * window, e
+
+
+def nlms(
+    x: Complex, d: Complex, L: int, mu: float = 0.5, eps: float = 1e-3
+) -> tuple[Complex, Complex]:
+    """NLMS over all samples: the last taps, and the errors.
+
+    Parameters
+    ----------
+    x, d : ndarray of complex, shape (N,)
+        Far end and microphones, left + j right.
+    L : int
+        Taps of each echo path.
+    mu, eps : float
+        As in `nlms_step`.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+    e : ndarray of complex, shape (N,)
+
+    See Also
+    --------
+    voicewire.echo.WLNLMS : the compiled filter.
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> nlms(np.array([2 + 1j]), np.array([10 + 0j]), 1, 1.0, 0.0)[0].tolist()
+    [(2+1j), (2-1j)]
+    """
+    g, window = np.zeros((2, 2 * L), complex)
+    e = np.empty(x.size, complex)
+    for n in range(x.size):
+        window = shifted(window, x[n])
+        g, e[n] = nlms_step(g, window, d[n], mu, eps)
+    return g, e
+
+
+def apa_step(
+    g: Complex, X: Complex, d_last: Complex, mu: float, eps: float
+) -> tuple[Complex, complex]:
+    """One step of affine projection, on the last windows X.
+
+    Parameters
+    ----------
+    g : ndarray of complex, shape (2L,)
+        Taps.
+    X : ndarray of complex, shape (2L, P)
+        The last P windows as columns, newest first.
+    d_last : ndarray of complex, shape (P,)
+        What the microphones heard with each of them.
+    mu : float
+        Step size, 0 < mu < 2.
+    eps : float
+        Added to the diagonal of X^H X.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+        ``g + mu X (X^H X + eps I)^-1 e*``, equation ``eq-echo-apa``.
+    e : complex
+        The a priori error of the newest window.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    Two windows decide two taps at once: (1, 1) g = 5 and (0, 1) g = 3.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> apa_step(np.zeros(2), X, np.array([5.0, 3.0]), 1.0, 0.0)[0]
+    array([2., 3.])
+    """
+    errors = d_last - X.T @ np.conj(g)
+    gram = X.conj().T @ X + eps * np.eye(X.shape[1])
+    return g + mu * X @ np.linalg.solve(gram, np.conj(errors)), errors[0]
+
+
+def apa(
+    x: Complex, d: Complex, L: int, P: int, mu: float = 0.5, eps: float = 1e-3
+) -> tuple[Complex, Complex]:
+    """Affine projection of order P: the last taps, and the errors.
+
+    Parameters
+    ----------
+    x, d : ndarray of complex, shape (N,)
+        Far end and microphones, left + j right.
+    L, P : int
+        Taps of each echo path; windows that a step looks at.
+    mu, eps : float
+        As in `apa_step`.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+    e : ndarray of complex, shape (N,)
+
+    See Also
+    --------
+    voicewire.echo.WLAPA : the compiled filter.
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    Order 1 is NLMS.
+
+    >>> x, d = np.array([1 + 1j, 2, 1j]), np.array([1, 2j, 3])
+    >>> bool(np.allclose(apa(x, d, 2, 1)[1], nlms(x, d, 2)[1]))
+    True
+    """
+    g, X = np.zeros(2 * L, complex), np.zeros((2 * L, P), complex)
+    e, d_last = np.empty(x.size, complex), np.zeros(P, complex)
+    for n in range(x.size):
+        newest = shifted(X[:, 0], x[n])
+        X = np.column_stack([newest, X[:, :-1]])
+        d_last = np.append(d[n], d_last[:-1])
+        g, e[n] = apa_step(g, X, d_last, mu, eps)
+    return g, e
+
+
+def rls_gain(
+    P: Complex, window: Complex, lam: float
+) -> tuple[Complex, Complex]:
+    """The gain, and the inverse P of R after one more window.
+
+    Parameters
+    ----------
+    P : ndarray, shape (M, M)
+        Inverse of the correlation matrix before this window; Hermitian.
+    window : ndarray, shape (M,)
+        The new input.
+    lam : float
+        Forgetting factor, 0 < lam <= 1.
+
+    Returns
+    -------
+    k : ndarray, shape (M,)
+        The gain, ``P window / (lam + window^H P window)``, equation
+        ``eq-echo-gain``.
+    P : ndarray, shape (M, M)
+        ``(lam R + window window^H)^-1`` by the matrix inversion lemma,
+        equation ``eq-echo-lemma``.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    R = 1 grows by 3 * 3 to 10; its inverse is a tenth.
+
+    >>> rls_gain(np.array([[1.0]]), np.array([3.0]), 1.0)
+    (array([0.3]), array([[0.1]]))
+    """
+    Px = P @ window
+    k = Px / (lam + np.vdot(window, Px).real)
+    P = (P - np.outer(k, np.conj(Px))) / lam
+    return k, (P + P.conj().T) / 2  # rounding must not skew it
+
+
+def rls(
+    x: Complex, d: Complex, L: int, lam: float, eps: float = 1.0
+) -> tuple[Complex, Complex]:
+    """RLS: the last taps, and the errors.
+
+    Parameters
+    ----------
+    x, d : ndarray of complex, shape (N,)
+        Far end and microphones, left + j right.
+    L : int
+        Taps of each echo path.
+    lam : float
+        Forgetting factor, 0 < lam <= 1.
+    eps : float
+        R(0) = eps I.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+    e : ndarray of complex, shape (N,)
+
+    See Also
+    --------
+    voicewire.echo.WLRLS, voicewire.echo.StereoRLS : the compiled filters.
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    Two samples decide the two taps of one delay; a small eps hardly disturbs.
+
+    >>> x = np.array([2 + 1j, 1j])
+    >>> g, e = rls(x, 2 * x, 1, 1.0, 1e-9)
+    >>> bool(np.allclose(g, [2, 0]))
+    True
+    """
+    g, window = np.zeros((2, 2 * L), complex)
+    P, e = np.eye(2 * L) / eps, np.array(d, complex)
+    for n in range(x.size):
+        window = shifted(window, x[n])
+        if window.any():  # silence teaches nothing
+            k, P = rls_gain(P, window, lam)
+            e[n] = d[n] - np.vdot(g, window)
+            g = g + k * np.conj(e[n])
+    return g, e
+
+
+def times(a: complex, v: Complex) -> Complex:
+    """a v, each product rounded by itself.
+
+    NumPy's own complex product fuses two roundings on some machines; the
+    compiled filter does not, and the two shall give the same numbers on all.
+
+    Parameters
+    ----------
+    a : complex
+    v : ndarray of complex
+
+    Returns
+    -------
+    ndarray of complex, of v's shape
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> times(1 + 2j, np.array([3 - 1j]))
+    array([5.+5.j])
+    """
+    re = a.real * v.real - a.imag * v.imag
+    return re + 1j * (a.real * v.imag + a.imag * v.real)
+
+
+def next_matrix(R: Complex, window: Complex, lam: float) -> Complex:
+    """R(n) from R(n-1): two columns are computed, the rest moves.
+
+    Parameters
+    ----------
+    R : ndarray of complex, shape (2L, 2L)
+        Correlation matrix of sample n-1.
+    window : ndarray of complex, shape (2L,)
+        Window of sample n.
+    lam : float
+        Forgetting factor.
+
+    Returns
+    -------
+    ndarray of complex, shape (2L, 2L)
+        ``lam R + window window^H``, by equation ``eq-echo-column`` (steps 1
+        and 2 of Tables I and II).
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    The block of the newest sample moves one delay down the diagonal.
+
+    >>> nought = np.zeros((4, 4), complex)
+    >>> R = next_matrix(nought, np.array([2, 2, 0, 0]), 0.5)
+    >>> next_matrix(R, np.array([3, 3, 2, 2]), 0.5)[:, [0, 2]].real
+    array([[11.,  6.],
+           [11.,  6.],
+           [ 6.,  4.],
+           [ 6.,  4.]])
+    """
+    new = np.empty_like(R)
+    new[2:, 2:] = R[:-2, :-2]
+    for j in range(2):
+        column = times(np.conj(window[j]), window)
+        new[:, j] = lam * R[:, j] + column
+    new[:2, :] = new[:, :2].conj().T
+    return new
+
+
+def leading(r: Complex) -> tuple[int, complex, float]:
+    """The largest component of r: where, along 1 or j, and its value.
+
+    Parameters
+    ----------
+    r : ndarray of complex, shape (M,)
+        Residual.
+
+    Returns
+    -------
+    p : int
+        Index of the element.
+    unit : complex
+        1 if its real part is the larger one, 1j if it is the imaginary one.
+    v : float
+        That part, with its sign.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> leading(np.array([2 + 1j, 1 - 3j]))
+    (1, 1j, -3.0)
+    """
+    p = int(np.argmax(np.maximum(abs(r.real), abs(r.imag))))
+    if abs(r[p].real) >= abs(r[p].imag):
+        return p, 1 + 0j, float(r[p].real)
+    return p, 1j, float(r[p].imag)
+
+
+def dcd(
+    R: Complex, r: Complex, N_u: int = 4, M_b: int = 16, H: float = 1.0
+) -> tuple[Complex, Complex]:
+    """Solve R change = r roughly: the change, and what is left of r.
+
+    Parameters
+    ----------
+    R : ndarray of complex, shape (M, M)
+        Hermitian, positive definite.
+    r : ndarray of complex, shape (M,)
+        Right-hand side.
+    N_u, M_b : int
+        Most moves, most halvings of the step.
+    H : float
+        Range of the solution; the first step is H/2.
+
+    Returns
+    -------
+    change : ndarray of complex, shape (M,)
+        Each component a sum of powers of two times H.
+    r : ndarray of complex, shape (M,)
+        ``r - R change``.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-test``.
+
+    Examples
+    --------
+    By hand: 3 > 1/4 * 4, so tap 0 moves by 1/2, and r loses half of column 0;
+    then 2 > 1/4 * 4 moves tap 1.
+
+    >>> R = np.array([[4, 2], [2, 4]]) + 0j
+    >>> change, left = dcd(R, np.array([3, 3]) + 0j, N_u=2)
+    >>> change.real, left.real
+    (array([0.5, 0.5]), array([0., 0.]))
+    """
+    change, alpha, m = np.zeros_like(r), H / 2, 1
+    for _ in range(N_u):
+        p, unit, v = leading(r)
+        while m <= M_b and abs(v) <= alpha / 2 * R[p, p].real:
+            alpha, m = alpha / 2, m + 1
+        if m > M_b:
+            break
+        step = np.sign(v) * alpha * unit
+        change[p] += step
+        r = r - step * R[:, p]
+    return change, r
+
+
+def reuse_step(
+    g: Complex, r: Complex, R: Complex, window: Complex, d_n: complex,
+    lam: float, N_it: int = 1, **search: Any,
+) -> tuple[Complex, Complex, complex]:
+    """One sample, used N_it times: taps, residual and first error.
+
+    Parameters
+    ----------
+    g, r, window : ndarray of complex, shape (2L,)
+        Taps, residual and input.
+    R : ndarray of complex, shape (2L, 2L)
+        Correlation matrix with this window in it.
+    d_n : complex
+        What the microphones heard.
+    lam : float
+        Forgetting factor.
+    N_it : int
+        Passes.
+    **search
+        N_u, M_b and H of `dcd`.
+
+    Returns
+    -------
+    g, r : ndarray of complex, shape (2L,)
+    e : complex
+        The a priori error, before the first pass.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-error``:
+    Table II of the paper with its misprints repaired; Table I is N_it = 1.
+
+    Examples
+    --------
+    The residual is 2 * 1; 2 > 1/4 * 4 moves the tap by 1/2, nothing is left.
+
+    >>> R, x = np.array([[4 + 0j]]), np.array([2 + 0j])
+    >>> nought = np.array([0j])
+    >>> g, r, e = reuse_step(nought, nought, R, x, 1 + 0j, lam=1.0, N_u=1)
+    >>> g.tolist(), r.tolist(), complex(e)
+    ([(0.5+0j)], [0j], (1+0j))
+    """
+    e = first = d_n - np.vdot(g, window)
+    for phi in range(N_it):
+        r = (lam if phi == 0 else 1) * r + times(np.conj(e), window)
+        change, r = dcd(R, r, **search)
+        g = g + change
+        e = e - np.vdot(change, window)
+    return g, r, first
+
+
+def dr_rls_dcd(
+    x: Complex, d: Complex, L: int, lam: float, N_it: int = 1,
+    eps: float = 1.0, **search: Any,
+) -> tuple[Complex, Complex]:
+    """WL-DR-RLS-DCD: the last taps, and the errors.
+
+    Parameters
+    ----------
+    x, d : ndarray of complex, shape (N,)
+        Far end and microphones, left + j right.
+    L : int
+        Taps of each echo path.
+    lam : float
+        Forgetting factor, 0 < lam <= 1.
+    N_it : int
+        Passes a sample.
+    eps : float
+        R(0) = eps I.
+    **search
+        N_u, M_b and H of `dcd`.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+    e : ndarray of complex, shape (N,)
+
+    See Also
+    --------
+    voicewire.echo.WLDRRLSDCD : the compiled filter, with the same taps to the
+        last bit.
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    R = 1 + 4 grows with the sample x = 2, the residual is 2 * 1, and 2 > 1/4
+    * 5 moves the first tap by 1/2.
+
+    >>> x, d = np.array([2 + 0j]), np.array([1 + 0j])
+    >>> g, e = dr_rls_dcd(x, d, 1, 1.0, N_u=1)
+    >>> g.tolist(), e.tolist()
+    ([(0.5+0j), 0j], [(1+0j)])
+    """
+    (g, r, window), e = np.zeros((3, 2 * L), complex), np.array(d, complex)
+    R = eps * np.eye(2 * L, dtype=complex)
+    for n in range(x.size):
+        window = shifted(window, x[n])
+        if window.any():  # silence teaches nothing
+            R = next_matrix(R, window, lam)
+            state = g, r, R, window, d[n], lam, N_it
+            g, r, e[n] = reuse_step(*state, **search)
+    return g, e

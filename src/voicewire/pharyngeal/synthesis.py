@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire._compiled import njit
 from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.sound import Sound
 
@@ -93,7 +93,7 @@ class Token:
         return np.array([np.interp(time, self.times, column) for column in self.truth.T])
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _cascade(source: Array, centres: Array, bandwidths: Array, rate: float) -> Array:
     """Run a source through resonators in series whose centres change with every sample (Klatt's difference eq.)."""
     output = source.copy()

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from voicewire._compiled import njit
 
 Array = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ _WALL_C: Final = 4.0  # rad/s: heat and friction
 _WALL_0: Final = (406.0 * np.pi) ** 2  # (rad/s)^2: squared lowest resonance of a closed tract
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _denominator(s: complex, areas: Array, lengths: Array, speed: float, walls: float, load: float) -> complex:
     """Return U_glottis / U_lips at the complex frequency s (rad/s): its zeros are the formants."""
     alpha = np.sqrt(s * _WALL_C) * walls
@@ -46,7 +47,7 @@ def _denominator(s: complex, areas: Array, lengths: Array, speed: float, walls: 
     return flow
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _standing(frequency: float, areas: Array, lengths: Array, speed: float) -> float:
     """Return what is zero at a resonance of a lossless tube with an ideal open end (all quantities real)."""
     pressure, flow = 0.0, 1.0
@@ -57,7 +58,7 @@ def _standing(frequency: float, areas: Array, lengths: Array, speed: float) -> f
     return flow
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _lossless(areas: Array, lengths: Array, speed: float, count: int, highest: float) -> Array:
     """Return the first resonances (Hz) of a lossless tube with an ideal open end, to 1e-6 Hz by bisection."""
     found = np.full(count, np.nan)
@@ -83,7 +84,7 @@ def _lossless(areas: Array, lengths: Array, speed: float, count: int, highest: f
     return found
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _follow(start: Array, areas: Array, lengths: Array, speed: float, walls: float, load: float) -> Array:
     """Follow each lossless resonance into the complex plane while walls and radiation are turned on, by secants."""
     out = np.full((2, start.size), np.nan)

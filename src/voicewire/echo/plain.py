@@ -1,0 +1,116 @@
+"""WL-DR-RLS-DCD at the pace of its reading version: the oracle of the fast filter, and what runs without a compiler.
+
+It goes by `voicewire.echo.reference`, with R a full 2L x 2L matrix that moves at each sample: about 5 thousand samples
+a second at L = 128. `voicewire.echo.WLDRRLSDCD` gives the same taps some hundred times as fast.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from voicewire.echo import reference
+from voicewire.echo.family import AdaptiveFilter, positive, whole
+
+__all__ = ["WLDRRLSDCD"]
+
+Variant = Literal["repaired", "eq12-plus", "eq13-e0"]
+
+
+class WLDRRLSDCD(AdaptiveFilter):
+    """WL-DR-RLS-DCD as printed in Table II, with the misprints repaired or, for demonstration, left in.
+
+    Parameters
+    ----------
+    length, forgetting, data_reuse, updates, bits, amplitude, regularization
+        As in `voicewire.echo.WLDRRLSDCD`.
+    dtype : dtype
+        float64: the reading version computes in nothing else.
+    variant : {"repaired", "eq12-plus", "eq13-e0"}
+        "eq12-plus": equation (12) with its printed plus; "eq13-e0": equation (13) with its printed e_0.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of its range.
+
+    See Also
+    --------
+    Chapters ``notebooks/echo/02_rls_by_shifts`` and ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> filter_ = WLDRRLSDCD(1, 0.9, updates=1)
+    >>> filter_.update(2 + 0j, 1 + 0j)
+    (1+0j)
+    >>> filter_.taps.tolist()
+    [(0.5+0j), 0j]
+    """
+
+    def __init__(
+        self,
+        length: int,
+        forgetting: float,
+        data_reuse: int = 1,
+        updates: int = 4,
+        bits: int = 16,
+        amplitude: float = 1.0,
+        regularization: float = 1.0,
+        dtype: DTypeLike = np.float64,
+        variant: Variant = "repaired",
+    ) -> None:
+        super().__init__(length, dtype)
+        if self.dtype != np.float64:
+            raise ValueError("the reading version computes in float64 only")
+        if variant not in ("repaired", "eq12-plus", "eq13-e0"):
+            raise ValueError(f"unknown variant {variant!r}: repaired, eq12-plus or eq13-e0")
+        self.forgetting = positive("forgetting", forgetting, 1.0)
+        self.data_reuse = whole("data_reuse", data_reuse, 1)
+        self.updates = whole("updates", updates, 1)
+        self.bits = whole("bits", bits, 1, 30)
+        self.amplitude = positive("amplitude", amplitude)
+        self.variant = variant
+        self.g = np.zeros(2 * self.length, complex)
+        self.r = np.zeros(2 * self.length, complex)
+        self.R = positive("regularization", regularization) * np.eye(2 * self.length, dtype=complex)
+        self.window = np.zeros(2 * self.length, complex)
+
+    @property
+    def taps(self) -> NDArray[np.complex128]:
+        """The 2L interleaved complex taps: even entries for x, odd ones for x*."""
+        return self.g.copy()
+
+    def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
+        return np.array([self._step(x_n, d_n) for x_n, d_n in zip(x, d, strict=True)], complex)
+
+    def _step(self, x_n: complex, d_n: complex) -> complex:
+        """Table II for one sample."""
+        self.window[:] = reference.shifted(self.window, x_n)
+        if not self.window.any():  # silence: nothing to learn from
+            return d_n
+        self.R[:] = reference.next_matrix(self.R, self.window, self.forgetting)
+        step = reference.reuse_step if self.variant == "repaired" else self._printed_step
+        self.g[:], self.r[:], error = step(
+            self.g, self.r, self.R, self.window, d_n,
+            self.forgetting, self.data_reuse, N_u=self.updates, M_b=self.bits, H=self.amplitude,
+        )  # fmt: skip
+        return error
+
+    def _printed_step(
+        self, g: Any, r: Any, R: Any, window: Any, d_n: complex, lam: float, N_it: int, **search: Any
+    ) -> tuple[Any, Any, complex]:
+        """`reference.reuse_step` with one of the paper's misprints left in."""
+        e = first = d_n - np.vdot(g, window)
+        for phi in range(N_it):
+            used = first if self.variant == "eq13-e0" else e
+            r = (lam if phi == 0 else 1) * r + reference.times(np.conj(used), window)
+            change, r = reference.dcd(R, r, **search)
+            g = g + change
+            gain = np.vdot(change, window)
+            e = e + gain if self.variant == "eq12-plus" else e - gain
+        return g, r, first
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {"g": self.g, "r": self.r, "R": self.R, "window": self.window}

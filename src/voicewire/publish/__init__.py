@@ -1,0 +1,1 @@
+"""How the book is published: what executes the notebooks, builds the pages, and weaves code into chapters."""

@@ -1,0 +1,184 @@
+"""The reading versions on the pages are those of the package: same text, whole, in order, and they run."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import functools
+import importlib
+
+import nbformat
+import pytest
+
+from voicewire import paths
+from voicewire.publish import weave
+
+SOURCES = sorted(path.relative_to(weave.PACKAGE).as_posix() for path in weave.PACKAGE.rglob("reference.py"))
+
+
+@functools.cache
+def chapter(path):
+    return nbformat.read(path, as_version=4)
+
+
+def woven_pieces(path):
+    return [weave.split(piece) for _, pieces in weave.woven(chapter(path)) for piece in pieces]
+
+
+WOVEN = [path for path in paths.chapters() if woven_pieces(path)]
+
+
+@pytest.mark.parametrize("path", WOVEN, ids=lambda path: path.stem)
+def test_each_woven_cell_is_its_source(path):
+    assert weave.check(path) == []
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_lines_of_a_reading_version_fit_the_page(source):
+    lines = (weave.PACKAGE / source).read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if len(line) > weave.WIDEST]
+
+
+def _examples(path):
+    """(file, name) of the woven functions of a chapter."""
+    for module, name in woven_pieces(path):
+        if isinstance(module.definitions[name], ast.FunctionDef | ast.ClassDef):
+            yield module.name, name
+
+
+@pytest.mark.parametrize("path", WOVEN, ids=lambda path: path.stem)
+def test_put_together_the_pieces_run_as_the_package_does(path):
+    """The cells alone, run in their order; then the examples of the package's docstrings, with what the cells made."""
+    spaces: dict[str, dict[str, object]] = {}
+    for cell, pieces in weave.woven(chapter(path)):
+        file = weave.split(pieces[0])[0].name
+        if file not in spaces:  # the source's imports, and what the chapter takes from the source by name
+            module = importlib.import_module("voicewire." + file[:-3].replace("/", "."))
+            source = ast.parse((weave.PACKAGE / file).read_text(encoding="utf-8"))
+            imports = [n for n in source.body if isinstance(n, ast.Import | ast.ImportFrom)]
+            spaces[file] = {}
+            exec(compile(ast.Module(imports, []), file, "exec"), spaces[file])
+            own = {name for other, name in woven_pieces(path) if other.name == file}
+            spaces[file] |= {name: getattr(module, name) for name in weave.Module(file).definitions if name not in own}
+        exec(compile(cell.source, f"cell of {', '.join(pieces)}", "exec"), spaces[file])
+    tried = 0
+    for file, name in _examples(path):
+        module = importlib.import_module("voicewire." + file[:-3].replace("/", "."))
+        for test in doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module):
+            test.globs = dict(spaces[file])
+            result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+            assert result.failed == 0, f"{file}:{name}"
+            tried += result.attempted
+    assert tried
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_function_of_a_reading_version_has_an_example_that_holds(source):
+    module = importlib.import_module("voicewire." + source[:-3].replace("/", "."))
+    for name in weave.Module(source).public:
+        examples = doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module)
+        assert any(test.examples for test in examples), f"{name} has no example"
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+# --- the machinery itself ------------------------------------------------------------------------------------------
+
+SOURCE = '''"""A module."""
+
+import math
+
+SCALE = 2
+
+
+def double(x):
+    """Twice x.
+
+    More words.
+    """
+    return SCALE * x
+
+
+@decorated
+def long(x):
+    return [
+{lines}
+    ]
+
+
+def wide(x):
+    return x  # {wide}
+'''
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    text = SOURCE.format(lines="\n".join(f"        {i}," for i in range(15)), wide="x" * 78)
+    (tmp_path / "reference.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(weave, "PACKAGE", tmp_path)
+    return tmp_path
+
+
+def notebook(path, *cells):
+    book = nbformat.v4.new_notebook()
+    for pieces, text in cells:
+        metadata = {"voicewire": {"weave": [f"reference.py:{name}" for name in pieces]}} if pieces else {}
+        book.cells.append(nbformat.v4.new_code_cell(text, metadata=metadata))
+    nbformat.write(book, path)
+    return path
+
+
+def test_a_piece_is_its_source_with_the_first_line_of_its_docstring(package):
+    assert weave.text_of(["reference.py:SCALE"]) == "SCALE = 2"
+    assert weave.text_of(["reference.py:double"]) == 'def double(x):\n    """Twice x."""\n    return SCALE * x'
+    assert weave.Module("reference.py").text("long").startswith("@decorated\ndef long")
+
+
+@pytest.mark.parametrize(
+    ("piece", "message"),
+    [
+        ("reference.py:long", "at most 15"),
+        ("reference.py:wide", "columns"),
+        ("reference.py:none", "defines no 'none'"),
+        ("none.py:double", "no file of the package"),
+        ("reference.py", "names no piece"),
+    ],
+)
+def test_what_cannot_be_woven_is_refused(package, piece, message):
+    with pytest.raises(weave.WeaveError, match=message):
+        weave.text_of([piece])
+
+
+def test_weaving_fills_the_cells_once_and_leaves_the_others(package):
+    path = notebook(package / "a.ipynb", (["SCALE"], ""), (None, "SCALE = 3"), (["double"], "old"))
+    assert weave.check(path) and weave.weave(path) and not weave.check(path)
+    assert nbformat.read(path, 4).cells[1].source == "SCALE = 3"
+    before = path.read_bytes()
+    assert not weave.weave(path) and path.read_bytes() == before
+
+
+@pytest.mark.parametrize("edit", ["return SCALE * x + 0", "return  SCALE * x", "return SCALE * x  # note"])
+def test_a_cell_that_was_edited_is_found(package, edit):
+    path = notebook(package / "a.ipynb", (["SCALE"], ""), (["double"], ""))
+    weave.weave(path)
+    book = nbformat.read(path, 4)
+    book.cells[1].source = book.cells[1].source.replace("return SCALE * x", edit)
+    nbformat.write(book, path)
+    assert weave.check(path) == ["a.ipynb: the cell of reference.py:double is not as in the source"]
+
+
+def test_pieces_out_of_order_twice_or_missing_are_found(package):
+    for names in (["double"], ["double", "SCALE"], ["SCALE", "SCALE", "double"]):
+        path = notebook(package / "a.ipynb", *[([name], "") for name in names])
+        weave.weave(path)
+        assert len(weave.check(path)) == 1
+    path = notebook(package / "a.ipynb", (None, "%pylab\nfrom voicewire.reference import SCALE"), (["double"], ""))
+    weave.weave(path)
+    assert weave.check(path) == []
+
+
+def test_the_command_says_what_differs(package, capsys):
+    path = notebook(package / "a.ipynb", (["SCALE"], ""))
+    assert weave.main(["--check", str(path)]) == 1
+    assert "not as in the source" in capsys.readouterr().err
+    assert weave.main([str(path)]) == 0 and weave.main(["--check", str(path)]) == 0
+    assert weave.main([str(package / "none.ipynb")]) == 1
