@@ -110,8 +110,20 @@ def test_no_claim_carries_a_verdict_or_a_computed_result(study):
         assert not {"verdict", "reproduced", "result"} & set(claim)
 
 
+def code_lines(file: Path) -> int:
+    """Lines of a file without its docstrings, which grow with what they explain."""
+    text = file.read_text("utf-8")
+    described = [
+        node.body[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and ast.get_docstring(node) is not None
+    ]
+    return len(text.splitlines()) - sum((doc.end_lineno or 0) - doc.lineno + 1 for doc in described)
+
+
 def test_files_are_of_a_size_that_can_be_read_at_once():
-    long = {f.name: n for f in PACKAGE.rglob("*.py") if (n := len(f.read_text("utf-8").splitlines())) > 450}
+    long = {f.name: n for f in PACKAGE.rglob("*.py") if (n := code_lines(f)) > 400}
     assert not long
 
 
