@@ -1,0 +1,33 @@
+"""The simulator to read: one flow over one path, in plain Python, equal to the compiled engine to the nanosecond.
+
+`path` carries packets and says whose turn it is, `tfrc` and `tcp` hold the two ends. Chapter 1 of the voice part is
+woven from them; tests/netsim/test_reference.py holds them against `simulate`.
+"""
+
+from voicewire.netsim.reference.path import Packet, Way, carry, seeds
+from voicewire.netsim.reference.tcp import TcpReceiver, TcpSender
+from voicewire.netsim.reference.tfrc import (
+    LossHistory,
+    TfrcReceiver,
+    TfrcSender,
+    TfrcSender5348,
+    equation,
+    inverse_equation,
+    mean_interval,
+)
+
+__all__ = [
+    "LossHistory",
+    "Packet",
+    "TcpReceiver",
+    "TcpSender",
+    "TfrcReceiver",
+    "TfrcSender",
+    "TfrcSender5348",
+    "Way",
+    "carry",
+    "equation",
+    "inverse_equation",
+    "mean_interval",
+    "seeds",
+]

@@ -1,0 +1,430 @@
+"""TFRC to read: the equation, the history of loss events, receiver and sender (RFC 3448, 4342, 4828, 5348).
+
+Plain Python, one object an end. `tfrc_receiver` and `tfrc_sender` are the same rules compiled. Rates are bytes a
+second, times whole nanoseconds, round trips seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from voicewire.netsim.reference.path import NEVER, SECOND, Packet
+
+__all__ = ["Report", "TfrcReceiver", "TfrcSender", "TfrcSender5348", "equation", "inverse_equation", "mean_interval"]
+
+WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2)  # RFC 3448 section 5.4
+
+
+def equation(s: float, rtt: float, p: float) -> float:
+    """RFC 3448 section 3.1: the rate of a TCP with loss event rate p."""
+    roots = math.sqrt(2 * p / 3), math.sqrt(3 * p / 8)
+    timeouts = 4 * rtt * 3 * roots[1] * p * (1 + 32 * p * p)
+    return s / (rtt * roots[0] + timeouts)
+
+
+def inverse_equation(x: float, s: float, rtt: float) -> float:
+    """RFC 3448 section 6.3.1: the p that gives the rate x, bisected."""
+    low, high = 1e-12, 1.0
+    if equation(s, rtt, low) <= x:
+        return low
+    if equation(s, rtt, high) >= x:
+        return high
+    while high - low > 1e-13 * high:
+        middle = math.sqrt(low * high)
+        if equation(s, rtt, middle) > x:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(low * high)
+
+
+def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
+    """RFC 3448 section 5.4: weighted mean of the loss intervals.
+
+    `closed` has the newest first. The interval that is still open
+    counts only where it raises the mean.
+    """
+    means = []
+    for intervals in ([open_interval, *closed][:8], closed[:8]):
+        total = weights = 0.0
+        for weight, interval in zip(WEIGHTS, intervals, strict=False):
+            total += weight * interval
+            weights += weight
+        means.append(total / weights)
+    return max(means)
+
+
+@dataclass
+class Report:
+    """TFRC feedback, RFC 3448 section 3.2.2."""
+
+    echo: int  # when the packet was sent that is answered, ns
+    counter: int
+    x_recv: float  # bytes a second
+    p: float
+
+
+class LossHistory:
+    """Loss events and the intervals between them, RFC 3448 section 5."""
+
+    def __init__(self, size: int, small: bool = False) -> None:
+        self.size, self.small = size, small
+        self.events = 0
+        self.first_seq = 0  # of the newest event
+        self.first_time = 0
+        self.losses = 0  # packets lost in the newest event
+        self.closed: list[float] = []  # intervals, newest first
+
+    def p(self, newest_seq: int) -> float:
+        """Loss event rate: one event in a mean interval (5.4)."""
+        if self.events == 0:
+            return 0.0
+        open_interval = float(newest_seq - self.first_seq + 1)
+        return min(1 / mean_interval(open_interval, self.closed), 1.0)
+
+    def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
+        """Book a lost packet: True if it starts a loss event (5.2)."""
+        round_trip = int(rtt * SECOND)
+        if self.events == 0:
+            interval = self.first_interval(x_recv, rtt)
+        elif when <= self.first_time + round_trip:
+            self.losses += 1
+            return False
+        else:
+            interval = float(seq - self.first_seq)
+            if self.small and when - self.first_time <= 2 * round_trip:
+                interval /= self.losses  # RFC 4828 section 4.4: N/K
+        self.closed = [max(interval, 1.0), *self.closed[:7]]
+        self.events += 1
+        self.first_seq, self.first_time, self.losses = seq, when, 1
+        return True
+
+    def first_interval(self, x_recv: float, rtt: float) -> float:
+        """The interval whose rate would be X_recv (6.3.1)."""
+        if not self.small:
+            return 1 / inverse_equation(x_recv, float(self.size), rtt)
+        x = x_recv * (self.size + 40) / self.size
+        return 1 / inverse_equation(x, 1460.0, rtt)
+
+
+@dataclass
+class Gap:
+    """Packets that are missing between two that came."""
+
+    first: int
+    count: int
+    before: int  # arrival of the packet before the gap, ns
+    after: int
+    later: int = 1  # packets that came after the gap
+
+
+class TfrcReceiver:
+    """RFC 3448 section 6, as CCID 3 reports (RFC 4342 sections 6, 8)."""
+
+    timer = NEVER
+
+    def __init__(self, size: int, small: bool = False) -> None:
+        self.size = size
+        self.arrive: dict[int, int] = {}
+        self.history = LossHistory(size, small)
+        self.newest, self.newest_at = -1, 0
+        self.arrivals: list[int] = []
+        self.gaps: list[Gap] = []
+        self.reported, self.reported_counter = NEVER, 0
+        self.since_report = 0  # packets
+
+    def receive_rate(self, now: int, rtt: float) -> float:
+        """X_recv, RFC 4342 section 8.3.
+
+        The bytes of the most recent t, over t: the round trip, or the
+        time since the last report where that is longer. A silence counts.
+        """
+        round_trip = int(rtt * SECOND)
+        since = round_trip
+        if self.reported != NEVER:
+            since = now - self.reported
+        if since >= round_trip:
+            return self.since_report * self.size / (since / SECOND)
+        last = [at for at in self.arrivals if at > now - round_trip]
+        return len(last) * self.size / rtt
+
+    def lost(self, seq: int, now: int, rtt: float) -> bool:
+        """Three later packets make a missing one lost (section 5.1)."""
+        begins_event = False
+        for gap in self.gaps:
+            gap.later += 1
+            if gap.later < 3:
+                continue
+            span = gap.after - gap.before
+            for k in range(gap.count):
+                when = gap.before + span * (k + 1) // (gap.count + 1)
+                x_recv = self.receive_rate(now, rtt)
+                begins_event |= self.history.lose(
+                    gap.first + k, when, rtt, x_recv
+                )
+        self.gaps = [gap for gap in self.gaps if gap.later < 3]
+        if seq > self.newest + 1:
+            before = self.newest_at if self.newest >= 0 else now
+            missing = seq - self.newest - 1
+            self.gaps.append(Gap(self.newest + 1, missing, before, now))
+        return begins_event
+
+    def on_packet(self, now: int, packet: Packet) -> Report | None:
+        """Report first, every round trip, and on a new loss event."""
+        self.arrive[packet.first] = now
+        self.arrivals.append(now)
+        self.since_report += 1
+        news = self.lost(packet.seq, now, packet.rtt)
+        self.newest, self.newest_at = packet.seq, now
+        quarters = (packet.counter - self.reported_counter) % 16
+        if self.reported != NEVER and not news and quarters < 4:
+            return None
+        x_recv = self.receive_rate(now, packet.rtt)
+        self.reported, self.reported_counter = now, packet.counter
+        self.since_report = 0
+        p = self.history.p(packet.seq)
+        return Report(packet.sent, packet.counter, x_recv, p)
+
+    def on_timer(self, now: int) -> None:
+        """A TFRC receiver has no timer, so this is never called."""
+
+
+class TfrcSender:
+    """RFC 3448 section 4, behind a small buffer of frames.
+
+    `small` is TFRC-SP (RFC 4828); `restart` 4 and `floor`, in packets a
+    round trip, are what the thesis calls Faster Restart and MD.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        rtt: float,
+        small: bool = False,
+        restart: float = 2.0,
+        floor: float = 0.0,
+        initial: float = 1.0,
+        buffer: int = 5,
+    ) -> None:
+        self.s, self.rtt, self.small = size, rtt, small
+        self.restart, self.floor, self.initial = restart, floor, initial
+        self.buffer, self.waiting = buffer, deque[int]()
+        self.sent: dict[int, int] = {}  # when each frame left, ns
+        self.dropped: list[int] = []
+        self.p = self.x_recv = self.x_calc = 0.0
+        self.doubled = -NEVER  # tld of section 4.3
+        self.seq = self.counter = self.counter_at = 0
+        self.base: int | None = None  # nominal time of the last packet
+        self.send_at = NEVER
+        self.x = self.initial_rate()
+        self.change_rate(self.x)
+        self.set_timer(0)
+
+    def initial_rate(self) -> float:
+        """So many packets in the first round trip."""
+        return self.initial * self.s / self.rtt
+
+    def equation_rate(self) -> float:
+        """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
+        if self.small:
+            x = equation(1460.0, self.rtt, self.p)
+            return x * self.s / (self.s + 40.0)
+        return equation(float(self.s), self.rtt, self.p)
+
+    def change_rate(self, x: float) -> None:
+        """Set X, never below the floor of the thesis' section 5.1."""
+        self.x = x
+        if self.floor > 0:
+            self.x = max(x, self.floor * self.s / self.rtt)
+
+    def interval(self) -> int:
+        """Time between two packets, ns (RFC 3448 section 4.6)."""
+        least = 10_000_000 if self.small else 0  # RFC 4828 section 4.3
+        return max(math.floor(self.s / self.x * SECOND + 0.5), least)
+
+    def schedule(self, now: int) -> None:
+        """When may the next packet leave? Asked whenever X changes."""
+        if not self.waiting:
+            self.send_at = NEVER
+        elif self.base is None:
+            self.send_at = now
+        else:
+            self.send_at = max(now, self.base + self.interval())
+
+    def set_timer(self, now: int) -> None:
+        """Nofeedback timer: four round trips, or two packets' time."""
+        wait = max(4.0 * self.rtt, 2.0 * self.s / self.x)
+        self.timer = now + int(wait * SECOND)
+        self.idle = True  # until something is sent
+
+    def on_frames(self, now: int, frames: range) -> list[Packet]:
+        """Each frame in its turn."""
+        return [p for frame in frames for p in self.on_frame(now, frame)]
+
+    def on_frame(self, now: int, frame: int) -> list[Packet]:
+        """Keep the frame, or drop it if the buffer is full."""
+        if len(self.waiting) == self.buffer:
+            self.dropped.append(frame)
+            return []
+        self.waiting.append(frame)
+        if self.send_at == NEVER:
+            self.schedule(now)
+        return self.on_send(now) if self.send_at <= now else []
+
+    def on_send(self, now: int) -> list[Packet]:
+        """Send one frame; a silence earns no credit."""
+        if self.base is None:
+            self.base, self.counter_at = now, now
+        else:
+            self.base = max(self.base + self.interval(), now)
+            self.count_quarters(now)
+        self.idle = False
+        frame = self.waiting.popleft()
+        self.sent[frame] = now
+        packet = Packet(self.seq, frame, 1, now, self.counter, self.rtt)
+        self.seq += 1
+        self.schedule(now)
+        return [packet]
+
+    def count_quarters(self, now: int) -> None:
+        """Quarters of a round trip, modulo 16 (RFC 4342 section 8.1)."""
+        passed = (now - self.counter_at) * 4 // int(self.rtt * SECOND)
+        if passed > 0:
+            self.counter = (self.counter + min(passed, 5)) % 16
+            self.counter_at = now
+
+    def on_answer(self, now: int, report: Report) -> list[Packet]:
+        """A report arrives: RFC 3448 section 4.3, steps 1 to 5."""
+        sample = (now - report.echo) / SECOND
+        self.rtt = max(0.9 * self.rtt + 0.1 * sample, 1e-4)
+        worse = report.p > self.p
+        self.p, self.x_recv = report.p, report.x_recv
+        self.allow(now, self.receive_limit(now, report, worse))
+        ahead = (self.counter - report.counter) % 16
+        if ahead < 4:
+            self.counter = (report.counter + 4) % 16
+            self.counter_at = now
+        self.set_timer(now)
+        self.schedule(now)
+        return []
+
+    def receive_limit(self, now: int, report: Report, worse: bool) -> float:
+        """At most twice what arrives; Faster Restart: four times."""
+        return (self.restart if self.p > 0 else 2.0) * self.x_recv
+
+    def allow(self, now: int, limit: float) -> None:
+        """Step 4: the equation once there was a loss, else doubling."""
+        if self.p > 0:
+            self.x_calc = self.equation_rate()
+            x = max(min(self.x_calc, limit), self.s / 64)
+        elif now - self.doubled >= int(self.rtt * SECOND):
+            x = max(min(2 * self.x, limit), self.least_doubled())
+            self.doubled = now
+        else:
+            x = self.x
+        self.change_rate(x)
+
+    def least_doubled(self) -> float:
+        """Slow start never falls below a packet in a round trip."""
+        return self.s / self.rtt
+
+    def on_timer(self, now: int) -> list[Packet]:
+        """No report for four round trips: RFC 3448 section 4.4."""
+        self.no_feedback(now)
+        self.change_rate(self.x)
+        self.set_timer(now)
+        self.schedule(now)
+        return []
+
+    def no_feedback(self, now: int) -> None:
+        """Halve the rate, unless the sender is idle and slow anyway."""
+        if self.idle and self.x_recv < 4 * self.s / self.rtt:
+            return
+        halved = max(self.x_recv / 2, self.s / (2 * 64))
+        if self.p > 0:
+            if self.x_calc <= 2 * self.x_recv:
+                halved = self.x_calc / 4
+            self.x_recv = halved
+            self.allow(now, 2 * self.x_recv)
+        else:
+            self.x_recv = halved
+            self.x = max(min(self.x, 2 * halved), self.s / self.rtt)
+
+
+class TfrcSender5348(TfrcSender):
+    """RFC 5348: a report on a data-limited time is not held against it."""
+
+    def __init__(self, size: int, rtt: float, **how: float | bool) -> None:
+        self.received = [(0, math.inf)]  # X_recv_set: (time, rate)
+        self.not_limited = [0, 0]  # when a frame had to wait, ns
+        self.acked_send = self.next_time = 0
+        super().__init__(size, rtt, **how)  # type: ignore[arg-type]
+
+    def note_waiting(self, now: int) -> None:
+        """A frame waits, so data do not limit the rate (8.2.1)."""
+        if self.not_limited[0] <= self.acked_send:
+            self.not_limited[0] = now
+        elif self.not_limited[1] <= self.next_time:
+            self.not_limited[1] = now
+
+    def on_frame(self, now: int, frame: int) -> list[Packet]:
+        """As before; whoever has to wait is noted."""
+        kept = len(self.waiting) < self.buffer
+        packets = super().on_frame(now, frame)
+        if kept and not packets:
+            self.note_waiting(now)
+        return packets
+
+    def on_send(self, now: int) -> list[Packet]:
+        """As before; whoever still has to wait is noted."""
+        packets = super().on_send(now)
+        if self.waiting:
+            self.note_waiting(now)
+        return packets
+
+    def data_limited(self, now: int, sent: int) -> bool:
+        """Did nothing wait in the round trip that is reported on?"""
+        begin = sent - int(self.rtt * SECOND)
+        waited = any(begin < at <= sent for at in self.not_limited)
+        self.acked_send, self.next_time = sent, now
+        if self.not_limited[0] <= sent < self.not_limited[1]:
+            self.not_limited[0] = self.not_limited[1]
+        return not waited
+
+    def receive_limit(self, now: int, report: Report, worse: bool) -> float:
+        """recv_limit of RFC 5348 section 4.3, from X_recv_set."""
+        rate = report.x_recv
+        known = self.received
+        if self.data_limited(now, report.echo):
+            if worse:
+                known = [(at, x / 2) for at, x in known]
+                rate *= 0.85
+            top = max([rate] + [x for _, x in known if x < math.inf])
+            self.received = [(now, top)]
+            return top if worse else 2 * top
+        begin = now - 2 * int(self.rtt * SECOND)
+        known = [(at, x) for at, x in known if at >= begin]
+        self.received = [*known[-7:], (now, rate)]
+        return 2 * max(x for _, x in self.received)
+
+    def least_doubled(self) -> float:
+        """Slow start never falls below the initial rate."""
+        return self.initial_rate()
+
+    def no_feedback(self, now: int) -> None:
+        """Section 4.4: idleness never takes more than the initial rate."""
+        top = max([0.0] + [x for _, x in self.received])
+        recover = self.initial_rate()
+        slow = top < recover if self.p > 0 else self.x < 2 * recover
+        if self.idle and slow:
+            return
+        if self.p == 0:
+            self.x = max(self.x / 2, self.s / 64)
+            return
+        half = top if self.x_calc > 2 * top else self.x_calc / 2
+        limit = max(half, self.s / 64)
+        self.received = [(now, limit / 2)]
+        self.allow(now, limit)

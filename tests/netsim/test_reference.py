@@ -1,0 +1,121 @@
+"""The reading versions against the compiled engine, to the nanosecond and to the last bit."""
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from voicewire.netsim import Flow, Path, Tcp, Tfrc, equation, initial_window, reference, simulate
+
+QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
+MS, SECOND = 1_000_000, 1_000_000_000
+TFRC = {
+    "TFRC": ({}, reference.TfrcSender),
+    "SP": ({"small": True}, reference.TfrcSender),
+    "FR": ({"small": True, "restart": 4.0}, reference.TfrcSender),
+    "MD": ({"small": True, "restart": 4.0, "floor": 8.0}, reference.TfrcSender),
+    "RFC 5348": ({"small": True, "initial": 4.0}, reference.TfrcSender5348),
+    "RFC 5348, large": ({"initial": 2.0}, reference.TfrcSender5348),
+}
+FIELDS = {"floor": "floor_packets", "initial": "initial_packets"}
+
+
+@st.composite
+def talks(draw):
+    """Talkspurts and silences of whole frames of 20 ms, or frames at any millisecond."""
+    if draw(st.booleans()):
+        return np.sort(draw(st.lists(st.integers(0, 6000), min_size=1, max_size=150))) * MS
+    at, parts = 0, []
+    for on, off in draw(st.lists(st.tuples(st.integers(1, 90), st.integers(1, 200)), min_size=1, max_size=8)):
+        parts.append(at + np.arange(on, dtype=np.int64))
+        at += on + off
+    return np.concatenate(parts) * 20 * MS
+
+
+def both(times, payload, fast, sender, receiver, delay, loss, back, seed):
+    """Run one flow in the engine and in plain Python; return the engine's flow and both ways of the plain path."""
+    end = int(times[-1]) // SECOND + 8
+    path = Path(delay, loss, back)
+    flow = simulate([Flow(times, payload, fast, path)], seed=seed, until_s=end, log=True).flows[0]
+    there, home = reference.seeds(seed)
+    ways = (reference.Way(round(delay * 1e6), loss, there), reference.Way(round(delay * 1e6), back, home))
+    reference.carry([int(t) for t in times], sender, receiver, *ways, end * SECOND)
+    return flow, ways
+
+
+def the_same(flow, sender, receiver, ways):
+    n = flow.sent.size
+    assert [sender.sent.get(k, -1) for k in range(n)] == flow.sent.tolist()
+    assert [receiver.arrive.get(k, -1) for k in range(n)] == flow.arrive.tolist()
+    assert (ways[0].sent, ways[0].lost) == (flow.packets["sent"], flow.packets["lost"])
+    assert (ways[1].sent, ways[1].lost) == (flow.packets["acks_sent"], flow.packets["acks_lost"])
+
+
+class Told:
+    """A sender that writes down what each report and time-out made of it, as the engine's log does."""
+
+    def on_answer(self, now, report):
+        packets = super().on_answer(now, report)
+        self.rows.append((now, self.x, self.x_recv, self.x_calc if self.p > 0 else -1.0, self.p))
+        return packets
+
+    def on_timer(self, now):
+        packets = super().on_timer(now)
+        self.rows.append((now, self.x, self.x_recv, self.x_calc if self.p > 0 else -1.0, self.p))
+        return packets
+
+
+@settings(max_examples=300, deadline=None, phases=QUICK)
+@given(
+    times=talks(),
+    name=st.sampled_from(sorted(TFRC)),
+    payload=st.sampled_from([20, 160, 1000]),
+    delay=st.sampled_from([5.0, 20.0, 50.0, 73.5, 150.0, 400.0]),
+    loss=st.sampled_from([0.0, 0.01, 0.05, 0.3]),
+    back=st.sampled_from([0.0, 0.05, 0.5]),
+    seed=st.integers(0, 2**32),
+    buffer=st.integers(1, 8),
+)
+def test_tfrc_is_the_engine_s(times, name, payload, delay, loss, back, seed, buffer):
+    how, kind = TFRC[name]
+    fast = Tfrc(
+        modern=kind is reference.TfrcSender5348, buffer=buffer, **{FIELDS.get(k, k): v for k, v in how.items()}
+    )
+    sender = type("Told", (Told, kind), {"rows": []})(payload, max(2 * delay / 1e3, 1e-4), buffer=buffer, **how)
+    receiver = reference.TfrcReceiver(payload, how.get("small", False))
+    flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
+    the_same(flow, sender, receiver, ways)
+    assert len(sender.dropped) == flow.packets["dropped_sender"]
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates)
+
+
+@settings(max_examples=300, deadline=None, phases=QUICK)
+@given(
+    times=st.one_of(talks(), st.integers(1, 300).map(lambda n: np.zeros(n, np.int64))),
+    rfc=st.sampled_from([2581, 3390]),
+    payload=st.sampled_from([20, 160, 1460]),
+    delay=st.sampled_from([0.0, 5.0, 50.0, 73.5, 150.0, 400.0]),
+    loss=st.sampled_from([0.0, 0.01, 0.05, 0.3]),
+    back=st.sampled_from([0.0, 0.05, 0.5]),
+    seed=st.integers(0, 2**32),
+    window=st.sampled_from([2000, 8000, 65535]),
+)
+def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window):
+    rtt = max(2 * delay / 1e3, 1e-4)
+    sender = reference.TcpSender(payload, rtt, initial=initial_window(1460, rfc), window=float(window))
+    receiver = reference.TcpReceiver(len(times))
+    flow, ways = both(times, payload, Tcp(rfc=rfc, window=window), sender, receiver, delay, loss, back, seed)
+    the_same(flow, sender, receiver, ways)
+
+
+@given(st.floats(1, 1e6), st.floats(1e-4, 10), st.floats(1e-6, 1))
+def test_the_equation_and_its_inverse_are_the_engine_s(s, rtt, p):
+    assert reference.equation(s, rtt, p) == equation.throughput(s, rtt, p)
+    x = reference.equation(s, rtt, p)
+    assert reference.inverse_equation(x, s, rtt) == equation.inverse(x, s, rtt)
+    assert reference.inverse_equation(x, s, rtt) == pytest.approx(p, rel=1e-6)
+
+
+@given(st.lists(st.floats(1, 1e5), min_size=2, max_size=9))
+def test_the_mean_interval_is_the_engine_s(intervals):
+    assert reference.mean_interval(intervals[0], intervals[1:]) == equation.average_interval(intervals)
