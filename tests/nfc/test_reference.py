@@ -1,0 +1,119 @@
+"""The reading version against the compiled engine: the same packets in the same slots from the same random numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import Phase, example, given, settings
+from hypothesis import strategies as st
+
+from voicewire.nfc import reference
+from voicewire.nfc.channel import Channel, error_bits
+from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.link import Link
+from voicewire.nfc.session import Session
+
+QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
+
+channels = st.one_of(
+    st.just(Channel()),
+    st.floats(0, 2e-4).map(Channel.random),
+    st.floats(0, 2e-4).map(Channel.burst),
+    st.integers(2, 12).map(Channel.periodic),
+)
+
+
+def the_same(session, seed):
+    fast = session.run(np.random.default_rng(seed), log=True)
+    plain = reference.run(session, np.random.default_rng(seed))
+    assert fast.packets.tolist() == [list(row) for row in plain.packets]
+    assert (plain.slots, plain.delivered, plain.gave_up) == (fast.slots, fast.delivered, fast.gave_up)
+    sender, appliance = plain.sender, plain.appliance
+    assert (sender.timeouts, sender.fast) == (fast.timeouts, fast.fast)
+    assert (appliance.arrived, appliance.duplicates) == (fast.data_arrived, fast.duplicates)
+    data = [row for row in plain.packets if row[2] == 0 and row[3] >= 0]
+    acks = [row for row in plain.packets if row[2] == 1 and row[3] >= 0]
+    assert (len(data), sum(row[4] for row in data)) == (fast.data_sent, fast.data_lost)
+    assert (len(acks), sum(row[4] for row in acks)) == (fast.acks_sent, fast.acks_lost)
+    assert fast.acks_arrived == fast.acks_sent - fast.acks_lost
+    assert sum(row[1] for row in plain.packets) == fast.air
+    return fast
+
+
+@settings(max_examples=150, deadline=None, phases=QUICK)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(1, 30_000),
+    mss=st.integers(100, 1460),
+    window=st.integers(1, 8192),
+    limit=st.integers(1, 12_000),
+    restart=st.one_of(st.none(), st.integers(1, 8192)),
+    response=st.integers(0, 150),
+    delay=st.sampled_from([0, 0, 300, 1000]),
+    rto=st.sampled_from([0.5, 3.0, 5.0]),
+    backoff=st.booleans(),
+    retransmissions=st.integers(0, 4),
+    duplicates=st.sampled_from([0, 1, 2, 3]),
+    single=st.booleans(),
+    framing=st.integers(0, 12),
+    channel=channels,
+)
+def test_a_session_is_the_engine_s(
+    seed, size, mss, window, limit, restart, response, delay, rto, backoff, retransmissions, duplicates, single,
+    framing, channel,
+):  # fmt: skip
+    session = Session(
+        size=size, mss=mss, window=window, window_limit=limit, restart_window=restart, latency=response / 1000,
+        ethernet_delay=delay / 1000, rto=rto, backoff=backoff, retransmissions=retransmissions,
+        duplicates=duplicates, single_buffer=single, link=Link(framing=framing), channel=channel,
+    )  # fmt: skip
+    the_same(session, seed)
+
+
+@pytest.mark.parametrize("channel", [Channel.random(2e-5), Channel.burst(8e-5), Channel.periodic(7)])
+def test_a_long_session_with_every_kind_of_repair_is_the_engine_s(channel):
+    """So long that the window grows beyond slow start, with fast retransmits and time-outs: each rule decides."""
+    session = Session(size=120_000, mss=300, window_limit=60_000, channel=channel)
+    done = the_same(session, 3)
+    assert done.fast > 0
+    if channel.every == 0:
+        assert done.timeouts > 0
+
+
+@settings(max_examples=100, deadline=None, phases=QUICK)
+@given(st.integers(0, 500), st.booleans(), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
+def test_bit_by_bit_is_the_definition(bits, bad, p, q, seed):
+    hit, _ = reference.bits_in_turn(bits, bad, p, q, np.random.default_rng(seed))
+    assert hit == error_bits(bits, bad, p, q, np.random.default_rng(seed)).any()
+
+
+def test_whole_stays_have_the_law_of_single_bits():
+    """The share of lost packets and of pairs of them, within four standard errors of the exact loss."""
+    channel = Channel.burst(2e-3, 6)
+    packets, bits = 4000, 400
+    air = reference.Air(channel, False, np.random.default_rng(1))
+    stays = np.array([air.spoils(bits, True) for _ in range(packets)])
+    bad, rng, single = False, np.random.default_rng(2), []
+    for _ in range(packets):
+        hit, bad = reference.bits_in_turn(bits, bad, channel.to_bad, channel.to_good, rng)
+        single.append(hit)
+    error = np.sqrt(channel.loss(bits) * (1 - channel.loss(bits)) / packets)
+    assert abs(stays.mean() - channel.loss(bits)) < 4 * error
+    assert abs(np.mean(single) - channel.loss(bits)) < 4 * error
+
+
+@example(seed=0, packets=20, ber=2e-4, burst=True, backoff=True, limit=12)
+@settings(max_examples=150, deadline=None, phases=QUICK)
+@given(
+    seed=st.integers(0, 2**32),
+    packets=st.integers(1, 40),
+    ber=st.floats(0, 4e-4),
+    burst=st.booleans(),
+    backoff=st.booleans(),
+    limit=st.integers(0, 12),
+)
+def test_stop_and_wait_is_the_engine_s(seed, packets, ber, burst, backoff, limit):
+    channel = Channel.burst(ber) if burst else Channel.random(ber)
+    exchange = Exchange(packets=packets, channel=channel, backoff=backoff, retransmissions=limit)
+    fast = exchange.run(1, np.random.default_rng(seed))
+    cost, losses, through = reference.stop_and_wait(exchange, np.random.default_rng(seed))
+    assert (losses, through) == (int(fast.losses[0]), bool(fast.delivered[0]))
+    assert fast.seconds[0] == exchange.floor + cost * exchange.link.period
