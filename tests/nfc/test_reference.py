@@ -101,6 +101,7 @@ def test_whole_stays_have_the_law_of_single_bits():
 
 
 @example(seed=0, packets=20, ber=2e-4, burst=True, backoff=True, limit=12)
+@example(seed=1, packets=10, ber=2e-311, burst=True, backoff=True, limit=3)
 @settings(max_examples=150, deadline=None, phases=QUICK)
 @given(
     seed=st.integers(0, 2**32),

@@ -123,7 +123,9 @@ def cross(
         else:
             leave = to_bad
         # bits spent in this state, at least one: geometric by inversion
-        stay = 1.0 if leave >= 1.0 else math.floor(math.log(1.0 - rng.random()) / math.log1p(-leave)) + 1.0
+        stay = 1.0
+        if leave < 1.0:  # cut at 1e18, because the quotient is infinite for the smallest of numbers
+            stay = math.floor(min(math.log(1.0 - rng.random()) / math.log1p(-leave), 1e18)) + 1.0
         if stay > left:  # the packet ends inside this state; the geometric law has no memory
             return hit, bad
         left -= int(stay)

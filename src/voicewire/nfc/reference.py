@@ -44,7 +44,8 @@ def stays(leave: float, rng: np.random.Generator) -> float:
     """How many bits the chain stays, at least one: a geometric number."""
     if leave >= 1:
         return 1.0
-    return math.floor(math.log(1 - rng.random()) / math.log1p(-leave)) + 1.0
+    bits = math.log(1 - rng.random()) / math.log1p(-leave)
+    return math.floor(min(bits, 1e18)) + 1.0
 
 
 @dataclass
