@@ -1,0 +1,342 @@
+"""How sure a number is, and whether a verdict could have come out otherwise: the algorithms to read.
+
+Everything here is plain NumPy and meant to be read beside the chapter *Measuring and judging*
+(``notebooks/foundations/05_measuring_and_judging.ipynb``), where most of it stands on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+__all__ = [
+    "autocorrelation",
+    "coverage",
+    "effective_size",
+    "exact_p",
+    "holm",
+    "mean_interval",
+    "median_interval",
+    "stopped_verdicts",
+]
+
+
+def _row(x: ArrayLike, at_least: int) -> NDArray[np.float64]:
+    """Return `x` as finite numbers in one row, or say what is wrong with it."""
+    try:
+        row = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"a row of numbers is needed, got {type(x).__name__}") from None
+    if row.ndim != 1 or row.size < at_least:
+        raise ValueError(f"a row of at least {at_least} numbers is needed, got shape {row.shape}")
+    if not np.isfinite(row).all():
+        raise ValueError("a sample is not a finite number: find out why, do not drop it")
+    return row
+
+
+def coverage(hits: ArrayLike) -> tuple[float, float]:
+    """Return the share of intervals that held the truth, and that share's standard error.
+
+    Parameters
+    ----------
+    hits : array_like of bool, shape (worlds,)
+        For each simulated world whether its interval held the true value.
+
+    Returns
+    -------
+    share, error : float
+        The share of hits p, and sqrt(p (1 - p) / worlds).
+
+    Raises
+    ------
+    ValueError
+        If there is no world.
+
+    Examples
+    --------
+    >>> coverage([True, True, True, False])
+    (0.75, 0.21650635094610965)
+    """
+    held = np.asarray(hits, dtype=bool).ravel()
+    if held.size == 0:
+        raise ValueError("coverage needs at least one simulated world")
+    p = float(held.mean())
+    return p, float(np.sqrt(p * (1 - p) / held.size))
+
+
+def autocorrelation(x: ArrayLike) -> NDArray[np.float64]:
+    """Return the sample autocorrelations of a series at the lags 0, 1, …, n - 1.
+
+    With the deviations d from the mean, r_k = sum d_i d_(i+k) / sum d_i^2.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        The series, n at least 2, not constant.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        r_0 = 1, r_1, …; they always satisfy 1 + 2 (r_1 + … + r_(n-1)) = 0.
+
+    Raises
+    ------
+    ValueError
+        If the series is too short, not finite, or constant.
+
+    Examples
+    --------
+    >>> autocorrelation([1, 2, 3, 4]).round(2).tolist()
+    [1.0, 0.25, -0.3, -0.45]
+    """
+    d = _row(x, 2)
+    d = d - d.mean()
+    if not d.any():
+        raise ValueError("a constant series has no autocorrelation")
+    n = d.size
+    power = d @ d
+    return np.array([d[: n - k] @ d[k:] / power for k in range(n)])
+
+
+def effective_size(x: ArrayLike) -> float:
+    """Return how many independent samples tell the mean as well as this series does.
+
+    n_eff = n / (1 + 2 sum r_k), the sum being cut by the initial positive sequence: lags are added two at a time
+    until such a pair is no longer positive.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        A stationary series (no drift), n at least 4, not constant.
+
+    Returns
+    -------
+    float
+        The effective size, between 1 and n: a series that alternates tells more than n independent samples
+        would, which is not trusted from one series.
+
+    Raises
+    ------
+    ValueError
+        If the series is too short, not finite, or constant.
+
+    Examples
+    --------
+    >>> round(effective_size([1, 1, 1, 3, 3, 3, 1, 1, 1, 3, 3, 3]), 3)
+    6.545
+    """
+    r = autocorrelation(_row(x, 4))
+    n = r.size
+    total = 0.0
+    for k in range(0, n - 1, 2):
+        pair = r[k] + r[k + 1]
+        if pair <= 0:
+            break
+        total += pair
+    factor = 2 * total - 1  # r_0 is counted once, not twice
+    return float(min(n / max(factor, 1.0), n))
+
+
+def mean_interval(x: ArrayLike, size: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
+    """Return Student's interval for the mean, for `size` independent samples' worth of information.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        The samples.
+    size : float, optional
+        Their effective number, more than 1; n if None.
+    confidence : float
+        Coverage, between 0 and 1.
+
+    Returns
+    -------
+    low, high : float
+        In the unit of the samples.
+
+    Raises
+    ------
+    ValueError
+        If the samples are too few or not finite, or `size` or `confidence` is impossible.
+
+    Examples
+    --------
+    >>> low, high = mean_interval([4, 6, 8, 6])
+    >>> round(low, 2), round(high, 2)
+    (3.4, 8.6)
+    """
+    row = _row(x, 2)
+    n = float(row.size if size is None else size)
+    if not 1 < n <= row.size:
+        raise ValueError(f"the effective size must lie above 1 and not above {row.size}, got {size}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence}")
+    half = stats.t.ppf((1 + confidence) / 2, n - 1) * row.std(ddof=1) / np.sqrt(n)
+    return float(row.mean() - half), float(row.mean() + half)
+
+
+def median_interval(x: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return two of the samples that hold the median between them, whatever the distribution.
+
+    Each sample lies below the median with probability 1/2. So the number of samples below it is binomial, and
+    P(x_(j) < median < x_(n+1-j)) = 1 - 2 P(B < j) for the sorted samples, counted from 1.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        Independent samples of a continuous distribution, n at least 6 for 95 %.
+    confidence : float
+        Coverage that is wanted at least.
+
+    Returns
+    -------
+    low, high : float
+        The samples x_(j) and x_(n+1-j), with the largest j that still covers.
+    covers : float
+        The exact coverage, at least `confidence`.
+
+    Raises
+    ------
+    ValueError
+        If even smallest and largest sample do not cover as often as is wanted.
+
+    Examples
+    --------
+    >>> median_interval([3, 1, 9, 7, 5, 2])
+    (1.0, 9.0, 0.96875)
+    """
+    row = np.sort(_row(x, 1))
+    n = row.size
+    below = stats.binom.cdf(np.arange(n), n, 0.5)  # below[j - 1] = P(B < j)
+    ranks = [j for j in range(1, n // 2 + 1) if 1 - 2 * below[j - 1] >= confidence]
+    if not ranks:
+        raise ValueError(f"{n} samples are too few for an interval of the median that covers {confidence:.0%}")
+    j = ranks[-1]
+    return float(row[j - 1]), float(row[n - j]), float(1 - 2 * below[j - 1])
+
+
+def exact_p(x: ArrayLike, y: ArrayLike) -> float:
+    """Return how rarely a shuffled y goes as well with x as the real one does: every order is tried.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        Pairs of numbers, n from 3 to 9 (9! = 362,880 orders).
+
+    Returns
+    -------
+    float
+        The share of the n! orders whose correlation is at least as far from 0, the given order among them.
+
+    Raises
+    ------
+    ValueError
+        If the rows differ in length, are too short or too long, not finite, or constant.
+
+    Examples
+    --------
+    >>> exact_p([1, 2, 3, 4], [2, 3, 5, 9])
+    0.08333333333333333
+    """
+    a, b = _row(x, 3), _row(y, 3)
+    if a.size != b.size or a.size > 9:
+        raise ValueError(f"3 to 9 pairs are needed, got {a.size} and {b.size} numbers")
+    if not np.ptp(a) or not np.ptp(b):
+        raise ValueError("a constant row goes with nothing")
+    a = a - a.mean()
+    b = b - b.mean()
+    orders = np.array(list(permutations(range(a.size))))
+    products = np.abs(b[orders] @ a)
+    return float(np.mean(products >= abs(a @ b) * (1 - 1e-12)))
+
+
+def holm(p: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
+    """Return which of several tests stand, if the chance of even one false alarm is to stay below `level`.
+
+    Holm's rule: the smallest p must lie below level/m, the next below level/(m - 1), and so on; at the first that
+    does not, stop.
+
+    Parameters
+    ----------
+    p : array_like, shape (m,)
+        The tests' p values, between 0 and 1.
+    level : float
+        Chance of one false alarm or more.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (m,)
+        True where a test stands, in the order given.
+
+    Raises
+    ------
+    ValueError
+        If a value is not between 0 and 1.
+
+    Examples
+    --------
+    >>> holm([0.04, 0.01, 0.03]).tolist()
+    [False, True, False]
+    """
+    values = _row(p, 1)
+    if values.min() < 0 or values.max() > 1:
+        raise ValueError("p values lie between 0 and 1")
+    order = np.argsort(values)
+    m = values.size
+    good = values[order] <= level / (m - np.arange(m))
+    standing = np.cumprod(good).astype(bool)
+    result = np.zeros(m, dtype=bool)
+    result[order] = standing
+    return result
+
+
+def stopped_verdicts(
+    looks: ArrayLike, worlds: int, rng: np.random.Generator, draw: Callable[..., NDArray[np.float64]] | None = None
+) -> NDArray[np.int64]:
+    """Judge a truth that lies exactly on the edge, adding samples until the interval leaves the edge.
+
+    Parameters
+    ----------
+    looks : array_like of int, shape (k,)
+        Sample sizes at which the 95 % interval is looked at, growing.
+    worlds : int
+        How often the whole is repeated.
+    rng : numpy.random.Generator
+        Source of the samples.
+    draw : callable, optional
+        ``draw(rng, shape)`` gives samples whose true mean is the edge, 0; standard normal if None.
+
+    Returns
+    -------
+    numpy.ndarray, shape (3,)
+        In how many worlds the verdict was "below the edge", "undecided to the end", "above the edge".
+
+    Raises
+    ------
+    ValueError
+        If a look has fewer than two samples, the looks do not grow, or there is no world.
+
+    Examples
+    --------
+    >>> stopped_verdicts([10], 1000, np.random.default_rng(1)).sum()
+    np.int64(1000)
+    """
+    sizes = np.asarray(looks, dtype=np.int64)
+    if sizes.ndim != 1 or sizes.size == 0 or sizes[0] < 2 or (np.diff(sizes) <= 0).any():
+        raise ValueError("looks must be growing sample sizes of at least 2")
+    if worlds < 1:
+        raise ValueError(f"at least one world is needed, got {worlds}")
+    make = draw or (lambda generator, shape: generator.normal(size=shape))
+    samples = make(rng, (worlds, int(sizes[-1])))
+    verdict = np.zeros(worlds, dtype=np.int64)
+    for n in sizes:
+        seen = samples[:, :n]
+        half = stats.t.ppf(0.975, n - 1) * seen.std(axis=1, ddof=1) / np.sqrt(n)
+        mean = seen.mean(axis=1)
+        decided = np.where(mean > half, 1, np.where(mean < -half, -1, 0))
+        verdict = np.where(verdict == 0, decided, verdict)
+    return np.array([(verdict == side).sum() for side in (-1, 0, 1)], dtype=np.int64)
