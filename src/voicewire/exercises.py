@@ -42,7 +42,7 @@ class Feedback:
         return f"{'Right' if self.ok else 'Not yet'}: {self.message}"
 
 
-UNANSWERED = Feedback(False, "no answer yet. Replace the ... by your answer, then run both cells again.")
+UNANSWERED = Feedback(False, "not answered yet. Put your answer into the cell above, then run both cells.")
 
 #: Factors that a wrong unit or a forgotten conversion leaves behind, and what to tell the student.
 _FACTORS: tuple[tuple[float, str], ...] = (

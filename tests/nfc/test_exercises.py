@@ -51,7 +51,7 @@ def test_usual_wrong_answers_get_a_hint(check, answer, hint):
 
 @pytest.mark.parametrize("check", [c for c, _ in RIGHT])
 def test_unanswered(check):
-    assert "no answer yet" in check(...).message
+    assert "not answered yet" in check(...).message
 
 
 def test_every_check_is_tested_both_ways():

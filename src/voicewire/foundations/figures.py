@@ -80,7 +80,7 @@ def coverage_by_size(
             color=figures.SERIES[1 + k], label=f"{name}, simulated",
         )  # fmt: skip
     ax.axhline(95, color=figures.COLOURS["muted"], linestyle=":", linewidth=1.2)
-    ax.set(xlabel="independent samples (speakers)", ylabel="holds the truth (%)", ylim=(70, 100))
+    ax.set(xlabel="independent samples (speakers)", ylabel="holds the truth (%)", ylim=(70, 100), xticks=sizes)
     ax.legend(loc="lower right")
     return figures.origin(ax, "simulated here")
 
