@@ -69,9 +69,9 @@ def check_block(answer: object) -> Feedback:
 def check_median_n(answer: object) -> Feedback:
     """Least n for which the extremes hold the median between them with 99 %."""
     hints = {
-        7: "2 · 2^-7 is 1.6 %: not yet.",
-        6: "this is enough for 95 %.",
-        9: "eight do: 2 · 2^-8 is 0.8 %.",
+        7.0: "2 · 2^-7 is 1.6 %: not yet.",
+        6.0: "this is enough for 95 %.",
+        9.0: "eight do: 2 · 2^-8 is 0.8 %.",
     }
     return number(answer, 8, 1e-9, hints=hints, right="2 · 2^-8 = 0.8 %.")
 
@@ -257,8 +257,8 @@ def check_lab_interval(answer: object) -> Feedback:
         if np.abs(np.array([low, high], dtype=float) - wanted).max() > 1e-9:
             return Feedback(False, _interval_hint(x, (float(low), float(high)), wanted))
         hits.append(low <= 0 <= high)
-    share, error = judging.coverage(hits)
-    return Feedback(True, f"in 200 worlds it held the truth in {share:.0%} (± {1.96 * error:.0%}).")
+    share, spread = judging.coverage(hits)
+    return Feedback(True, f"in 200 worlds it held the truth in {share:.0%} (± {1.96 * spread:.0%}).")
 
 
 def _interval_hint(x: NDArray[np.float64], got: tuple[float, float], wanted: tuple[float, float]) -> str:

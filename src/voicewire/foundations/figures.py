@@ -154,7 +154,7 @@ def medians(groups: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -
         Where to draw; new axes if None.
     """
     ax = figures.new_axes(ax)
-    edges = np.arange(40, 261, 5)
+    edges = [float(edge) for edge in range(40, 261, 5)]
     for k, (name, x) in enumerate(groups.items()):
         weights = np.full(x.size, 100 / x.size)
         ax.hist(
