@@ -10,6 +10,7 @@ import pytest
 
 from voicewire import claims, paths
 from voicewire.bookext import gather, scorecard, status
+from voicewire.ledger import collecting
 
 ROOT = paths.root()
 
@@ -103,7 +104,7 @@ def test_the_picture_adds_up_and_says_itself_in_words():
 
 
 def test_rows_link_to_their_cells_and_escape_what_they_show(monkeypatch, base):
-    monkeypatch.setattr(claims, "scorecard", lambda base: [row()])
+    monkeypatch.setattr(collecting, "scorecard", lambda base: [row()])
     page = scorecard.page(base, lambda target: f"../{target}.html")
     assert 'href="../notebooks/nfc/03_paper.html#claim-nfc.table-1.x"' in page
     assert "A &lt; B" in page
@@ -112,7 +113,7 @@ def test_rows_link_to_their_cells_and_escape_what_they_show(monkeypatch, base):
 
 
 def test_a_row_whose_page_is_missing_is_not_linked(monkeypatch, base):
-    monkeypatch.setattr(claims, "scorecard", lambda base: [row(), row(notebook=None, verdict="unjudged")])
+    monkeypatch.setattr(collecting, "scorecard", lambda base: [row(), row(notebook=None, verdict="unjudged")])
     page = scorecard.page(base, lambda target: None)
     assert "#claim-" not in page
     assert "? unjudged" in page

@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 
 from voicewire import paths
 from voicewire.bookext import scorecard, status
-from voicewire.claims import load, studies
+from voicewire.ledger.loading import read, studies
 
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
@@ -91,13 +91,13 @@ def parts(base: Path, link: Callable[[str], str | None]) -> str:
         if link(f"book/{study}/index") is None:
             continue
         chapters = len(paths.chapters(study, base))
-        claims = len(load(study, base).claims) if study in studies(base) else 0
+        claims = len(read(study, base)) if study in studies(base) else 0
         name = f"{{doc}}`{part.title} </book/{study}/index>`"
         judged = f"[{claims}](#scorecard-{study})" if claims else ""
         rows.append(f"| {name}: {part.question} | {chapters} | {judged} |\n")
     if not rows:
         return "No study stands in this copy yet.\n"
-    return "| Part | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
+    return "| Part, and what it asks | notebooks | claims judged |\n|---|---:|---:|\n" + "".join(rows)
 
 
 def fragments(base: Path, name: str) -> str:

@@ -1,6 +1,6 @@
 """The scorecard page: all studies at a glance, then each claim beside what was reproduced.
 
-Everything here is read from the executed notebooks by `voicewire.claims.scorecard`.
+Everything here is read from the executed notebooks by `voicewire.ledger.collecting`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from voicewire import claims
-from voicewire.verdicts import show_html
+from voicewire.ledger import collecting
+from voicewire.ledger.presentation import show_html
+from voicewire.ledger.vocabulary import VERDICTS
 
 PICTURE = Path("book/_static/scorecard.svg")
 WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
@@ -37,7 +38,7 @@ def summary(rows: Rows) -> str:
     """Return one sentence a study, for those who do not see the picture."""
     sentences = []
     for study, count in counts(rows).items():
-        parts = [f"{count[name]} {name}" for name in claims.VERDICTS if count[name]]
+        parts = [f"{count[name]} {name}" for name in VERDICTS if count[name]]
         sentences.append(f"{study}: {count.total()} claims, {', '.join(parts)}.")
     return " ".join(sentences)
 
@@ -48,7 +49,7 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
     Parameters
     ----------
     rows
-        What `voicewire.claims.scorecard` returned.
+        What `voicewire.ledger.collecting` returned.
     titles
         The studies' titles.
     standalone
@@ -74,7 +75,7 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
         name = name if len(name) <= 50 else name.split(":")[0]
         out.append(f'<text x="4" y="{top + 12}" font-weight="600">{escape(name)}</text>')
         left = 4.0
-        for fill, verdict in zip(FILLS, claims.VERDICTS, strict=True):
+        for fill, verdict in zip(FILLS, VERDICTS, strict=True):
             width = (WIDTH - 8) * count[verdict] / count.total()
             if width:
                 # Half a unit of gap on each side: neighbours are told apart without their colours.
@@ -83,7 +84,7 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
                     f'fill="{fill}"><title>{verdict}: {count[verdict]}</title></rect>'
                 )
             left += width
-        signs = "  ".join(f"{sign} {count[verdict]}" for verdict, sign in claims.VERDICTS.items() if count[verdict])
+        signs = "  ".join(f"{sign} {count[verdict]}" for verdict, sign in VERDICTS.items() if count[verdict])
         out.append(f'<text x="4" y="{top + 50}" xml:space="preserve">{signs}  of {count.total()}</text>')
     out.append(_legend(STEP * len(table) + 16))
     return "".join(out) + "</svg>"
@@ -91,7 +92,7 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
 
 def _legend(top: int) -> str:
     out = []
-    for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, claims.VERDICTS.items(), strict=True)):
+    for place, (fill, (verdict, sign)) in enumerate(zip(FILLS, VERDICTS.items(), strict=True)):
         x, y = 4 + 200 * (place % 2), top + 18 * (place // 2)
         out.append(
             f'<rect x="{x}" y="{y - 10}" width="11" height="11" fill="{fill}"/>'
@@ -104,7 +105,7 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
     from voicewire.bookext.gather import title
 
-    rows = claims.scorecard(base)
+    rows = collecting.scorecard(base)
     if not rows:
         return "No study of this checkout has a ledger yet.\n"
     titles = {row["study"]: title(row["study"]) for row in rows}
@@ -122,20 +123,20 @@ def _raw(html: str) -> str:
 
 def badge(verdict: str) -> str:
     """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone."""
-    names = list(claims.VERDICTS)
+    names = list(VERDICTS)
     kind = names.index(verdict) if verdict in names else "none"
-    sign = claims.VERDICTS.get(verdict, "?")
+    sign = VERDICTS.get(verdict, "?")
     return f'<span class="vw-verdict vw-verdict-{kind}">{sign} {escape(verdict)}</span>'
 
 
 def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
     heads = "".join(
         f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>'
-        for name, sign in claims.VERDICTS.items()
+        for name, sign in VERDICTS.items()
     )
     lines = []
     for study, count in counts(rows).items():
-        cells = "".join(f"<td>{count[name] or ''}</td>" for name in claims.VERDICTS)
+        cells = "".join(f"<td>{count[name] or ''}</td>" for name in VERDICTS)
         lines.append(
             f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{escape(titles[study])}</a>'
             f"</th><td>{count.total()}</td>{cells}</tr>"
@@ -187,5 +188,5 @@ def draw_picture(base: Path) -> str:
     """Return the drawing that the README shows, as the executed notebooks have it."""
     from voicewire.bookext.gather import title
 
-    rows = claims.scorecard(base)
+    rows = collecting.scorecard(base)
     return picture(rows, {row["study"]: title(row["study"]) for row in rows}, standalone=True) + "\n"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import verdicts
+from voicewire.ledger import presentation, rules
+from voicewire.ledger.vocabulary import ClaimError
 from voicewire.stats import Interval
-from voicewire.verdicts import ClaimError
 
 
 @pytest.mark.parametrize(
@@ -32,20 +32,20 @@ from voicewire.verdicts import ClaimError
     ],
 )
 def test_value(printed, computed, tolerance, holds):
-    assert verdicts.value(printed, computed, tolerance).holds == holds
+    assert rules.value(printed, computed, tolerance).holds == holds
 
 
 def test_an_interval_must_lie_on_one_side():
     inside, outside = Interval(10, 9.9, 10.1, 0.95, 30), Interval(12, 11.5, 12.5, 0.95, 30)
-    assert verdicts.value(10, inside, {"absolute": 0.5}).holds == "yes"
-    assert verdicts.value(10, outside, {"absolute": 0.5}).holds == "no"
+    assert rules.value(10, inside, {"absolute": 0.5}).holds == "yes"
+    assert rules.value(10, outside, {"absolute": 0.5}).holds == "no"
     with pytest.raises(ClaimError, match="undecided.*more seeds"):
-        verdicts.value(10, Interval(10.4, 10.1, 10.7, 0.95, 30), {"absolute": 0.5})
+        rules.value(10, Interval(10.4, 10.1, 10.7, 0.95, 30), {"absolute": 0.5})
 
 
 def test_samples_are_judged_by_their_interval():
     samples = np.random.default_rng(1).normal(10, 0.1, 50)
-    found = verdicts.value(10, samples, {"absolute": 0.5})
+    found = rules.value(10, samples, {"absolute": 0.5})
     assert found.holds == "yes"
     assert found.interval is not None
     assert found.interval[0] < found.reproduced < found.interval[1]
@@ -54,63 +54,63 @@ def test_samples_are_judged_by_their_interval():
 @pytest.mark.parametrize("bad", [math.nan, math.inf, [1.0, math.nan], "six", None, np.zeros((2, 2)), [1.0]])
 def test_values_that_cannot_be_judged(bad):
     with pytest.raises(ClaimError):
-        verdicts.value(1.0, bad, {"absolute": 1})
+        rules.value(1.0, bad, {"absolute": 1})
 
 
 def test_labels_must_match():
     with pytest.raises(ClaimError, match="exactly these labels: a, b"):
-        verdicts.value({"a": 1, "b": 2}, {"a": 1}, {"absolute": 0})
+        rules.value({"a": 1, "b": 2}, {"a": 1}, {"absolute": 0})
     with pytest.raises(ClaimError, match="one number"):
-        verdicts.value(1, {"a": 1}, {"absolute": 0})
+        rules.value(1, {"a": 1}, {"absolute": 0})
 
 
 def test_ordering():
-    assert verdicts.ordering(["a", "b", "c"], {"a": 1, "b": 2, "c": 3}).holds == "yes"
-    assert verdicts.ordering(["a", "b", "c"], {"a": 1, "b": 3, "c": 2}).holds == "partly"
-    assert verdicts.ordering(["a", "b", "c"], {"a": 3, "b": 2, "c": 1}).holds == "no"
-    assert verdicts.ordering(["a", "b"], {"a": 1, "b": 1}).holds == "no"
-    assert verdicts.ordering(["a", "b"], {"a": 1, "b": 2}, margin=1.5).holds == "no"
+    assert rules.ordering(["a", "b", "c"], {"a": 1, "b": 2, "c": 3}).holds == "yes"
+    assert rules.ordering(["a", "b", "c"], {"a": 1, "b": 3, "c": 2}).holds == "partly"
+    assert rules.ordering(["a", "b", "c"], {"a": 3, "b": 2, "c": 1}).holds == "no"
+    assert rules.ordering(["a", "b"], {"a": 1, "b": 1}).holds == "no"
+    assert rules.ordering(["a", "b"], {"a": 1, "b": 2}, margin=1.5).holds == "no"
     with pytest.raises(ClaimError, match="labels"):
-        verdicts.ordering(["a", "b"], {"a": 1})
+        rules.ordering(["a", "b"], {"a": 1})
 
 
 def test_ordering_of_samples_needs_a_clear_difference():
     rng = np.random.default_rng(2)
     near = {"a": rng.normal(0, 1, 10), "b": rng.normal(0.1, 1, 10)}
     far = {"a": rng.normal(0, 1, 10), "b": rng.normal(5, 1, 10)}
-    assert verdicts.ordering(["a", "b"], near).holds == "no"
-    assert verdicts.ordering(["a", "b"], far).holds == "yes"
+    assert rules.ordering(["a", "b"], near).holds == "no"
+    assert rules.ordering(["a", "b"], far).holds == "yes"
 
 
 def test_trend():
     x = [1, 2, 3, 4]
-    assert verdicts.trend("increasing", (x, [1, 2, 3, 4]), None).holds == "yes"
-    assert verdicts.trend("decreasing", (x, [1, 2, 3, 4]), None).holds == "no"
-    assert verdicts.trend("increasing", (x, [1, 2, 1.9, 4]), None).holds == "no"
-    assert verdicts.trend("increasing", (x, [1, 2, 1.9, 4]), {"absolute": 0.2}).holds == "yes"
-    found = verdicts.trend("increasing", (x, [1, 2, 3, 2]), None)
+    assert rules.trend("increasing", (x, [1, 2, 3, 4]), None).holds == "yes"
+    assert rules.trend("decreasing", (x, [1, 2, 3, 4]), None).holds == "no"
+    assert rules.trend("increasing", (x, [1, 2, 1.9, 4]), None).holds == "no"
+    assert rules.trend("increasing", (x, [1, 2, 1.9, 4]), {"absolute": 0.2}).holds == "yes"
+    found = rules.trend("increasing", (x, [1, 2, 3, 2]), None)
     assert found.holds == "partly"
     assert "from 1 to 3" in found.detail
-    assert verdicts.trend("constant", (x, [5, 5.1, 5, 4.9]), {"relative": 0.05}).holds == "yes"
-    assert verdicts.trend("constant", (x, [5, 6, 5, 4.9]), {"relative": 0.05}).holds == "no"
-    assert verdicts.trend("increasing", (x, [1, 1, 1, 1]), {"absolute": 1}).holds == "no"
+    assert rules.trend("constant", (x, [5, 5.1, 5, 4.9]), {"relative": 0.05}).holds == "yes"
+    assert rules.trend("constant", (x, [5, 6, 5, 4.9]), {"relative": 0.05}).holds == "no"
+    assert rules.trend("increasing", (x, [1, 1, 1, 1]), {"absolute": 1}).holds == "no"
 
 
 @pytest.mark.parametrize("bad", [([2, 1], [1, 2]), ([1], [1]), ([1, 2], [1]), ([1, 2], [1, math.nan])])
 def test_trends_that_cannot_be_judged(bad):
     with pytest.raises(ClaimError):
-        verdicts.trend("increasing", bad, None)
+        rules.trend("increasing", bad, None)
 
 
 def test_identity():
-    assert verdicts.identity((1, 1), None).holds == "yes"
-    assert verdicts.identity((1, 1 + 1e-9), None).holds == "no"
-    assert verdicts.identity((np.ones(3), np.ones(3) + 1e-9), {"absolute": 1e-8}).holds == "yes"
-    assert verdicts.identity((np.ones(3), np.ones(4)), None).holds == "no"
-    assert verdicts.identity((True, True), None).holds == "yes"
-    assert verdicts.identity(("a", "b"), None).holds == "no"
+    assert rules.identity((1, 1), None).holds == "yes"
+    assert rules.identity((1, 1 + 1e-9), None).holds == "no"
+    assert rules.identity((np.ones(3), np.ones(3) + 1e-9), {"absolute": 1e-8}).holds == "yes"
+    assert rules.identity((np.ones(3), np.ones(4)), None).holds == "no"
+    assert rules.identity((True, True), None).holds == "yes"
+    assert rules.identity(("a", "b"), None).holds == "no"
     with pytest.raises(ClaimError, match="NaN"):
-        verdicts.identity((math.nan, math.nan), None)
+        rules.identity((math.nan, math.nan), None)
 
 
 @given(
@@ -123,10 +123,10 @@ def test_relative_tolerance_is_a_symmetric_band(printed, offset, size, sign):
     computed = printed + sign * offset * size * abs(printed)
     expected = "yes" if offset <= 1 else "no"
     if abs(offset - 1) > 1e-9:
-        assert verdicts.value(printed, computed, {"relative": size}).holds == expected
+        assert rules.value(printed, computed, {"relative": size}).holds == expected
 
 
 def test_numbers_are_shown_short():
-    assert verdicts.show(-0.123456789, "s") == "\N{MINUS SIGN}0.12346 s"
-    assert verdicts.show({"a": 1, "b": True}) == "a: 1; b: yes"
-    assert verdicts.show(None) == ""
+    assert presentation.show(-0.123456789, "s") == "\N{MINUS SIGN}0.12346 s"
+    assert presentation.show({"a": 1, "b": True}) == "a: 1; b: yes"
+    assert presentation.show(None) == ""

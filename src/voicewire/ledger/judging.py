@@ -1,0 +1,228 @@
+"""From a finding to a verdict: a notebook's ledger judges each claim once, by what was computed, and says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from voicewire.ledger import rules
+from voicewire.ledger.loading import Claim, read
+from voicewire.ledger.presentation import Table, plain, sentence
+from voicewire.ledger.rules import Finding
+from voicewire.ledger.vocabulary import (
+    CONTRADICTED,
+    CORRECTED,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    PARTLY,
+    REPRODUCED,
+    ClaimError,
+    Plain,
+    Row,
+    Tolerance,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a claim came to: the claim, the finding, the verdict's name and why."""
+
+    claim: Claim
+    verdict: str
+    reproduced: Plain
+    reason: str
+    interval: tuple[float, float] | None = None
+
+    def row(self) -> Row:
+        """Return the verdict as plain data, one row of the scorecard."""
+        claim = self.claim
+        interval = [float(f"{end:.6g}") for end in self.interval] if self.interval else None
+        return {
+            "id": claim.id,
+            "study": claim.study,
+            "where": claim.where,
+            "statement": claim.statement,
+            "kind": claim.kind,
+            "printed": claim.printed,
+            "unit": claim.unit,
+            "reproduced": plain(self.reproduced),
+            "interval": interval,
+            "tolerance": dict(claim.tolerance) if claim.tolerance else None,
+            "tolerance_reason": claim.tolerance_reason,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "digest": claim.digest,
+        }
+
+    def __repr__(self) -> str:
+        return sentence(self.row())
+
+
+@dataclass
+class Ledger:
+    """The claims of one study, and the verdicts that this notebook has given on them.
+
+    Parameters
+    ----------
+    study : str
+        The study's name.
+    claims : dict
+        Its claims by their id.
+    verdicts : dict
+        The verdicts given so far, by the claim's id.
+    """
+
+    study: str
+    claims: dict[str, Claim]
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    _anchored: set[str] = field(default_factory=set, repr=False)
+
+    def __getitem__(self, identifier: str) -> Claim:
+        try:
+            return self.claims[identifier]
+        except KeyError:
+            raise ClaimError(f"no claim {identifier!r} in data/{self.study}/claims.yml") from None
+
+    def judge(self, identifier: str, value: object, corrected: object = None, reason: str = "") -> Verdict:
+        """Judge one claim by what was computed.
+
+        Parameters
+        ----------
+        identifier : str
+            The claim's id in ``claims.yml``.
+        value : number, Interval, samples, mapping, or pair
+            What was computed; its form goes with the claim's kind: a number (or an interval, or samples over
+            seeds, or a mapping of these by label) for ``value`` and ``arithmetic``; a mapping of label to number
+            or samples for ``ordering``; ``(x, y)`` for ``trend``; ``(left, right)`` for ``identity``.
+        corrected : optional
+            What was computed once the misprint that ``correction`` names is repaired, where that differs.
+        reason : str
+            The most likely reason, needed whenever the verdict isn't "reproduced".
+
+        Returns
+        -------
+        Verdict
+            It is kept in `verdicts` too, and shown by `table`.
+
+        Raises
+        ------
+        ClaimError
+            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, an interval
+            that straddles the tolerance, or a missing reason.
+
+        Examples
+        --------
+        >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is about one.", "value", 1.0, "s", {"relative": 0.1}, "digits")
+        >>> Ledger("nfc", {"nfc.x": claim}).judge("nfc.x", 1.05)
+        ✓ reproduced: nfc.x: 1.05 s against 1 s (+5.00 %).
+        """
+        claim = self[identifier]
+        if identifier in self.verdicts:
+            raise ClaimError(f"{identifier} was judged already: each claim is judged once")
+        if claim.needs:
+            raise ClaimError(f"{identifier} says what it needs to be testable: remove `needs` to judge it")
+        try:
+            name, finding = _name(claim, value, corrected)
+        except ClaimError as error:
+            raise ClaimError(f"{identifier}: {error}") from None
+        words = [finding.detail]
+        if name != REPRODUCED and not reason:
+            raise ClaimError(f"{identifier} is {name!r} ({finding.detail}): give the most likely reason")
+        if name == CORRECTED and claim.correction:
+            words.append(f"misprint: {claim.correction['misprint']}")
+        if reason:
+            words.append(reason)
+        said = ". ".join(word.rstrip(".") for word in words) + "."
+        verdict = Verdict(claim, name, finding.reproduced, said, finding.interval)
+        self.verdicts[identifier] = verdict
+        return verdict
+
+    def table(self, prefix: str = "") -> Table:
+        """Return the verdicts given so far, as a table that carries them as data in the cell's output.
+
+        Claims that say what they would need to be testable are listed with the rest.
+
+        Parameters
+        ----------
+        prefix : str
+            Show only the claims whose id begins with it (after the study's name, which may be left out).
+
+        Returns
+        -------
+        Table
+            What a cell ends with.
+
+        Raises
+        ------
+        ClaimError
+            If no claim that begins so has been judged.
+        """
+        start = prefix if prefix.startswith(f"{self.study}.") else f"{self.study}.{prefix}"
+        rows = []
+        for claim in self.claims.values():
+            if not claim.id.startswith(start):
+                continue
+            if claim.needs:
+                rows.append(Verdict(claim, NOT_TESTABLE, None, f"Needed: {claim.needs.rstrip('.')}.").row())
+            elif claim.id in self.verdicts:
+                rows.append(self.verdicts[claim.id].row())
+        if not rows:
+            raise ClaimError(f"nothing to show: no claim that begins with {start!r} has been judged")
+        # The scorecard links to a claim's first row; a page may not hold the same id twice.
+        first = frozenset(row["id"] for row in rows) - self._anchored
+        self._anchored |= first
+        return Table(tuple(rows), first)
+
+
+def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: object) -> Finding:
+    if claim.kind in ("value", "arithmetic"):
+        return rules.value(printed, value, tolerance or {}, claim.unit)
+    if claim.kind == "ordering":
+        return rules.ordering(printed, value, claim.margin, claim.unit)
+    if claim.kind == "trend":
+        return rules.trend(printed, value, tolerance, claim.unit)
+    return rules.identity(value, tolerance)
+
+
+def _name(claim: Claim, value: object, corrected: object) -> tuple[str, Finding]:
+    """Name the verdict, and return the finding that it rests on."""
+    finding = _find(claim, claim.printed, claim.tolerance, value)
+    if finding.holds == "yes":
+        return REPRODUCED, finding
+    if claim.correction is not None:
+        printed = claim.correction.get("printed", claim.printed)
+        tolerance = claim.correction.get("tolerance", claim.tolerance)
+        mended = _find(claim, printed, tolerance, value if corrected is None else corrected)
+        if mended.holds == "yes":
+            return CORRECTED, mended
+    if claim.kind == "arithmetic":
+        return CONTRADICTED, finding
+    return (PARTLY if finding.holds == "partly" else NOT_REPRODUCED), finding
+
+
+def load(study: str, base: Path | None = None) -> Ledger:
+    """Read and validate a study's ledger.
+
+    Parameters
+    ----------
+    study : str
+        One of `voicewire.paths.STUDIES`.
+    base : Path, optional
+        The checkout; found by itself if left out.
+
+    Returns
+    -------
+    Ledger
+        Its claims, none of them judged yet.
+
+    Raises
+    ------
+    ClaimError
+        If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
+
+    Examples
+    --------
+    >>> load("nfc").verdicts
+    {}
+    """
+    return Ledger(study, read(study, base))

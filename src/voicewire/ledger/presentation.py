@@ -1,0 +1,151 @@
+"""What a notebook shows of its verdicts: numbers in short, a table for the page, and the same rows as data."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicewire.ledger.vocabulary import MIME, VERDICTS, ClaimError, Plain, Row
+
+MANY = 8
+"""With more values than this a claim's words name the farthest only; a table shows the rest on demand."""
+
+
+def show(value: object, unit: str = "") -> str:
+    """Print a number the way the ledger does: at most five significant digits, with its unit.
+
+    Parameters
+    ----------
+    value : object
+        A number, a truth value, text, None (nothing), or a mapping or list of these.
+    unit : str
+        Written behind each number.
+
+    Returns
+    -------
+    str
+        One line; the parts of a mapping are joined by semicolons, those of a list by commas.
+
+    Examples
+    --------
+    >>> show({"a": 0.123456, "b": True}, "s")
+    'a: 0.12346 s; b: yes'
+    """
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | float | np.number):
+        text = f"{float(value):.5g}".replace("-", "\N{MINUS SIGN}")
+        return f"{text} {unit}".rstrip()
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {show(item, unit)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(show(item, unit) for item in value)
+    return "" if value is None else str(value)
+
+
+def show_html(value: object, unit: str = "") -> str:
+    """Print a value for a table cell; a long list is folded.
+
+    Parameters
+    ----------
+    value : object
+        What `show` takes.
+    unit : str
+        Written behind each number.
+
+    Returns
+    -------
+    str
+        HTML in which the value's own text is escaped.
+
+    Examples
+    --------
+    >>> show_html("a < b")
+    'a &lt; b'
+    """
+    text = html.escape(show(value, unit))
+    if isinstance(value, Mapping | list | tuple) and len(value) > MANY:
+        return f"<details><summary>{len(value)} values</summary>{text}</details>"
+    return text
+
+
+def plain(value: object) -> Plain:
+    """Round to six significant digits: what differs beyond them between machines is not a result.
+
+    Parameters
+    ----------
+    value : object
+        A number, a truth value, text, None, or a mapping or sequence of these.
+
+    Returns
+    -------
+    Plain
+        The same as JSON can hold it.
+
+    Raises
+    ------
+    ClaimError
+        For anything that JSON can't hold.
+
+    Examples
+    --------
+    >>> plain((1 / 3, True))
+    [0.333333, True]
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    raise ClaimError(f"a {type(value).__name__} can't stand in a notebook's output: give numbers, text or lists")
+
+
+def sentence(row: Row) -> str:
+    """Return a verdict as one line of text."""
+    return f"{VERDICTS[row['verdict']]} {row['verdict']}: {row['id']}: {row['reason']}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Verdicts as a notebook shows them; the same rows stand in the output as data.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+        The verdicts as data, in the order of the ledger.
+    anchored : frozenset of str
+        The ids whose row others may link to: a page may not hold the same anchor twice.
+    """
+
+    rows: tuple[Row, ...]
+    anchored: frozenset[str]
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, list[Row] | str]:
+        return {MIME: list(self.rows), "text/html": self._html(), "text/plain": "\n".join(map(sentence, self.rows))}
+
+    def _html(self) -> str:
+        cells = []
+        for row in self.rows:
+            kind = list(VERDICTS).index(row["verdict"])
+            anchor = f' id="claim-{row["id"]}"' if row["id"] in self.anchored else ""
+            cells.append(
+                f"<tr{anchor}><td><strong>{html.escape(row['where'])}</strong><br>"
+                f"{html.escape(row['statement'])}<br><code>{row['id']}</code></td>"
+                f"<td>{show_html(row['printed'], row['unit'])}</td>"
+                f"<td>{show_html(row['reproduced'], row['unit'])}</td>"
+                f'<td><span class="vw-verdict vw-verdict-{kind}">{VERDICTS[row["verdict"]]} '
+                f"{row['verdict']}</span></td><td>{html.escape(row['reason'])}</td></tr>"
+            )
+        return (
+            '<div class="vw-claims" tabindex="0" role="region" aria-label="What the paper says, what we get"><table>'
+            "<thead><tr><th>the paper says</th><th>printed</th><th>here</th><th>verdict</th><th>why</th></tr></thead>"
+            f"<tbody>{''.join(cells)}</tbody></table></div>"
+        )
