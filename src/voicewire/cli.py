@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from voicewire import __version__, paths
+from voicewire.ledger.vocabulary import VERDICTS, Score
 
 MODULES = (
     "voicewire.grading_cli",
@@ -50,9 +51,7 @@ def _scorecard(options: argparse.Namespace) -> int:
     return 1 if faults or not rows else 0
 
 
-def _table(rows: list[dict[str, object]], details: bool) -> str:
-    from voicewire.claims import VERDICTS
-
+def _table(rows: list[Score], details: bool) -> str:
     lines = []
     names = list(dict.fromkeys(str(row["study"]) for row in rows))
     if details:
