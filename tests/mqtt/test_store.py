@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire.mqtt import BrokerThread, Config, durability
+from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.hold import Report, Status
 from voicewire.mqtt.store import Store, StoreError
@@ -156,16 +156,6 @@ def test_a_store_that_cannot_be_used(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StoreError, match="another version"):
         Store(tmp_path / "mine")
-
-
-def test_kill_9_under_load(tmp_path: Path) -> None:
-    """Ten kills at random moments: at QoS 2 nothing is lost or doubled, at QoS 1 nothing is lost."""
-    result = durability.run(kills=10, folder=tmp_path, seed=5, between=(0.1, 0.35))
-    assert result.kills == 10
-    assert result.sent[2] > 100 and result.sent[1] > 100
-    assert result.lost == {1: 0, 2: 0}
-    assert result.doubled[2] == 0
-    assert result.out_of_order[2] == 0
 
 
 def test_sigterm_ends_the_broker(tmp_path: Path) -> None:

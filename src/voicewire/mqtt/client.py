@@ -114,9 +114,12 @@ class Client(asyncio.Protocol):
             If it cannot be reached, or says nothing in `timeout` seconds.
         """
         loop = asyncio.get_running_loop()
+        if self._transport is not None and self._closed is not None:  # its end must not come after this beginning
+            self._transport.abort()
+            await self._closed
         self._decoder = Decoder()
         self._speaks_qos3 = False
-        self._inbox = asyncio.Queue() if self._transport is None else self._inbox
+        self._open_inbox()
         self._connack = loop.create_future()
         self._closed = loop.create_future()
         try:
@@ -126,8 +129,6 @@ class Client(asyncio.Protocol):
         except (OSError, TimeoutError) as error:
             self._abort("no answer")
             raise DisconnectedError(f"no broker at {self.host}:{self.port}: {error or 'no answer'}") from None
-        if self._connect.clean:
-            self._received.clear()
         for packet_id, pending in list(self._pending.items()):
             packet = pending.packet
             if isinstance(packet, p.Publish):
@@ -139,6 +140,14 @@ class Client(asyncio.Protocol):
         if self._connect.keep_alive:
             self._timer = loop.call_later(self._connect.keep_alive / 2, self._ping)
         return self.session_present
+
+    def _open_inbox(self) -> None:
+        """Keep what has come and was acknowledged: the broker will not send it again. Drop the mark of the end."""
+        before, self._inbox = self._inbox, asyncio.Queue()
+        while before.qsize():
+            message = before.get_nowait()
+            if message is not None:
+                self._inbox.put_nowait(message)
 
     async def disconnect(self) -> None:
         """Say DISCONNECT (no will is published) and close."""
@@ -294,7 +303,8 @@ class Client(asyncio.Protocol):
         """
         packet = await asyncio.wait_for(self._inbox.get(), timeout)
         if packet is None:
-            self._inbox.put_nowait(None)
+            if self._transport is None:  # else connected again meanwhile
+                self._inbox.put_nowait(None)
             raise DisconnectedError(self._reason)
         if self._paused and self._inbox.qsize() <= self._max_waiting // 2 and self._transport is not None:
             self._paused = False
@@ -313,6 +323,7 @@ class Client(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Asyncio: the connection is there."""
         self._transport = cast(asyncio.Transport, transport)
+        self._paused = False
         self._reason = "the broker closed the connection"
         self._heard = time.monotonic()
 
@@ -381,6 +392,8 @@ class Client(asyncio.Protocol):
                 if code:
                     self._connack.set_exception(RefusedError(code))
                 else:
+                    if not present:  # the broker's packet ids begin anew, perhaps with the bytes behind these
+                        self._received.clear()
                     self._connack.set_result(present)
             case p.Publish():
                 self._take(packet)

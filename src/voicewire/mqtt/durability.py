@@ -1,131 +1,45 @@
-"""`kill -9` under load: is anything lost or doubled?
+"""`kill -9` under load: is anything lost or doubled, and by whom?
 
-    python -m voicewire.mqtt.durability --kills 200
+    python -m voicewire.mqtt.durability --kills 200 --client paho
 
 A publisher and a subscriber with kept sessions send numbered messages at QoS 1 and 2 through a broker that is
 killed at random moments and started again on the same store. What the subscriber has taken is compared with
-what the publisher has sent.
+what the publisher has sent. The clients are bytes on a socket, this package's client, or stock paho.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.process import free_port, wait_for_port
+from voicewire.mqtt.survivors import AGAIN, WINDOW, OurClient, PahoClient, Survivor, WireClient
 
-WINDOW = 20
+CLIENTS: dict[str, Callable[[int, str], Survivor]] = {"wire": WireClient, "ours": OurClient, "paho": PahoClient}
+START = 60.0
+"""Seconds that a broker gets to start, on a machine that is busy with other work."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it; the dictionaries are by QoS."""
+    """What came of it; the dictionaries are by QoS, `twice` has the first doubled numbers at QoS 2."""
 
+    client: str
     kills: int
     sent: dict[int, int]
     lost: dict[int, int]
     doubled: dict[int, int]
     out_of_order: dict[int, int]
-
-
-@dataclass(slots=True)
-class _End:
-    """A client whose session outlives its connections; `taken` is its durable memory."""
-
-    port: int
-    client_id: str
-    sock: socket.socket | None = None
-    decoder: Decoder = field(default_factory=Decoder)
-    unanswered: dict[int, p.Publish | p.Pubrel] = field(default_factory=dict)
-    received: set[int] = field(default_factory=set)
-    taken: list[tuple[int, int]] = field(default_factory=list)
-    next_id: int = 0
-
-    def connect(self, subscribe: bool) -> None:
-        self.close()
-        self.sock = socket.create_connection(("127.0.0.1", self.port), 2)
-        self.sock.settimeout(2)
-        self.decoder = Decoder()
-        out = [p.encode(p.Connect(self.client_id, clean=False))]
-        if subscribe:
-            out.append(p.encode(p.Subscribe(65535, (("t/+", 2),))))
-        for packet in self.unanswered.values():
-            if isinstance(packet, p.Publish):
-                packet = p.Publish(packet.topic, packet.payload, packet.qos, dup=True, packet_id=packet.packet_id)
-            out.append(p.encode(packet))
-        self.sock.sendall(b"".join(out))
-        self.sock.settimeout(0.02)
-
-    def close(self) -> None:
-        if self.sock is not None:
-            self.sock.close()
-            self.sock = None
-
-    def publish(self, number: int, qos: int) -> None:
-        while True:
-            self.next_id = self.next_id % 60000 + 1
-            if self.next_id not in self.unanswered:
-                break
-        packet = p.Publish(f"t/{qos}", b"%d" % number, qos, packet_id=self.next_id)
-        self.unanswered[self.next_id] = packet
-        assert self.sock is not None
-        self.sock.sendall(p.encode(packet))
-
-    def step(self) -> None:
-        """Handle what has come.
-
-        Raises
-        ------
-        OSError
-            If the connection is gone.
-        """
-        assert self.sock is not None
-        try:
-            data = self.sock.recv(65536)
-        except TimeoutError:
-            return
-        if not data:
-            raise ConnectionError
-        out = []
-        for packet in self.decoder.feed(data):
-            answer = self._handle(packet)
-            if answer is not None:
-                out.append(p.encode(answer))
-        if out:
-            self.sock.sendall(b"".join(out))
-
-    def _handle(self, packet: p.Packet) -> p.Packet | None:
-        match packet:
-            case p.Publish(payload=payload, qos=qos, packet_id=packet_id):
-                if qos == 1 or packet_id not in self.received:
-                    self.taken.append((qos, int(payload)))
-                if qos == 1:
-                    return p.Puback(packet_id)
-                self.received.add(packet_id)
-                return p.Pubrec(packet_id)
-            case p.Pubrel(packet_id):
-                self.received.discard(packet_id)
-                return p.Pubcomp(packet_id)
-            case p.Pubrec(packet_id):
-                release = p.Pubrel(packet_id)
-                if packet_id in self.unanswered:
-                    self.unanswered[packet_id] = release
-                return release
-            case p.Puback(packet_id) | p.Pubcomp(packet_id):
-                self.unanswered.pop(packet_id, None)
-        return None
+    twice: list[int]
 
 
 def run(
@@ -134,6 +48,10 @@ def run(
     seed: int = 1,
     between: tuple[float, float] = (0.05, 0.4),
     tell: Callable[[str], object] | None = None,
+    *,
+    client: str = "wire",
+    patient: bool = False,
+    port: int = 0,
 ) -> Outcome:
     """Kill the broker `kills` times under load, let everything settle, and count.
 
@@ -149,35 +67,30 @@ def run(
         Shortest and longest life of a broker, in seconds of load.
     tell : callable, optional
         Gets a line now and then.
+    client : str
+        One of `CLIENTS`, for both ends.
+    patient : bool
+        Connect again only once the broker listens; else the clients try while it starts, and are refused.
+    port : int
+        The broker's; a free one by default.
     """
     rng = random.Random(seed)
-    port = free_port()
+    port = port or free_port()
     path = folder / "durability.sqlite"
-    sender, receiver = _End(port, "sender"), _End(port, "receiver")
+    sender, receiver = CLIENTS[client](port, "sender"), CLIENTS[client](port, "receiver")
     sent = {1: 0, 2: 0}
-    process = _start(port, path)
+    process = _start(port, path, wait=True)
     try:
         for round_ in range(kills + 1):
-            receiver.connect(subscribe=True)
-            sender.connect(subscribe=False)
+            _connect(sender, receiver)
             last = round_ == kills
-            end = time.monotonic() + (0.3 if last else rng.uniform(*between))
-            while time.monotonic() < end:
-                try:
-                    while len(sender.unanswered) < WINDOW:
-                        qos = rng.choice((1, 2))
-                        sender.publish(sent[qos], qos)
-                        sent[qos] += 1
-                    sender.step()
-                    receiver.step()
-                except OSError:
-                    break
+            _load(sender, receiver, sent, 0.3 if last else rng.uniform(*between), rng)
             if last:
                 _settle(sender, receiver, sent)
                 break
             process.kill()
             process.wait()
-            process = _start(port, path)
+            process = _start(port, path, wait=patient)
             if tell is not None and round_ % 20 == 19:
                 tell(f"{round_ + 1} kills, {sent[1]} messages at QoS 1, {sent[2]} at QoS 2")
     finally:
@@ -185,29 +98,67 @@ def run(
         receiver.close()
         process.kill()
         process.wait()
-    return _count(kills, sent, receiver.taken)
+    return _count(client, kills, sent, receiver.taken)
 
 
-def _start(port: int, path: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "voicewire.cli", "broker", "--quiet", "--port", str(port), "--persist", str(path)]
+def _connect(sender: Survivor, receiver: Survivor) -> None:
+    """Both try in turn until both are connected; each attempt may be refused while the broker starts."""
+    end = time.monotonic() + START
+    missing = [sender, receiver]
+    while missing:
+        for client in list(missing):
+            try:
+                client.connect(subscribe=client is receiver)
+                missing.remove(client)
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+        if missing:
+            time.sleep(AGAIN)
+
+
+def _load(sender: Survivor, receiver: Survivor, sent: dict[int, int], seconds: float, rng: random.Random) -> None:
+    end = time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            while sender.open() < WINDOW and time.monotonic() < end:
+                qos = rng.choice((1, 2))
+                number = sent[qos]
+                sent[qos] += 1  # first: a message whose sending fails is the session's all the same
+                sender.publish(number, qos)
+            sender.step()
+            receiver.step()
+    except OSError:
+        return
+
+
+def _start(port: int, path: Path, *, wait: bool) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "voicewire.mqtt", "broker", "--quiet", "--port", str(port), "--persist", str(path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    wait_for_port(port, process)
+    if wait:
+        try:
+            wait_for_port(port, process, START)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
     return process
 
 
-def _settle(sender: _End, receiver: _End, sent: dict[int, int]) -> None:
+def _settle(sender: Survivor, receiver: Survivor, sent: dict[int, int]) -> None:
     end = time.monotonic() + 30
     quiet = 0
-    while time.monotonic() < end and quiet < 10:
-        before = len(receiver.taken), len(sender.unanswered)
+    while time.monotonic() < end and quiet < 20:
+        before = len(receiver.taken), sender.open()
         sender.step()
         receiver.step()
-        done = not sender.unanswered and len(receiver.taken) >= sum(sent.values())
-        quiet = quiet + 1 if done and before == (len(receiver.taken), len(sender.unanswered)) else 0
+        done = not sender.open() and len(set(receiver.taken)) >= sum(sent.values())
+        quiet = quiet + 1 if done and before == (len(receiver.taken), sender.open()) else 0
 
 
-def _count(kills: int, sent: dict[int, int], taken: list[tuple[int, int]]) -> Outcome:
+def _count(client: str, kills: int, sent: dict[int, int], taken: list[tuple[int, int]]) -> Outcome:
     lost, doubled, order = {}, {}, {}
+    twice: list[int] = []
     for qos in (1, 2):
         numbers = [n for q, n in taken if q == qos]
         counts = Counter(numbers)
@@ -215,7 +166,8 @@ def _count(kills: int, sent: dict[int, int], taken: list[tuple[int, int]]) -> Ou
         doubled[qos] = sum(c - 1 for c in counts.values())
         firsts = list(dict.fromkeys(numbers))
         order[qos] = sum(b < a for a, b in pairwise(firsts))
-    return Outcome(kills, sent, lost, doubled, order)
+        twice = [n for n, c in counts.items() if c > 1][:5]
+    return Outcome(client, kills, sent, lost, doubled, order, twice)
 
 
 def main() -> int:
@@ -223,9 +175,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Kill a broker under load and count what was lost or doubled.")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--client", choices=CLIENTS, default="wire")
+    parser.add_argument("--patient", action="store_true", help="connect again only once the broker listens")
+    parser.add_argument("--port", type=int, default=0, help="for a capture; a free one by default")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        outcome = run(options.kills, Path(folder), options.seed, tell=lambda line: print(line, flush=True))
+        outcome = run(
+            options.kills, Path(folder), options.seed, tell=lambda line: print(line, flush=True),
+            client=options.client, patient=options.patient, port=options.port,
+        )  # fmt: skip
     print(outcome)
     return 1 if outcome.lost[1] or outcome.lost[2] or outcome.doubled[2] else 0
 

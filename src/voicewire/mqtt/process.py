@@ -77,7 +77,7 @@ def _mosquitto() -> str | None:
 def ours(*arguments: str, port: int = 0) -> Iterator[External]:
     """Run `voicewire broker` with more `arguments`."""
     port = port or free_port()
-    command = [sys.executable, "-m", "voicewire.cli", "broker", "--quiet", "--port", str(port), *arguments]
+    command = [sys.executable, "-m", "voicewire.mqtt", "broker", "--quiet", "--port", str(port), *arguments]
     with running(command, port) as pid:
         yield External("voicewire", port, pid)
 
