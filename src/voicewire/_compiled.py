@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from voicewire import _code_cache
+
 __all__ = ["COMPILED", "SlowWarning", "external", "intrinsic", "llvm", "njit", "vectorize"]
 
 
@@ -34,7 +36,10 @@ def _numba() -> Any:
             stacklevel=2,
         )
         return None
-    return None if numba.config.DISABLE_JIT else numba
+    if numba.config.DISABLE_JIT:
+        return None
+    _code_cache.register()
+    return numba
 
 
 _NUMBA = _numba()
@@ -46,13 +51,18 @@ def njit(function: Any = None, /, **options: Any) -> Any:
     """Compile a function with `numba.njit`, where there is numba; with or without options."""
     if function is None:
         return lambda later: njit(later, **options)
-    return _NUMBA.njit(function, **options) if COMPILED else function
+    return _NUMBA.njit(function, **_kept(options)) if COMPILED else function
+
+
+def _kept(options: dict[str, Any]) -> dict[str, Any]:
+    """Compile anew in each process where nothing can be written."""
+    return options if _code_cache.usable() else {**options, "cache": False}
 
 
 def vectorize(*signatures: Any, **options: Any) -> Callable[[Any], Any]:
     """Make a function of numbers one of arrays: with `numba.vectorize`, or with NumPy's own loop over the elements."""
     if COMPILED:
-        return _NUMBA.vectorize(*signatures, **options)
+        return _NUMBA.vectorize(*signatures, **_kept(options))
     return lambda function: np.vectorize(function, otypes=[float])
 
 

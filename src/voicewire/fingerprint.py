@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from voicewire import _code_cache
+
 __all__ = ["ContentError", "environment", "is_installed", "of"]
 
 PACKAGE = Path(__file__).resolve().parent
@@ -51,7 +53,8 @@ def of(value: object) -> str:
 def environment() -> str:
     """Return the fingerprint of this package's sources and of the versions of Python and all it depends on."""
     total = hashlib.sha256(sys.version.encode())
-    for name in sorted(re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r):
+    required = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
+    for name in sorted(required.union(_code_cache.COMPILERS)):
         total.update(f"{name} {metadata.version(name)}\n".encode())
     for file in sorted(p for p in PACKAGE.rglob("*") if p.suffix in _SOURCES):
         total.update(file.relative_to(PACKAGE).as_posix().encode())

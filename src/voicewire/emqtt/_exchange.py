@@ -10,8 +10,9 @@ import platform
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba import types as _types
+
+from voicewire._compiled import njit
 
 __all__ = [
     "BROKEN", "BYTES_RECEIVED", "BYTES_SENT", "COMPLETION", "CPU", "DONE", "END_TO_END", "INTERRUPTED", "LATE",

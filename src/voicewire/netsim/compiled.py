@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from numba import njit
+from voicewire._compiled import njit
 
 __all__ = ["rule"]
 

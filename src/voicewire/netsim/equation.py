@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import vectorize
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire._compiled import vectorize
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.errors import NetsimError
 

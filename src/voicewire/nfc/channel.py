@@ -7,9 +7,9 @@ chain advances with transmitted bits only: an idle channel keeps its state (note
 import math
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_finite, check_share
 
@@ -101,7 +101,7 @@ class Channel:
         return bool(self.kind == BURST and rng.random() < self.ber)
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def cross(
     bits: int, bad: bool, kind: int, to_bad: float, to_good: float, rng: np.random.Generator
 ) -> tuple[bool, bool]:
@@ -132,7 +132,7 @@ def cross(
         bad = not bad
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def error_bits(bits: int, bad: bool, to_bad: float, to_good: float, rng: np.random.Generator) -> np.ndarray:
     """Run the two-state chain bit by bit: the slow definition, for the notebook and the tests."""
     errors = np.zeros(bits, dtype=np.bool_)

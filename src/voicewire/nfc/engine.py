@@ -6,16 +6,16 @@ of order and acknowledges each packet. The link serves one packet at a time, and
 whenever both have something to send.
 """
 
-import numba
 import numpy as np
 
+from voicewire._compiled import njit
 from voicewire.nfc.channel import cross
 
 FAR_AWAY = 1 << 60
 UP, DOWN = 0, 1  # to the appliance, and back
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _control(
     now: int, there: int, back: int, wait_there: int, wait_here: int, ip_bits: int, rto: int, backoff: bool,
     limit: int, kind: int, to_bad: float, to_good: float, bad: bool, rng: np.random.Generator,
@@ -48,7 +48,7 @@ def _control(
             wait *= 2
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def session(
     slots: np.ndarray, sizes: np.ndarray, ack_slots: int, syn_slots: int, near: int, far: int, mss: int,
     window: int, window_limit: int, restart: int, rto: int, backoff: bool, limit: int, threshold: int,

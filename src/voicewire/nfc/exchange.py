@@ -6,9 +6,9 @@ a time. A lost packet costs exactly one retransmission timeout: the timer starte
 
 from dataclasses import dataclass, field
 
-import numba
 import numpy as np
 
+from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel, cross
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
@@ -16,7 +16,7 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link
 from voicewire.nfc.session import MAXIMUM_RETRANSMISSIONS, RESPONSE_LATENCY, RTO
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _turn(
     bits: int, rto: int, backoff: bool, limit: int, kind: int, to_bad: float, to_good: float, bad: bool,
     rng: np.random.Generator,
@@ -35,7 +35,7 @@ def _turn(
             wait *= 2
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _runs(
     runs: int, bits: np.ndarray, rto: int, backoff: bool, limit: int, kind: int, to_bad: float, to_good: float,
     start_bad: float, rng: np.random.Generator,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba import types as _types
+
+from voicewire._compiled import njit
 
 __all__ = [
     "BYTES", "DELIVERED", "FRAME", "LOST", "OVERFLOWED", "POLL_FIELDS", "QUEUE_DROPPED", "RECEIVED", "STATS",

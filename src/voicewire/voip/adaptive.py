@@ -7,9 +7,9 @@ all frames that came before. A sudden rise of the delay (a spike) is followed at
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire._compiled import njit
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import Playout, as_trace, per_talkspurt
 

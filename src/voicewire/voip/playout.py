@@ -18,9 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire._compiled import njit
 from voicewire.voip import paper
 from voicewire.voip.emodel import codec, delay_impairment, r_factor
 from voicewire.voip.errors import VoipError
