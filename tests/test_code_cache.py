@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -128,6 +129,14 @@ def test_a_file_depends_on_what_it_imports_however_far_down():
     assert {"netsim/engine.py", "netsim/tfrc_sender.py", "netsim/equation.py"} <= names("netsim/simulate.py")
     assert {"nfc/engine.py", "nfc/channel.py"} <= names("nfc/session.py")
     assert "netsim/engine.py" not in names("nfc/engine.py")  # an edit makes new only what can hold it
+
+
+def test_one_module_decides_how_code_is_compiled_and_kept():
+    own = {"_compiled.py", "_code_cache.py"}
+    for file in _code_cache.PACKAGE.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        found = re.search(r"import numba|from numba import .*\b(n?jit|vectorize|guvectorize)\b", text)
+        assert file.name in own or not found, f"{file.name}: import njit from voicewire._compiled"
 
 
 def test_every_import_of_the_package_is_seen():

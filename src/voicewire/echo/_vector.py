@@ -7,8 +7,6 @@ which LLVM splits or joins to whatever the machine has: AVX-512, AVX2, SSE or NE
 Layout. A *block* holds `LANES` positions of four real planes one after the other. For the residual the planes are the
 real and imaginary parts of the even entries, then of the odd ones; for a row of R they are those of
 ``sum x(m') x*(m)`` and ``sum x(m') x(m)``: by the widely linear symmetry these four reals are a whole 2x2 block.
-
-numba's cache looks at the file of the compiled function only: whoever edits this file touches `_kernel.py` too.
 """
 
 from __future__ import annotations
