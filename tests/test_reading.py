@@ -28,9 +28,20 @@ def woven_pieces(path):
 WOVEN = [path for path in paths.chapters() if woven_pieces(path)]
 
 
+def test_there_are_woven_chapters():
+    assert WOVEN and SOURCES
+
+
 @pytest.mark.parametrize("path", WOVEN, ids=lambda path: path.stem)
 def test_each_woven_cell_is_its_source(path):
     assert weave.check(path) == []
+
+
+@pytest.mark.parametrize("source", sorted({module.name for path in WOVEN for module, _ in woven_pieces(path)}))
+def test_a_reading_version_stands_whole_in_the_chapters_of_its_part(source):
+    public = weave.Module(source).public
+    on_a_page = {name for path in WOVEN for module, name in woven_pieces(path) if module.name == source}
+    assert public and not set(public) - on_a_page
 
 
 @pytest.mark.parametrize("source", SOURCES)

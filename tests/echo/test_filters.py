@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import WLAPA, WLDRRLSDCD, WLNLMS, WLRLS, Responses, SignalError, StereoRLS, plain, stereo
+from voicewire.echo import WLAPA, WLDRRLSDCD, WLNLMS, WLRLS, Responses, SignalError, StereoRLS, plain, reference, stereo
 from voicewire.echo.measures import misalignment
 from voicewire.echo.model import complex_taps, echo, responses
 
@@ -78,6 +78,97 @@ def test_only_the_symmetric_woodbury_stays_hermitian():
         kept = lower + lower.conj().T + np.diag(P.diagonal().real) if symmetric else P
         skew[symmetric] = np.abs(kept - kept.conj().T).max()
     assert skew[True] == 0 < skew[False]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    length=st.integers(1, 12),
+    reuse=st.integers(1, 5),
+    updates=st.integers(1, 8),
+    bits=st.integers(4, 24),
+    memory=st.floats(1.5, 64),
+    epsilon=st.floats(1e-3, 100),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_functions_to_read_are_the_filter(length, reuse, updates, bits, memory, epsilon, seed):
+    """Bit for bit: the same products and sums in the same order."""
+    x, d, _ = scene(length, 50 + 2 * length, seed)
+    x[20 : 20 + length + 3] = 0  # silence longer than the window
+    lam = 1 - 1 / (memory * length + 1)
+    taps, errors = reference.dr_rls_dcd(x, d, length, lam, reuse, epsilon, N_u=updates, M_b=bits, H=1.0)
+    fast = WLDRRLSDCD(length, lam, reuse, updates, bits, 1.0, epsilon)
+    found = fast.process(x, d)
+    assert np.array_equal(taps, fast.taps)
+    # the output of the fast filter is summed in lanes: the last digits of an error may differ
+    assert np.abs(errors - found).max() <= 1e-12 * max(1, np.abs(errors).max())
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 16])
+@pytest.mark.parametrize("kind", ["nlms", "apa", "rls", "stereo"])
+def test_the_gradient_and_least_squares_filters_are_those_to_read(kind, length):
+    """To 1e-9 of the largest: sums are taken in another order, and the small systems are solved another way."""
+    x, d, _ = scene(length, 400, 10 + length)
+    if kind == "nlms":
+        fast, (taps, errors) = WLNLMS(length, 0.7, 1e-2), reference.nlms(x, d, length, 0.7, 1e-2)
+    elif kind == "apa":
+        fast, (taps, errors) = WLAPA(length, 3, 0.6, 1e-2), reference.apa(x, d, length, 3, 0.6, 1e-2)
+    else:
+        filter_ = WLRLS if kind == "rls" else StereoRLS
+        fast, (taps, errors) = filter_(length, 0.97, 0.5), reference.rls(x, d, length, 0.97, 0.5)
+    found = fast.process(x, d)
+    assert np.abs(found - errors).max() < 1e-9 * np.abs(errors).max()
+    assert np.abs(fast.taps - taps).max() < 1e-9 * max(1, np.abs(taps).max())
+
+
+@pytest.mark.parametrize("kind", ["nlms", "apa"])
+def test_a_full_step_silences_the_windows_it_looks_at(kind):
+    """What the derivation asks for: after a step of 1 the taps are right for the last P windows."""
+    rng = np.random.default_rng(3)
+    X, d = (rng.standard_normal((*shape, 2)).view(complex)[..., 0] for shape in ((8, 3), (3,)))
+    g = rng.standard_normal(8) + 0j
+    if kind == "nlms":
+        after, _ = reference.nlms_step(g, X[:, 0], d[0], 1.0, 0.0)
+        assert np.isclose(np.vdot(after, X[:, 0]), d[0])
+        others = X[:, :1]
+    else:
+        after, _ = reference.apa_step(g, X, d, 1.0, 0.0)
+        assert np.allclose(after.conj() @ X, d)
+        others = X
+    change = after - g  # the shortest: it lies in what the windows span
+    assert np.isclose(np.linalg.norm(change), np.linalg.norm(np.linalg.pinv(others) @ change @ others.T))
+
+
+def test_the_inversion_lemma_gives_the_inverse():
+    rng = np.random.default_rng(4)
+    a, x = rng.standard_normal((5, 5, 2)).view(complex)[..., 0], rng.standard_normal((5, 2)).view(complex)[..., 0]
+    R = a @ a.conj().T + np.eye(5)
+    k, P = reference.rls_gain(np.linalg.inv(R), x, 0.9)
+    grown = 0.9 * R + np.outer(x, x.conj())
+    assert np.allclose(P @ grown, np.eye(5))
+    assert np.allclose(grown @ k, x)
+
+
+@settings(max_examples=100, deadline=None)
+@given(size=st.integers(1, 8), seed=st.integers(0, 2**32 - 1))
+def test_each_move_of_dcd_lowers_the_cost_by_what_the_chapter_says(size, seed):
+    rng = np.random.default_rng(seed)
+    a = rng.standard_normal((size, size + 1, 2)).view(complex)[..., 0]
+    R, p_0 = a @ a.conj().T, rng.standard_normal((size, 2)).view(complex)[..., 0]
+
+    def cost(h):
+        return (np.vdot(h, R @ h) / 2 - np.vdot(h, p_0)).real
+
+    h, r = np.zeros(size, complex), p_0
+    for moves in range(1, 7):
+        following, left = reference.dcd(R, p_0, moves)
+        alpha = np.abs(following - h).max()
+        if alpha == 0:
+            break
+        p, _, v = reference.leading(r)
+        assert np.isclose(cost(following) - cost(h), alpha * (alpha / 2 * R[p, p].real - abs(v)), atol=1e-12)
+        assert cost(following) < cost(h)
+        assert np.allclose(left, p_0 - R @ following)
+        h, r = following, left
 
 
 FAMILY = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import soundfile
+from scipy.linalg import convolution_matrix
 
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, figures, paper, speech, study
@@ -103,6 +104,67 @@ def test_theory_is_met_on_a_small_case():
             assert 1 <= ratio < 1.6
             floors[reuse] = curve.steady(9_000, 14_000)
         assert abs(floors[3] - floors[1] - expected_rise(3)) < 2
+
+
+def test_the_far_room_decides_whether_the_solution_is_unique():
+    """The data of the figure in chapter 1, and the dimension that it derives."""
+    found = study.far_rooms((16, 33, 48, 64), range(3))
+    plain, bent = found[0.0], found[0.4]
+    assert min(plain[16]) > -12 and min(plain[33]) > -16  # no solution, and one that noise hides
+    assert max(plain[48]) < -20 and max(plain[64]) < -25
+    assert max(max(values) for values in bent.values()) < -22
+    ax = figures.far_rooms(found, 32)
+    drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
+    assert np.allclose(drawn[r"$\alpha_r=0$"], [np.mean(plain[m]) for m in (16, 33, 48, 64)])
+    assert any(set(line.get_xdata()) == {32} for line in ax.lines)
+
+
+@pytest.mark.parametrize("far_length", range(1, 12))
+def test_as_many_silent_directions_as_the_chapter_says(far_length):
+    rng = np.random.default_rng(far_length)
+    L = 8
+    both = np.hstack([convolution_matrix(f, L) for f in rng.standard_normal((2, far_length))])
+    assert 2 * L - np.linalg.matrix_rank(both) == max(0, L - far_length + 1)
+
+
+def test_the_descent_is_drawn_as_shares_of_its_start():
+    ax = figures.descent([4.0, 2.0, 1.0], [8.0, 2.0, 3.0])
+    assert [list(line.get_ydata()) for line in ax.lines] == [[1, 0.5, 0.25], [1, 0.25, 0.375]]
+
+
+# Deliberate faults that the tests above once did not notice: each of these cases tells the right rule from a near one.
+
+
+def test_the_steady_state_is_a_mean_of_powers_not_of_decibels():
+    curve = Curve(np.array([1, 2]), np.array([-10.0, -30.0]))
+    assert curve.steady(0, 2) == pytest.approx(10 * np.log10((0.1 + 0.001) / 2))  # the mean of decibels is -20
+    assert curve.steady(1, 2) == pytest.approx(-30)
+
+
+def test_a_swap_interchanges_the_microphones_and_not_the_loudspeakers():
+    signals = Scene(8, 400, 2, change="swap", change_at=200, snr=200).signals()
+    before = echo(signals.before, signals.x)
+    after = signals.d[250:] - signals.noise[250:]
+    assert np.allclose(after, (before.imag + 1j * before.real)[250:])
+    assert np.array_equal(signals.after.LL, signals.before.LR)
+    assert np.array_equal(signals.after.RL, signals.before.RR)
+    assert np.array_equal(signals.after.RR, signals.before.RL)
+
+
+def test_each_channel_of_the_far_end_has_power_1_and_each_microphone_its_own_noise():
+    """Whatever the rooms: a channel scaled by the other one's power would give two different powers."""
+    for seed in range(5):
+        signals = Scene(16, 4000, seed, predistortion=0.0, snr=20).signals()
+        assert np.std(signals.x.real) == pytest.approx(1) == np.std(signals.x.imag)
+        heard = signals.d - signals.noise
+        for one, noise in ((heard.real, signals.noise.real), (heard.imag, signals.noise.imag)):
+            assert 20 * np.log10(np.std(one) / np.std(noise)) == pytest.approx(20, abs=0.3)
+
+
+def test_a_near_end_talker_is_as_loud_as_the_echo():
+    signals = Scene(16, 20_000, 3, double_talk=(0, 20_000)).signals()
+    heard = signals.d - signals.noise - signals.near_end
+    assert np.std(signals.near_end) == pytest.approx(np.std(heard), rel=0.02)
 
 
 def test_operations_grow_with_length():

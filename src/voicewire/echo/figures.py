@@ -151,11 +151,47 @@ def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
     return origin(ax, "theory")
 
 
-def residual_steps(steps: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Norm of the DCD residual after each update."""
-    ax = new_axes(ax, (5.6, 3.0))
-    values = np.asarray(steps)
-    ax.semilogy(range(values.size), values, color=COLOURS["simulated"], marker=MARKERS[0])
-    ax.set_xlabel("DCD update")
-    ax.set_ylabel(r"residual norm $\|r\|$")
+def descent(excess: ArrayLike, norms: ArrayLike, ax: Axes | None = None) -> Axes:
+    """The quadratic cost above its minimum, and the norm of the residual, after each move of DCD.
+
+    Parameters
+    ----------
+    excess, norms : array_like of float, shape (n,)
+        Before the first move and after each; both are drawn relative to their first value.
+    ax : Axes, optional
+        Where to draw.
+    """
+    ax = new_axes(ax, (5.6, 3.2))
+    for i, (name, values) in enumerate({"cost above its minimum": excess, r"residual norm $\|r\|$": norms}.items()):
+        share = np.asarray(values) / np.asarray(values)[0]
+        ax.semilogy(share, color=SERIES[i], linestyle=LINESTYLES[i], marker=MARKERS[i], label=name)
+    ax.set_xlabel("moves")
+    ax.set_ylabel("share of the start")
+    ax.legend()
+    return origin(ax, "simulated here")
+
+
+def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Axes | None = None) -> Axes:
+    """Misalignment against the length of the far room, one line for each alpha_r: mean and range of the seeds.
+
+    Parameters
+    ----------
+    data : mapping
+        alpha_r to taps of the far room to misalignments in dB.
+    length : int
+        Taps of the filter, L; marked.
+    ax : Axes, optional
+        Where to draw.
+    """
+    ax = new_axes(ax, (5.6, 3.4))
+    for i, (alpha, found) in enumerate(data.items()):
+        sizes = sorted(found)
+        values = np.array([np.asarray(found[size]) for size in sizes])
+        interval_band(ax, sizes, values.min(1), values.max(1), SERIES[i])
+        style = {"color": SERIES[i], "linestyle": LINESTYLES[i], "marker": MARKERS[i]}
+        ax.plot(sizes, values.mean(1), label=f"$\\alpha_r={alpha:g}$", **style)
+    ax.axvline(length, color=COLOURS["muted"], lw=1)
+    ax.set_xlabel("taps of the far room $M$")
+    ax.set_ylabel("misalignment (dB)")
+    ax.legend()
     return origin(ax, "simulated here")

@@ -16,7 +16,7 @@ import numpy as np
 from voicewire import paths
 from voicewire.echo import paper
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.measures import Curve, follow
+from voicewire.echo.measures import Curve, follow, misalignment
 from voicewire.echo.scene import Scene, Signals
 from voicewire.echo.speech import talk
 
@@ -134,6 +134,47 @@ def theory() -> Rows:
                     row = {"far_room": name, "family": family, "reuse": reuse, "seed": seed}
                     rows.append(row | track(signals, data_reuse=reuse, **in_filter))
     return rows
+
+
+def far_rooms(
+    lengths: Sequence[int], seeds: Sequence[int], *, length: int = 32, samples: int = 8_000
+) -> dict[float, dict[int, list[float]]]:
+    """Misalignment at the end of a run against the length of the far room, without and with pre-distortion.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Taps of the far room, M.
+    seeds : sequence of int
+        Seeds of the scenes.
+    length, samples : int
+        Taps of each echo path, L; duration.
+
+    Returns
+    -------
+    dict
+        alpha_r (0 and the paper's 0.4) to M to the misalignment in dB of each seed.
+
+    See Also
+    --------
+    Chapter ``notebooks/echo/01_adaptive_filters``, equation ``eq-echo-dimension``.
+
+    Examples
+    --------
+    >>> found = far_rooms([8, 32], range(2), length=8, samples=2000)
+    >>> max(found[0.0][32]) < min(found[0.0][8])  # a far room longer than the filter leaves one solution
+    True
+    """
+    found: dict[float, dict[int, list[float]]] = {0.0: {}, 0.4: {}}
+    for alpha, by_length in found.items():
+        for far_length in lengths:
+            by_length[far_length] = []
+            for seed in seeds:
+                signals = Scene(length, samples, seed, predistortion=alpha, far_length=far_length).signals()
+                canceller = WLDRRLSDCD(length, 1 - 1 / (24 * length))
+                canceller.process(signals.x, signals.d)
+                by_length[far_length].append(misalignment(canceller.taps, signals.truth(samples - 1)))
+    return found
 
 
 def equal_work() -> Rows:
