@@ -188,8 +188,8 @@ def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Ax
         sizes = sorted(found)
         values = np.array([np.asarray(found[size]) for size in sizes])
         interval_band(ax, sizes, values.min(1), values.max(1), SERIES[i])
-        style = {"color": SERIES[i], "linestyle": LINESTYLES[i], "marker": MARKERS[i]}
-        ax.plot(sizes, values.mean(1), label=f"$\\alpha_r={alpha:g}$", **style)
+        name = f"$\\alpha_r={alpha:g}$"
+        ax.plot(sizes, values.mean(1), color=SERIES[i], linestyle=LINESTYLES[i], marker=MARKERS[i], label=name)
     ax.axvline(length, color=COLOURS["muted"], lw=1)
     ax.set_xlabel("taps of the far room $M$")
     ax.set_ylabel("misalignment (dB)")
