@@ -105,7 +105,7 @@ def test_a_sweep_is_computed_anew_after_an_edit_in_what_it_calls(copy):
 
 @pytest.mark.parametrize("library", ["numpy", "numba", "llvmlite", "scipy"])
 def test_another_version_of_a_library_is_another_key(monkeypatch, library):
-    from voicewire import fingerprint
+    from voicewire.sweep import fingerprint
 
     def keys() -> tuple[str, str]:
         fingerprint.environment.cache_clear()

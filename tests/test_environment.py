@@ -11,12 +11,12 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from voicewire import lockfile
+from voicewire.publish import lockfile
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.lock", "requirements-extras.lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-REMEDY = "run 'python src/voicewire/make.py lock'"
+REMEDY = "run 'python tools/make.py lock'"
 
 
 def read(name: str) -> str:

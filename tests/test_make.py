@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from voicewire import make, paths
+from voicewire import paths
+
+SPEC = importlib.util.spec_from_file_location("make", paths.root() / "tools" / "make.py")
+assert SPEC is not None and SPEC.loader is not None
+make: Any = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(make)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire import notebooks
+from voicewire.publish import notebooks
 
 
 def write(path: Path, *sources: str) -> Path:

@@ -19,8 +19,7 @@ import joblib
 import numpy as np
 import pytest
 
-from voicewire import fingerprint
-from voicewire.sweep import Row, SweepError, add_sweep_arguments, sweep, task_rng
+from voicewire.sweep import Row, SweepError, add_sweep_arguments, fingerprint, sweep, task_rng
 
 GRID = {"rate": [0.5, 2.0], "size": [3, 4]}
 
@@ -156,7 +155,7 @@ def test_values_of_different_type_or_content_never_share_a_fingerprint():
 
 
 def test_fingerprints_are_the_same_in_another_process():
-    code = "from voicewire import fingerprint as f; print(f.of({'a', 'b', 'c'}), f.of({'x': 1.5}), f.environment())"
+    code = "from voicewire.sweep import fingerprint as f; print(f.of({'a', 'b', 'c'}), f.of({'x': 1.5}), f.environment())"
     outs = {
         subprocess.run(
             [sys.executable, "-c", code],
@@ -313,7 +312,7 @@ def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
 
 def test_a_cluster_that_is_not_there(monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra 'dask'")
-    monkeypatch.setattr("voicewire.pools.ANSWER", 1.0)
+    monkeypatch.setattr("voicewire.sweep.pools.ANSWER", 1.0)
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         sweep(draw, GRID, scheduler="tcp://127.0.0.1:9", cache=False)
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -1,6 +1,6 @@
 """environment.yml from requirements.lock, for conda and Binder: the same pins, inlined.
 
-``python -m voicewire.lockfile`` (called by ``python src/voicewire/make.py lock``) writes it. The pins stand in the
+``python -m voicewire.publish.lockfile`` (called by ``python tools/make.py lock``) writes it. The pins stand in the
 file itself because Binder caches the environment by this file's content: a ``-r requirements.lock`` or ``-e .`` in
 it would be built anew at each commit. Only the standard library is used.
 """
@@ -38,7 +38,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 _HEAD = """\
-# Generated from requirements.lock by `python src/voicewire/make.py lock`: change pyproject.toml, not this file.
+# Generated from requirements.lock by `python tools/make.py lock`: change pyproject.toml, not this file.
 name: voicewire
 channels:
   - conda-forge
@@ -67,7 +67,7 @@ def pins(lock_text: str) -> list[tuple[str, str, str]]:
             raise ValueError(f"the lock has a line that pins nothing: {line!r}")
         found.append((match[1], match[2], match[3] or ""))
     if not found:
-        raise ValueError("the lock holds no pin: make it anew with 'python src/voicewire/make.py lock'")
+        raise ValueError("the lock holds no pin: make it anew with 'python tools/make.py lock'")
     return found
 
 
@@ -111,7 +111,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 def main() -> None:
     """Write environment.yml beside requirements.lock, and free both locks of this machine's paths."""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     for name in ("requirements.lock", "requirements-extras.lock"):
         file = root / name
         if file.is_file():

@@ -25,7 +25,7 @@ from voicewire import _code_cache
 
 __all__ = ["ContentError", "environment", "is_installed", "of"]
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = {".py", ".c", ".json"}
 _BUILTINS = types.BuiltinFunctionType | types.BuiltinMethodType | types.MethodDescriptorType | np.ufunc
 

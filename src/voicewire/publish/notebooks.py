@@ -1,7 +1,7 @@
 """Execute the book's notebooks so that running them twice leaves the same bytes.
 
-``python -m voicewire.notebooks run [PATH…]`` executes chapters top to bottom in fresh kernels, a process for each
-core, and writes them back with stable metadata. What changed is told: on a healthy tree, nothing.
+``python -m voicewire.publish.notebooks run [PATH…]`` executes chapters top to bottom in fresh kernels, a process
+for each core, and writes them back with stable metadata. What changed is told: on a healthy tree, nothing.
 """
 
 from __future__ import annotations
@@ -191,20 +191,22 @@ def _remember(base: Path, runs: Sequence[Run]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry point of ``python -m voicewire.notebooks``."""
-    parser = argparse.ArgumentParser(prog="python -m voicewire.notebooks", description="Execute the book's notebooks.")
+    """Entry point of ``python -m voicewire.publish.notebooks``."""
+    parser = argparse.ArgumentParser(
+        prog="python -m voicewire.publish.notebooks", description="Execute the book's notebooks."
+    )
     parser.add_argument("command", choices=["run"])
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks (default: every chapter)")
     parser.add_argument("--workers", type=int, default=None, help="kernels at a time (default: one for each core)")
     options = parser.parse_intermixed_args(arguments)
     missing = [str(path) for path in options.paths if not path.is_file()]
     if missing:
-        print(f"voicewire.notebooks: no such file: {', '.join(missing)}", file=sys.stderr)
+        print(f"voicewire.publish.notebooks: no such file: {', '.join(missing)}", file=sys.stderr)
         return 1
     try:
         run(options.paths or paths.chapters(), options.workers)
     except NotebookError as error:
-        print(f"voicewire.notebooks: {error}", file=sys.stderr)
+        print(f"voicewire.publish.notebooks: {error}", file=sys.stderr)
         return 1
     return 0
 

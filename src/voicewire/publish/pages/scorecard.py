@@ -103,7 +103,7 @@ def _legend(top: int) -> str:
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
     """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
-    from voicewire.bookext.gather import title
+    from voicewire.publish.pages.gather import title
 
     rows = collecting.scorecard(base)
     if not rows:
@@ -131,8 +131,7 @@ def badge(verdict: str) -> str:
 
 def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
     heads = "".join(
-        f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>'
-        for name, sign in VERDICTS.items()
+        f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>' for name, sign in VERDICTS.items()
     )
     lines = []
     for study, count in counts(rows).items():
@@ -186,7 +185,7 @@ def _tolerance(row: Mapping[str, Any]) -> str:
 
 def draw_picture(base: Path) -> str:
     """Return the drawing that the README shows, as the executed notebooks have it."""
-    from voicewire.bookext.gather import title
+    from voicewire.publish.pages.gather import title
 
     rows = collecting.scorecard(base)
     return picture(rows, {row["study"]: title(row["study"]) for row in rows}, standalone=True) + "\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from voicewire.bookext import gather, hints, mend, offline
+from voicewire.publish.pages import gather, hints, mend, offline
 
 __all__ = ["setup"]
 

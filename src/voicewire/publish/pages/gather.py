@@ -19,8 +19,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from voicewire import paths
-from voicewire.bookext import scorecard, status
 from voicewire.ledger.loading import read, studies
+from voicewire.publish.pages import scorecard, status
 
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 

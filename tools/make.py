@@ -1,6 +1,6 @@
 """The book's commands on any machine with Python 3.11 or later: what the Makefile calls, and Windows users call.
 
-``python src/voicewire/make.py book|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
+``python tools/make.py book|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
 ``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
 installed yet when this starts.
 """
@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
@@ -120,7 +120,7 @@ def execute(everything: bool) -> None:
     say(f"executing {len(stale)} notebooks")
     CACHE.mkdir(exist_ok=True)
     before = {path: path.read_bytes() for path in stale}
-    call(python(), "-m", "voicewire.notebooks", "run", *stale, env=THREADS, step="executing the notebooks")
+    call(python(), "-m", "voicewire.publish.notebooks", "run", *stale, env=THREADS, step="executing the notebooks")
     written = sum(before[path] != path.read_bytes() for path in stale)
     say(f"{written} of {len(stale)} notebooks were written anew (measured cells change; the others say 'changed')")
     known.update({path.relative_to(ROOT).as_posix(): state(path) for path in stale})
@@ -157,7 +157,7 @@ def book(options: argparse.Namespace) -> None:
     setup()
     if not options.as_committed:
         execute(options.all)
-    call(python(), "-m", "voicewire.bookext", step="drawing the scorecard's picture")
+    call(python(), "-m", "voicewire.publish.pages", step="drawing the scorecard's picture")
     build(anew=options.all or options.as_committed)
     call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
     say(f"the book: {(SITE / 'index.html').as_uri()}")
@@ -166,7 +166,7 @@ def book(options: argparse.Namespace) -> None:
 def test(options: argparse.Namespace) -> None:
     """Run lint, types, spelling, pytest and nbval."""
     setup()
-    folders = ["src", "tests", "benchmarks"]
+    folders = ["src", "tests", "benchmarks", "tools"]
     say("ruff")
     call(python(), "-m", "ruff", "check", *folders, "notebooks", step="ruff")
     say("codespell")
@@ -224,12 +224,12 @@ def lock(options: argparse.Namespace) -> None:
     compiling = (
         python(), "-m", "uv", "pip", "compile", "--quiet", "--universal", "--fork-strategy", "fewest",
         "--python-version", "3.11",
-        "--generate-hashes", "--custom-compile-command", "python src/voicewire/make.py lock", "pyproject.toml",
+        "--generate-hashes", "--custom-compile-command", "python tools/make.py lock", "pyproject.toml",
     )  # fmt: skip
     upgrade = ("--upgrade",) if options.upgrade else ()
     call(*compiling, *upgrade, "--extra", "book", "--extra", "test", "-o", base, step="locking")
     call(*compiling, *upgrade, "--extra", "dev", "-c", base, "-o", extras, step="locking the extras")
-    call(python(), "-m", "voicewire.lockfile", step="writing environment.yml")
+    call(python(), "-m", "voicewire.publish.lockfile", step="writing environment.yml")
 
 
 def clean(options: argparse.Namespace) -> None:

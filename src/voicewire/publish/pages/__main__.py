@@ -1,7 +1,7 @@
-"""``python -m voicewire.bookext`` draws the scorecard that the README shows."""
+"""``python -m voicewire.publish.pages`` draws the scorecard that the README shows."""
 
 from voicewire import paths
-from voicewire.bookext import scorecard
+from voicewire.publish.pages import scorecard
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from voicewire import claims, paths
-from voicewire.bookext import gather, scorecard, status
 from voicewire.ledger import collecting
+from voicewire.publish.pages import gather, scorecard, status
 
 ROOT = paths.root()
 
@@ -139,7 +139,7 @@ def test_white_on_each_verdicts_colour_has_enough_contrast():
 
 def test_the_readmes_picture_is_current():
     drawn = (ROOT / scorecard.PICTURE).read_text(encoding="utf-8")
-    assert drawn == scorecard.draw_picture(ROOT), "draw it anew: python -m voicewire.bookext"
+    assert drawn == scorecard.draw_picture(ROOT), "draw it anew: python -m voicewire.publish.pages"
 
 
 def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):

@@ -1,17 +1,4 @@
-"""A function over a grid of parameters and seeds: on this machine's processes, or on a Dask cluster.
-
-Every finished task is kept at once under the content of function, parameters, seed and versions, so that a sweep
-that was interrupted goes on where it stopped and one that is repeated costs nothing. A worker that dies costs only
-the tasks it had. The rows are the same to the bit with one worker, with many, and on a cluster.
-
-Example
--------
->>> def wait(rng, rate):
-...     return rng.exponential(1 / rate)
->>> rows = sweep(wait, grid={"rate": [1.0, 2.0]}, seeds=range(3))
->>> rows[0].params, rows[0].seed
-({'rate': 1.0}, 0)
-"""
+"""Computes the tasks of a sweep that no earlier one has, keeps each as it ends, and gives the rows in order."""
 
 from __future__ import annotations
 
@@ -38,8 +25,9 @@ import joblib
 import numpy as np
 from tqdm import tqdm
 
-from voicewire import fingerprint, paths
-from voicewire.pools import Dask, Local, Pool, SweepError, WorkerDiedError
+from voicewire import paths
+from voicewire.sweep import fingerprint
+from voicewire.sweep.pools import Dask, Local, Pool, SweepError, WorkerDiedError
 
 __all__ = ["Row", "SweepError", "add_sweep_arguments", "sweep", "task_rng"]
 
