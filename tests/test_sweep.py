@@ -155,7 +155,7 @@ def test_values_of_different_type_or_content_never_share_a_fingerprint():
 
 
 def test_fingerprints_are_the_same_in_another_process():
-    code = "from voicewire.sweep import fingerprint as f; print(f.of({'a', 'b', 'c'}), f.of({'x': 1.5}), f.environment())"
+    code = "from voicewire.sweep.fingerprint import of, environment as e; print(of({'a', 'b', 'c'}), of({'x': 1.5}), e())"
     outs = {
         subprocess.run(
             [sys.executable, "-c", code],

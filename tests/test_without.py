@@ -28,7 +28,8 @@ def run(code: str, *names: str, **environment: str) -> subprocess.CompletedProce
 
 
 # moved to `voicewire._compiled`, or to imports where they are used, by the studies' own changes
-NOT_YET = tuple(f"voicewire.{room}" for room in ("publish.pages", "netsim", "nfc", "voip", "emqtt", "testbed", "transport"))
+ROOMS = ("publish.pages", "netsim", "nfc", "voip", "emqtt", "testbed", "transport")
+NOT_YET = tuple(f"voicewire.{room}" for room in ROOMS)
 IMPORT_ALL = """
 import voicewire
 failed = []

@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from voicewire import paths
 
+NAME = "voicewire.publish.notebooks"
 CELL_TIMEOUT = 300
 TIMES = Path(".cache/notebook-times.json")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -193,7 +194,7 @@ def _remember(base: Path, runs: Sequence[Run]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of ``python -m voicewire.publish.notebooks``."""
     parser = argparse.ArgumentParser(
-        prog="python -m voicewire.publish.notebooks", description="Execute the book's notebooks."
+        prog=f"python -m {NAME}", description="Execute the book's notebooks."
     )
     parser.add_argument("command", choices=["run"])
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks (default: every chapter)")
