@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 import threading
 import time
@@ -120,3 +121,20 @@ def test_no_publish_after_pubrel(client: str, refused: bool) -> None:
     """
     again = RELEASE if client == "paho" and refused else RELEASE[1:]
     assert after_pubrel(client, refused=refused) == [RELEASE, again]
+
+
+def test_the_capture_in_the_book() -> None:
+    """The page shows a capture of the same case: what stands there as paho's is what paho sends."""
+    page = (Path(__file__).parents[2] / "book" / "emqtt" / "conformance.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d\.\d{4}) \| (\w+ → \w+) \| (.+) \|$", page, re.M)
+    assert len(rows) > 10
+    for column in (0, 1):
+        numbers = [float(row[column]) for row in rows]
+        assert numbers == sorted(numbers)
+    shown = [what.split(",") for _, _, way, what in rows if way == "publisher → broker" and "CONNECT" not in what]
+    sent = [packet for connection in after_pubrel("paho", refused=True) for packet in connection]
+    assert [words[0] for words in shown] == [type(packet).__name__.upper() for packet in sent]
+    assert [words[2].strip() for words in shown if words[0] == "PUBLISH"] == [
+        f"DUP {int(packet.dup)}" for packet in sent if isinstance(packet, p.Publish)
+    ]
+    assert len({words[1] for words in shown}) == len({packet.packet_id for packet in sent}) == 1  # type: ignore[union-attr]

@@ -86,11 +86,12 @@ class Population:
         self.n = n
         self.pause = pause
         self._poll = select.epoll()
-        self.publisher = attach(port, "publisher", RESPONSES, 2, host=host)
+        self.publisher = attach(port, "publisher", RESPONSES, qos=2, host=host)
         if qos3:
             self.publisher.sendall(p.encode(p.Subscribe(2, (("$e2e/hello", 3),))))
             exactly(self.publisher, 5)
-        self.subscribers = [attach(port, f"s{i}", paper.TOPIC, 3 if qos3 else 2, host=host) for i in range(n)]
+        qos = 3 if qos3 else 2
+        self.subscribers = [attach(port, f"s{i}", paper.TOPIC, qos=qos, host=host) for i in range(n)]
         self.slow = slow
         everybody = [self.publisher, *self.subscribers]
         self._fds = np.array([sock.fileno() for sock in everybody], np.int32)

@@ -18,17 +18,15 @@ CHUNK = 1 << 20
 TIMEOUT = 60.0
 
 
-def attach(
-    port: int, client_id: str, topic: str | None = None, qos: int = 0, *, host: str = "127.0.0.1"
-) -> socket.socket:
-    """Connect, and subscribe to `topic` if there is one; returns the blocking socket."""
+def attach(port: int, client_id: str, *topics: str, qos: int = 0, host: str = "127.0.0.1") -> socket.socket:
+    """Connect, and subscribe to the `topics` if there are any; returns the blocking socket."""
     sock = socket.create_connection((host, port), TIMEOUT)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.sendall(p.encode(p.Connect(client_id)))
     exactly(sock, 4)
-    if topic is not None:
-        sock.sendall(p.encode(p.Subscribe(1, ((topic, qos),))))
-        exactly(sock, 5)
+    if topics:
+        sock.sendall(p.encode(p.Subscribe(1, tuple((topic, qos) for topic in topics))))
+        exactly(sock, 4 + len(topics))
     return sock
 
 
@@ -49,20 +47,35 @@ def exactly(sock: socket.socket, n: int) -> bytes:
     return bytes(data)
 
 
-class _Publisher:
-    """Keeps `window` messages on the way until `messages` are done."""
+def topic_names(count: int) -> list[str]:
+    """The topics of the load, all equally long.
 
-    def __init__(self, sock: socket.socket, qos: int, messages: int, payload: int, window: int) -> None:
+    Raises
+    ------
+    ValueError
+        If there are not 1 to 36 of them.
+    """
+    if not 1 <= count <= 36:
+        raise ValueError(f"{count} topics; 1 to 36 have names of one length")
+    return [f"bench/{c}" for c in "x0123456789abcdefghijklmnopqrstuvwyz"[:count]]
+
+
+class _Publisher:
+    """Keeps `window` messages on the way until `messages` are done; one topic follows the other, in turn."""
+
+    def __init__(
+        self, sock: socket.socket, qos: int, messages: int, payload: int, window: int, topics: list[str]
+    ) -> None:
         self.sock = sock
         self.qos = qos
         self.left = messages
         self.outstanding = 0
         self.window = window
-        packet_id = 1 if qos else 0
-        self.size = len(p.encode(p.Publish("bench/x", b"x" * payload, qos, packet_id=packet_id)))
-        count = min(messages, 32768 if qos else 4096)
-        one = p.encode(p.Publish("bench/x", b"x" * payload, qos, packet_id=packet_id))
-        block = np.tile(np.frombuffer(one, np.uint8), (count, 1))
+        each = [p.encode(p.Publish(t, b"x" * payload, qos, packet_id=1 if qos else 0)) for t in topics]
+        self.size = len(each[0])
+        turns = max(1, min(messages, 32768 if qos else 4096) // len(each))
+        count = turns * len(each)
+        block = np.tile(np.frombuffer(b"".join(each), np.uint8).reshape(len(each), self.size), (turns, 1))
         if qos:
             at = self.size - payload - 2
             ids = np.arange(1, count + 1)
@@ -160,8 +173,55 @@ def _recv(sock: socket.socket) -> bytes:
     return data
 
 
+class _Ends:
+    """One publisher, some subscribers, and what each of them waits for."""
+
+    def __init__(
+        self, port: int, qos: int, messages: int, *, subscribers: int, payload: int, window: int, topics: int
+    ) -> None:
+        names = topic_names(topics)
+        receivers = [attach(port, f"sub{i}", *names, qos=qos) for i in range(subscribers)]
+        self.publisher = _Publisher(attach(port, "pub"), qos, messages, payload, window, names)
+        self.sinks = {s.fileno(): _Subscriber(s, qos, self.publisher.size, payload) for s in receivers}
+        self.sockets = [self.publisher.sock, *receivers]
+        self._poll = select.epoll()
+        self._writing: set[int] = set()
+        for sock in self.sockets:
+            sock.setblocking(False)
+            self._poll.register(sock.fileno(), select.EPOLLIN)
+
+    def __enter__(self) -> _Ends:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._poll.close()
+        for sock in self.sockets:
+            sock.close()
+
+    def step(self, seconds: float) -> bool:
+        """Send and take what can be; false if for `seconds` nothing could."""
+        publisher_fd = self.publisher.sock.fileno()
+        _interest(self._poll, self._writing, publisher_fd, self.publisher.want_write())
+        if seconds < 1:  # the epoll object is a descriptor itself; unlike its own, select's timeout has microseconds
+            select.select([self._poll], [], [], seconds)
+        events = self._poll.poll(seconds if seconds >= 1 else 0)
+        for fd, event in events:
+            end: _Publisher | _Subscriber = self.publisher if fd == publisher_fd else self.sinks[fd]
+            if event & select.EPOLLIN:
+                end.read()
+            if event & select.EPOLLOUT:
+                end.write()
+            if fd != publisher_fd:
+                _interest(self._poll, self._writing, fd, bool(end.out))
+        return bool(events)
+
+    def arrived(self) -> int:
+        """How many messages every subscriber has."""
+        return min(s.messages for s in self.sinks.values())
+
+
 def throughput(
-    port: int, qos: int, messages: int, *, subscribers: int = 1, payload: int = 64, window: int = 500
+    port: int, qos: int, messages: int, *, subscribers: int = 1, payload: int = 64, window: int = 500, topics: int = 1
 ) -> float:
     """Send `messages` as fast as the broker takes them; return the seconds until every subscriber has them all.
 
@@ -177,42 +237,60 @@ def throughput(
         How many receive each message.
     window : int
         QoS 1 and 2: messages on the way at once.
+    topics : int
+        Each message goes to the next of so many topics, and every subscriber listens to all.
 
     Raises
     ------
     TimeoutError
         If messages are missing after a minute without any.
     """
-    receivers = [attach(port, f"sub{i}", "bench/x", qos) for i in range(subscribers)]
-    publisher = _Publisher(attach(port, "pub"), qos, messages, payload, window)
-    sinks = {s.fileno(): _Subscriber(s, qos, publisher.size, payload) for s in receivers}
-    poll = select.epoll()
-    pub_fd = publisher.sock.fileno()
-    for sock in [publisher.sock, *receivers]:
-        sock.setblocking(False)
-        poll.register(sock.fileno(), select.EPOLLIN)
-    writing: set[int] = set()
-    start = time.perf_counter()
-    try:
-        while True:
-            _interest(poll, writing, pub_fd, publisher.want_write())
-            events = poll.poll(TIMEOUT)
-            if not events:
+    with _Ends(port, qos, messages, subscribers=subscribers, payload=payload, window=window, topics=topics) as ends:
+        start = time.perf_counter()
+        while ends.arrived() < messages or ends.publisher.outstanding:
+            if not ends.step(TIMEOUT):
                 raise TimeoutError("the broker has lost messages")
-            for fd, event in events:
-                end: _Publisher | _Subscriber = publisher if fd == pub_fd else sinks[fd]
-                if event & select.EPOLLIN:
-                    end.read()
-                if event & select.EPOLLOUT:
-                    end.write()
-                if fd != pub_fd:
-                    _interest(poll, writing, fd, bool(end.out))
-            if all(s.messages >= messages for s in sinks.values()) and not publisher.outstanding:
-                return time.perf_counter() - start
-    finally:
-        poll.close()
-        for sock in [publisher.sock, *receivers]:
-            sock.close()
+        return time.perf_counter() - start
+
+
+def paced(
+    port: int, qos: int, messages: int, rate: float, *, payload: int = 64, topics: int = 10, seed: int = 1
+) -> NDArray[np.float64]:
+    """Send single messages at random moments (a Poisson process); return how long each took to its subscriber.
+
+    Parameters
+    ----------
+    port, qos, messages, payload, topics
+        As in `throughput`.
+    rate : float
+        Messages per second on average.
+    seed : int
+        Of the moments.
+
+    Returns
+    -------
+    ndarray of float, shape (messages,)
+        Seconds from the moment at which a message was due to that at which the subscriber has it (at QoS 2: its
+        PUBREL). A broker that falls behind pays for every message that had to wait.
+    """
+    due = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, messages))
+    took = np.empty(messages)
+    with _Ends(port, qos, messages, subscribers=1, payload=payload, window=10_000, topics=topics) as ends:
+        ends.publisher.left = 0
+        asked = done = 0
+        start = time.perf_counter()
+        while done < messages or ends.publisher.outstanding:
+            now = time.perf_counter() - start
+            ready = int(np.searchsorted(due, now, "right"))
+            ends.publisher.left += ready - asked
+            asked = ready
+            wait = TIMEOUT if asked == messages else max(0.0, due[asked] - now)
+            if not ends.step(wait) and asked == messages:
+                raise TimeoutError("the broker has lost messages")
+            arrived = ends.arrived()
+            took[done:arrived] = time.perf_counter() - start - due[done:arrived]
+            done = arrived
+    return took
 
 
 def _interest(poll: select.epoll, writing: set[int], fd: int, wants: bool) -> None:
@@ -223,7 +301,7 @@ def _interest(poll: select.epoll, writing: set[int], fd: int, wants: bool) -> No
 
 def latency(port: int, samples: int, *, payload: int = 64) -> NDArray[np.float64]:
     """Send single messages and wait for each; return the seconds from sending to receiving (shape: samples)."""
-    receiver = attach(port, "sub", "bench/x", 0)
+    receiver = attach(port, "sub", "bench/x")
     publisher = attach(port, "pub")
     message = p.encode(p.Publish("bench/x", b"x" * payload))
     out = np.empty(samples)
