@@ -139,7 +139,9 @@ def test_white_on_each_verdicts_colour_has_enough_contrast():
 
 def test_the_readmes_picture_is_current():
     drawn = (ROOT / scorecard.PICTURE).read_text(encoding="utf-8")
-    assert drawn == scorecard.draw_picture(ROOT), "draw it anew: python -m voicewire.publish.pages"
+    # The newest studies may be missing: a new study touches no file outside its rooms, a release draws it.
+    now = [scorecard.draw_picture(ROOT, paths.STUDIES[:count]) for count in range(1, len(paths.STUDIES) + 1)]
+    assert drawn in now, "draw it anew: python -m voicewire.publish.pages"
 
 
 def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):

@@ -17,6 +17,7 @@ from voicewire.ledger.vocabulary import VERDICTS, Score
 
 MODULES = (
     "voicewire.grading_cli",
+    "voicewire.publish.new_study",
     "voicewire.mqtt.cli",
     *(f"voicewire.{part.name}.cli" for part in paths.PARTS),
 )

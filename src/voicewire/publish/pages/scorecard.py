@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from voicewire import paths
 from voicewire.ledger import collecting
 from voicewire.ledger.presentation import show_html
 from voicewire.ledger.vocabulary import VERDICTS
@@ -183,9 +184,9 @@ def _tolerance(row: Mapping[str, Any]) -> str:
     return f'<br><span class="vw-tolerance">Tolerance: {escape(words)}. {escape(row["tolerance_reason"])}</span>'
 
 
-def draw_picture(base: Path) -> str:
-    """Return the drawing that the README shows, as the executed notebooks have it."""
+def draw_picture(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
+    """Return the drawing that the README shows, as the executed notebooks of these studies have it."""
     from voicewire.publish.pages.gather import title
 
-    rows = collecting.scorecard(base)
+    rows = [row for row in collecting.scorecard(base) if row["study"] in studies]
     return picture(rows, {row["study"]: title(row["study"]) for row in rows}, standalone=True) + "\n"
