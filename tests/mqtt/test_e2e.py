@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from voicewire.mqtt import BrokerThread, Limits, endtoend
+from voicewire.mqtt import BrokerThread, Limits, outbox
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.wire import Wire, connect, subscribed
@@ -96,7 +96,7 @@ def test_rule_pubrel_may_wait(port: int) -> None:
 
 def test_what_is_written_early_overtakes_nothing(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message that somebody waits for is written early, but behind what its subscriber is owed."""
-    monkeypatch.setattr(endtoend, "PATIENCE", 60.0)
+    monkeypatch.setattr(outbox, "PATIENCE", 60.0)
     with subscribed(port, "owed", qos=3) as one, subscribed(port, "owed", qos=3) as two, asking(port) as wire:
         wire.send(p.Publish("owed", b"x", 3, packet_id=7, waited=2))
         take(two)

@@ -120,7 +120,7 @@ def test_full_disk(tmp_path: Path) -> None:
         pub.expect(p.Puback(1))
         got = wire.publication()
         store = b.broker.store
-        assert store is not None
+        assert isinstance(store, Store)
         full = threading.Event()
 
         def fill() -> None:
@@ -133,12 +133,12 @@ def test_full_disk(tmp_path: Path) -> None:
         pub.send(*(p.Publish("t", bytes(3000), 1, packet_id=i) for i in range(2, 40)))
         with pytest.raises(TimeoutError):
             pub.receive(0.5)
-        assert b.broker.stuck
+        assert b.broker.outbox.stuck
         b._loop.call_soon_threadsafe(store.execute, "pragma max_page_count=1000000")
         pub.expect(*(p.Puback(i) for i in range(2, 40)))
         wire.send(p.Puback(got.packet_id))
         assert [len(wire.publication().payload) for _ in range(38)] == [3000] * 38
-        assert not b.broker.stuck
+        assert not b.broker.outbox.stuck
         wire.close()
         pub.close()
 

@@ -108,9 +108,10 @@ def _timed_broker(pipe: Pipe) -> None:
     import time
 
     from voicewire.mqtt import Broker, BrokerThread, Config
+    from voicewire.mqtt.routing import Router
     from voicewire.mqtt.session import Message, Outgoing, Session
 
-    class Timed(Broker):
+    class Timed(Router):
         sent: dict[tuple[str, int], float]
         found: list[float]
 
@@ -125,8 +126,11 @@ def _timed_broker(pipe: Pipe) -> None:
                 self.found.append(time.perf_counter() - start)
             super().released(session, entry, data)
 
+    class TimedBroker(Broker):
+        router_class = Timed
+
     class Thread(BrokerThread):
-        broker_class = Timed
+        broker_class = TimedBroker
 
     Timed.sent, Timed.found = {}, []
     with Thread(Config(port=0, sys_interval=0)) as broker:

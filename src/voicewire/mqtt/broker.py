@@ -9,26 +9,34 @@ In a notebook or any program without an event loop of its own: :class:`~voicewir
 from __future__ import annotations
 
 import asyncio
-import sqlite3
+import logging
 import ssl
 import uuid
+from collections.abc import Callable, Generator, Iterator
 
 from voicewire import __version__
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.config import Config, ConfigError, Passwords, Permissions
+from voicewire.mqtt.config import Config, ConfigError, Passwords
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.endtoend import EndToEnd
+from voicewire.mqtt.decode import Reader, topic_filters
+from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold, Missing
+from voicewire.mqtt.hold import Missing
+from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.protocols import Journal
+from voicewire.mqtt.routing import CLOSED, Router
 from voicewire.mqtt.session import Message, Session
 from voicewire.mqtt.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
+from voicewire.mqtt.work import Work, weight
 
 REFUSED = 0x80
 ACCEPTED, BAD_VERSION, BAD_ID, UNAVAILABLE, BAD_PASSWORD, NOT_AUTHORISED = range(6)
+SWEEP = 0.25
+"""Seconds between two looks for clients that have been silent for too long."""
 
 
-class Broker(EndToEnd):
+class Broker:
     """The broker; use it as an asynchronous context manager, or call `start` and `stop`.
 
     Parameters
@@ -37,15 +45,29 @@ class Broker(EndToEnd):
         What it may do; by default it listens on 127.0.0.1:1883.
     """
 
+    router_class: type[Router] = Router
+    """A subclass may measure what goes through it."""
+
     def __init__(self, config: Config | None = None) -> None:
-        super().__init__(config or Config())
-        c = self.config
+        c = self.config = config or Config()
+        self.log = logging.getLogger("voicewire.broker")
+        self.loop: asyncio.AbstractEventLoop
+        self.connections: set[Connection] = set()
+        self.outbox = Outbox(self.log, self._halt)
+        self.work = Work(self.outbox.flush, self.log)
+        self.router = self.router_class(c, self.outbox, self.work, self.log)
+        self.ends = EndToEnd(self.router, self.outbox, self.work, self.log)
+        self.sessions = self.router.sessions
         self._passwords = Passwords(c.password_file) if c.password_file else None
         self._server: asyncio.Server | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._commit_due = False
         self._started = 0.0
         self.port = c.port
+
+    @property
+    def store(self) -> Journal | None:
+        """The store, if there is one."""
+        return self.router.store
 
     # ------------------------------------------------------------------ life
     async def __aenter__(self) -> Broker:
@@ -63,7 +85,7 @@ class Broker(EndToEnd):
         OSError, ConfigError, StoreError
             If the port, the certificate or the store cannot be used.
         """
-        self.loop = asyncio.get_running_loop()
+        self.loop = self.outbox.loop = self.work.loop = self.ends.loop = asyncio.get_running_loop()
         c = self.config
         context: ssl.SSLContext | None = None
         if c.tls_cert:
@@ -73,19 +95,25 @@ class Broker(EndToEnd):
             except (OSError, ssl.SSLError) as error:
                 raise ConfigError(f"cannot use the certificate {c.tls_cert}: {error}") from None
         if c.persist:
-            self.store = Store(c.persist)
-            self.store.load(self, self._settled)
+            store = Store(c.persist)
+            self.router.store = self.outbox.store = store
+            self.ends.restored(store.load(self.router, self.ends.settled))
         self._server = await self.loop.create_server(
             lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
         )
         self.port = self._server.sockets[0].getsockname()[1]
         self._started = self.loop.time()
-        self._tasks = [self.loop.create_task(self._sweep())]
+        self._tasks = [self._regularly(self._sweep, SWEEP)]
         if c.sys_interval:
-            self._tasks.append(self.loop.create_task(self._statistics()))
+            self._tasks.append(self._regularly(self._publish_statistics, c.sys_interval))
         self.log.info("listening on %s:%d%s", c.host, self.port, " (TLS)" if context else "")
         if self._passwords and self._passwords.plain:
             self.log.warning("%s holds passwords in plain text", c.password_file)
+        if c.open_to_strangers:
+            self.log.warning(
+                "everyone who reaches %s:%d may read and write everything: listen on 127.0.0.1, or give a "
+                "--password-file or [[access]] rules", c.host, self.port,
+            )  # fmt: skip
 
     async def stop(self) -> None:
         """Close every connection and the store."""
@@ -93,6 +121,7 @@ class Broker(EndToEnd):
             task.cancel()
         if self._server is not None:
             self._server.close()
+        self.work.clear()
         for session in self.sessions.values():
             session.will = None
             for hold in session.holds():
@@ -108,6 +137,28 @@ class Broker(EndToEnd):
             self.store.close()
         self.log.info("stopped")
 
+    def _regularly(self, do: Callable[[], None], seconds: float) -> asyncio.Task[None]:
+        """Call `do` again and again; an exception is logged, and does not end it."""
+
+        async def again() -> None:
+            while True:
+                try:
+                    do()
+                    self.outbox.flush()
+                except Exception as error:
+                    self.log.exception("%s has failed: %r", do.__name__.strip("_"), error)
+                await asyncio.sleep(seconds)
+
+        return self.loop.create_task(again())
+
+    def _halt(self, stuck: bool) -> None:
+        """The store cannot be written: read from nobody until it can."""
+        for connection in self.connections:
+            if stuck:
+                connection.transport.pause_reading()
+            else:
+                connection.read_again()
+
     # ------------------------------------------------------------------ sessions
     def connect(self, connection: Connection, packet: p.Connect) -> None:
         """Answer CONNECT and bring session and connection together."""
@@ -119,6 +170,8 @@ class Broker(EndToEnd):
             connection.push(bytes((0x20, 2, 0, code)))
             connection.close(will=False)
             return
+        if packet.will is not None:
+            self.router.route(packet.will.topic.encode())  # a will that cannot be published is refused now
         client_id = packet.client_id or f"auto-{uuid.uuid4()}"
         old = self.sessions.get(client_id)
         if old is not None and old.connection is not None:
@@ -135,20 +188,19 @@ class Broker(EndToEnd):
             if self.store is not None and not packet.clean:
                 session.durable = True
                 self.store.session(client_id, packet.username)
-        if self.config.access and session.permissions is None:
-            session.permissions = Permissions(self.config.access, packet.username, client_id)
-            self.routes.clear()
+        session.permissions = self.router.permissions(packet.username, client_id)
+        if old is not None and old.subscriptions:
+            self.router.forget_routes()
         session.connection = connection
         session.will = packet.will
         connection.session = session
+        connection.seen = self.loop.time()
         connection.keep_alive = 1.5 * packet.keep_alive
         connection.push(b"\x20\x02\x01\x00" if old is not None else b"\x20\x02\x00\x00")
         self.log.info("%s connected%s", connection.name, ", session resumed" if old is not None else "")
         if old is not None:
-            self.resume(session, connection)
-            for hold in session.holds():  # decided while the publisher was away
-                if hold.status is not None and hold.qos == 3 and hold.report:
-                    self._answer(hold)
+            self.router.resume(session, connection)
+            self.ends.answer_again(session)
 
     def _admit(self, packet: p.Connect) -> int:
         limits = self.config.limits
@@ -156,12 +208,18 @@ class Broker(EndToEnd):
             return BAD_VERSION
         if not packet.client_id and not packet.clean:
             return BAD_ID  # [MQTT-3.1.3-8]
+        if len(packet.client_id.encode()) > limits.max_client_id:
+            return BAD_ID
         if self._passwords is not None:
             if packet.username is None:
                 if not self.config.allow_anonymous:
                     return NOT_AUTHORISED
             elif not self._passwords.check(packet.username, packet.password):
                 return BAD_PASSWORD
+            # A name that has been proven owns its sessions: nobody else may take one over, or end it.
+            known = self.sessions.get(packet.client_id)
+            if known is not None and known.username != packet.username:
+                return BAD_ID
         if len(self.connections) > limits.max_connections:
             return UNAVAILABLE
         if not packet.clean and packet.client_id not in self.sessions and len(self.sessions) >= limits.max_sessions:
@@ -176,55 +234,34 @@ class Broker(EndToEnd):
         session.connection = None
         self.log.info("%s disconnected", connection.name)
         last, session.will = session.will, None
-        if will and last is not None:
-            self._publish_will(session, last)
         if session.clean:
             self._end(session)
         else:
             for message, qos, _ in session.inflight.values():
                 if message.hold is not None and message.hold.status is None and qos:
                     message.hold.cannot(session.client_id, Missing.OFFLINE)
+        if will and last is not None:
+            self._publish_will(session, last)
 
     def _publish_will(self, session: Session, will: p.Will) -> None:
-        route = self.route(will.topic.encode())
-        if route.kind != 2 and (session.permissions is None or session.permissions.may_write(route.name)):
-            self.deliver(route, will.payload, will.qos, will.retain, None)
+        route = self.router.route(will.topic.encode())
+        if route.kind != CLOSED and session.permissions is not None and session.permissions.may_write(route.name):
+            self.router.deliver(route, will.payload, will.qos, will.retain, None)
 
     def _end(self, session: Session) -> None:
         """Forget a session; nobody waits for its answers any longer."""
-        if self.sessions.get(session.client_id) is session:
-            del self.sessions[session.client_id]
-        if session.subscriptions:
-            for pattern in session.subscriptions:
-                self.tree.remove(pattern, session)
-            self.routes.clear()
-        for hold in session.holds():
-            self.abandon(hold)
-        if session.durable and self.store is not None:
-            self.store.forget(session.client_id)
-        for message, _, _ in [*session.inflight.values(), *(session.queue or ())]:
-            if message.hold is not None:
-                message.hold.lose(session.client_id, Missing.SESSION_ENDED)
-                self.keep(message.hold)
-
-    def restored(self, waiting: dict[Hold, set[str]]) -> None:
-        """After a restart: who can still acknowledge what (sessions that were not kept cannot)."""
-        for hold, clients in waiting.items():
-            for client_id in sorted(hold.waiting - clients):
-                hold.lose(client_id, Missing.SESSION_ENDED)
-            for client_id in clients:
-                hold.cannot(client_id, Missing.OFFLINE)
-            if hold.status is None and hold.report:
-                hold.timer = self.loop.call_later(self.config.limits.hold_timeout, self._expire, hold)
+        self.router.end(session, self.ends.abandon_all(session))
 
     # ------------------------------------------------------------------ subscriptions
-    def subscribe(self, packet: p.Subscribe, connection: Connection, session: Session) -> None:
-        """Answer SUBSCRIBE; retained messages follow the SUBACK."""
-        codes = []
+    def subscribe(self, body: bytes, connection: Connection, session: Session) -> Iterator[int]:
+        """Answer SUBSCRIBE; retained messages follow the SUBACK; yields the steps done."""
+        packet_id, topics = yield from self._filters(body, True)
+        if not self.config.qos3 and any(qos == 3 for _, qos in topics):
+            raise MalformedError("QoS 3 is switched off here [MQTT-3-8.3-4]")
+        codes = bytearray()
         granted = []
-        for pattern, qos in packet.topics:
-            if qos == 3 and not self.config.qos3:
-                raise MalformedError("QoS 3 is switched off here [MQTT-3-8.3-4]")
+        for pattern, qos in topics:
+            yield pattern.count("/") + weight(pattern)
             if not self._may_subscribe(pattern, session):
                 codes.append(REFUSED)
                 continue
@@ -233,136 +270,97 @@ class Broker(EndToEnd):
             codes.append(qos)
             if pattern == "$e2e/hello":
                 continue  # asks for E-MQTT on this connection, and for nothing else
-            session.subscriptions[pattern] = qos
-            self.tree.add(pattern, session, qos)
+            session.subscribe(pattern, qos)
+            self.router.tree.add(pattern, session, qos)
+            self.router.forget_routes()
             if session.durable and self.store is not None:
                 self.store.subscribe(session.client_id, pattern, qos)
             granted.append((pattern, qos))
-        self.routes.clear()
-        connection.push(p.encode(p.Suback(packet.packet_id, tuple(codes))))
-        for pattern, qos in granted:
-            self.send_retained(session, connection, pattern, qos)
+        connection.push(p.frame(0x90, packet_id.to_bytes(2, "big") + codes))
+        yield from self.router.retained_for(session, connection, granted)
+
+    def _filters(self, body: bytes, requested: bool) -> Generator[int, None, tuple[int, list[tuple[str, int]]]]:
+        """Read all filters of SUBSCRIBE or UNSUBSCRIBE before any takes effect; yields the steps done."""
+        reader = Reader(body)
+        packet_id = reader.packet_id()
+        topics: list[tuple[str, int]] = []
+        for pattern, qos in topic_filters(reader, requested):
+            if len(topics) >= self.config.limits.max_filters:
+                raise MalformedError(f"more than {self.config.limits.max_filters} topic filters in one packet")
+            topics.append((pattern, qos))
+            yield pattern.count("/") + weight(pattern)
+        return packet_id, topics
 
     def _may_subscribe(self, pattern: str, session: Session) -> bool:
+        limits = self.config.limits
         if pattern in self.config.deny_subscribe or pattern.count("/") >= MAX_LEVELS:
             return False
-        known = pattern in session.subscriptions
-        if not known and len(session.subscriptions) >= self.config.limits.max_subscriptions:
-            return False
-        if session.permissions is None or pattern.startswith("$e2e/"):
+        if pattern not in session.subscriptions:
+            size = session.filter_bytes + len(pattern.encode())
+            if len(session.subscriptions) >= limits.max_subscriptions or size > limits.max_subscription_bytes:
+                return False
+            if pattern.startswith("$e2e/") and len(session.reports) >= MAX_REPORT_FILTERS:
+                return False
+        if pattern.startswith("$e2e/"):
             return True
-        return session.permissions.may_subscribe(pattern)
+        return session.permissions is not None and session.permissions.may_subscribe(pattern)
 
-    def unsubscribe(self, packet: p.Unsubscribe, connection: Connection, session: Session) -> None:
-        """Answer UNSUBSCRIBE."""
-        for pattern in packet.topics:
-            if session.subscriptions.pop(pattern, None) is not None:
-                self.tree.remove(pattern, session)
+    def unsubscribe(self, body: bytes, connection: Connection, session: Session) -> Iterator[int]:
+        """Answer UNSUBSCRIBE; yields the steps done."""
+        packet_id, topics = yield from self._filters(body, False)
+        for pattern, _ in topics:
+            yield pattern.count("/") + weight(pattern)
+            if session.unsubscribe(pattern):
+                self.router.tree.remove(pattern, session)
+                self.router.forget_routes()
                 if session.durable and self.store is not None:
                     self.store.unsubscribe(session.client_id, pattern)
-        self.routes.clear()
-        connection.push(p.encode(p.Unsuback(packet.packet_id)))
-
-    # ------------------------------------------------------------------ writing and committing
-    def flush(self) -> None:
-        """Write what has collected; with a store, commit first, once for all that this tick brings."""
-        if self.store is not None and (self.store.pending or self._commit_due):
-            if not self._commit_due:
-                self._commit_due = True
-                self.loop.call_soon(self._commit_and_write)
-            return
-        self._write()
-
-    def _write(self) -> None:
-        dirty = self.dirty
-        if dirty:
-            self.dirty = []
-            for connection in dirty:
-                if not connection.transport.is_closing():
-                    connection.write()
-                else:
-                    connection.dirty = False
-
-    def _commit_and_write(self) -> None:
-        if self.commit():
-            self._commit_due = False
-            self._write()
-        else:
-            self.loop.call_later(1.0, self._commit_and_write)
-
-    def commit(self) -> bool:
-        """Commit to the store.
-
-        If it cannot be written (disk full), nobody is read from or answered until it can: no message is
-        acknowledged that could be lost, and none is lost.
-        """
-        if self.store is None:
-            return True
-        try:
-            self.store.commit()
-        except sqlite3.Error as error:
-            if not self.stuck:
-                self.log.error("the store cannot be written (%s): everything waits until it can", error)
-                for connection in self.connections:
-                    connection.transport.pause_reading()
-            self.stuck = True
-            return False
-        if self.stuck:
-            self.stuck = False
-            self.log.warning("the store can be written again")
-            for connection in self.connections:
-                connection.seen = self.loop.time()
-                if not (connection.blockers or connection.congested or connection.closing):
-                    connection.transport.resume_reading()
-        return True
+        connection.push(p.encode(p.Unsuback(packet_id)))
 
     # ------------------------------------------------------------------ time
-    async def _sweep(self) -> None:
+    def _sweep(self) -> None:
         """Close who has been silent for one and a half keep-alive times [MQTT-3.1.2-24]."""
-        while True:
-            await asyncio.sleep(0.25)
-            if self.stuck:
-                continue
-            now = self.loop.time()
-            for connection in list(self.connections):
-                if connection.closing or not connection.keep_alive:
-                    continue
-                if connection.blockers:
+        if self.outbox.stuck:
+            return
+        now = self.loop.time()
+        for connection in list(self.connections):
+            if connection.keep_alive and not connection.closing:
+                if connection.pressure.blockers or (connection.busy and not connection.congested):
                     connection.seen = now  # it is the broker that does not read
                 elif now - connection.seen > connection.keep_alive:
-                    connection.fail("keep-alive exceeded" if connection.session else "no CONNECT in time")
-            self.flush()
+                    connection.broke(
+                        MalformedError("keep-alive exceeded" if connection.session else "no CONNECT in time")
+                    )
 
-    async def _statistics(self) -> None:
-        while True:
-            for name, value in self.statistics().items():
-                topic = f"$SYS/broker/{name}"
-                route = self.route(topic.encode())
-                payload = str(value).encode()
-                self.retained[topic] = (Message(route.topic, payload, True), 0)
-                if route.subscribers:
-                    self.deliver(route, payload, 0, False, None)
-                    self.publish_received -= 1
-            self.flush()
-            await asyncio.sleep(self.config.sys_interval)
+    def _publish_statistics(self) -> None:
+        router = self.router
+        for name, value in self.statistics().items():
+            topic = f"$SYS/broker/{name}"
+            route = router.route(topic.encode())
+            payload = str(value).encode()
+            router.retained[topic] = (Message(route.topic, payload, True), 0)
+            if route.subscribers:
+                router.deliver(route, payload, 0, False, None)
+                router.publish_received -= 1
 
     def statistics(self) -> dict[str, int | str]:
         """Return what is published under `$SYS/broker/`."""
         connected = sum(s.connection is not None for s in self.sessions.values())
+        r = self.router
         return {
             "version": f"voicewire {__version__}",
             "uptime": int(self.loop.time() - self._started),
             "clients/connected": connected,
             "clients/disconnected": len(self.sessions) - connected,
             "clients/total": len(self.sessions),
-            "subscriptions/count": self.tree.count,
-            "retained messages/count": len(self.retained),
-            "messages/received": self.messages_received,
-            "publish/messages/received": self.publish_received,
-            "publish/messages/sent": self.publish_sent,
-            "publish/messages/dropped": self.dropped,
-            "bytes/received": self.bytes_received,
-            "bytes/sent": self.bytes_sent,
-            "e2e/waiting": self.holds_open,
-            "e2e/failed": self.holds_failed,
+            "subscriptions/count": r.tree.count,
+            "retained messages/count": len(r.retained),
+            "messages/received": r.messages_received,
+            "publish/messages/received": r.publish_received,
+            "publish/messages/sent": r.publish_sent,
+            "publish/messages/dropped": r.dropped,
+            "bytes/received": r.bytes_received,
+            "bytes/sent": r.bytes_sent,
+            "e2e/waiting": self.ends.open,
+            "e2e/failed": self.ends.failed,
         }

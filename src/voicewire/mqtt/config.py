@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
+import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from voicewire.mqtt.packets import MAX_REMAINING, WAIT_FOR_ALL
 from voicewire.mqtt.topics import check_filter, matches
 
 
@@ -29,44 +32,99 @@ class Limits:
         Further clients get CONNACK 3.
     max_sessions : int
         Sessions kept for clients that are away; further ones get CONNACK 3.
+    max_client_id : int
+        Bytes of a client id; a longer one gets CONNACK 2.
     max_inflight : int
         QoS 1-3 messages on the way to one client; more wait in its queue.
     max_queued : int
         Messages that wait for one client; more are dropped and counted.
     max_queued_bytes : int
-        The same in bytes of payload, in-flight ones included.
+        The same in bytes of topic and payload, in-flight ones included.
+    max_waiting_bytes : int
+        Bytes of all messages that wait for all clients, in memory and in the store; more are dropped and counted.
+    max_filters : int
+        Topic filters in one SUBSCRIBE or UNSUBSCRIBE; more close the connection.
     max_subscriptions : int
         For each client; further ones get 0x80.
-    max_retained : int
-        Retained messages of the broker; further topics are not retained.
+    max_subscription_bytes : int
+        The same in bytes of their filters.
+    max_retained, max_retained_bytes : int
+        Retained messages of the broker, and their bytes of topic and payload; what is beyond is not retained.
+    max_route_bytes : int
+        Memory for remembered routes (which topic goes to whom); all are forgotten when it is used up.
     max_holds : int
         Messages of one publisher that wait for subscribers; more close the connection.
+    max_named : int
+        Client ids that one QoS 3 PUBLISH may name; more close the connection.
+    max_report : int
+        Bytes of ids and answers in one report; what is beyond counts, but is not listed, and the report says so.
     out_high, out_low, out_hard : int
         Bytes waiting to be written to one client: publishers who feed it are held back above `out_high` until
         it falls below `out_low`; above `out_hard` QoS 0 messages for it are dropped.
     stall : float
         Seconds that one client may hold back publishers without reading a byte.
+    max_hold_back : float
+        Seconds that one client may hold back publishers at a stretch, however it reads.
     connect_timeout : float
-        Seconds until CONNECT must be complete.
+        Seconds from the network connection to the last byte of CONNECT.
     hold_timeout : float
         Seconds until an E-MQTT publisher who asked for a report gets one, complete or not.
+
+    Raises
+    ------
+    ConfigError
+        If a limit is not a number, or the broker could not work with it.
     """
 
     max_packet: int = 16 * 2**20
     max_connections: int = 10_000
     max_sessions: int = 100_000
+    max_client_id: int = 1024
     max_inflight: int = 1000
     max_queued: int = 10_000
     max_queued_bytes: int = 64 * 2**20
+    max_waiting_bytes: int = 2**30
+    max_filters: int = 20_000
     max_subscriptions: int = 10_000
+    max_subscription_bytes: int = 2**20
     max_retained: int = 100_000
+    max_retained_bytes: int = 256 * 2**20
+    max_route_bytes: int = 16 * 2**20
     max_holds: int = 1000
+    max_named: int = 4096
+    max_report: int = 2**20
     out_high: int = 2**20
     out_low: int = 2**18
     out_hard: int = 8 * 2**20
     stall: float = 1.0
+    max_hold_back: float = 5.0
     connect_timeout: float = 10.0
     hold_timeout: float = 30.0
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value, whole = getattr(self, f.name), f.type == "int"
+            number = isinstance(value, int) or (not whole and isinstance(value, float) and math.isfinite(value))
+            least, most, why = _POSSIBLE.get(f.name, (0 if whole else 1e-3, math.inf, ""))
+            if isinstance(value, bool) or not number or not least <= value <= most:
+                words = f"{'a whole number' if whole else 'a number'} from {least:g} "
+                words += f"to {most}" if most < math.inf else "up"
+                raise ConfigError(f"limits: {f.name} = {value!r} is not {words}{why}")
+        if not self.out_low <= self.out_high <= self.out_hard:
+            raise ConfigError("limits: out_low may not be above out_high, nor that above out_hard")
+
+
+_POSSIBLE: dict[str, tuple[float, float, str]] = {
+    "max_packet": (1, MAX_REMAINING, ""),
+    "max_connections": (1, math.inf, ""),
+    "max_client_id": (1, 65535, ""),
+    "max_inflight": (1, 65535, " (there are no more packet ids)"),
+    "max_filters": (1, math.inf, ""),
+    "max_named": (1, WAIT_FOR_ALL - 1, ""),
+    "max_report": (0, 2**21, " (it lists at most 65535 ids)"),
+    "out_low": (1, math.inf, ""),
+}
+"""Least and greatest value of a limit where it is not just a number from 0 (of bytes, things) or 0.001 (seconds) up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +164,10 @@ def covers(rule: str, pattern: str) -> bool:
     return len(outer) == len(inner)
 
 
+REMEMBERED = 16384
+"""Bytes for a client's remembered permissions to write."""
+
+
 class Permissions:
     """What one client may read and write, from the rules that concern it; answers are remembered.
 
@@ -119,7 +181,7 @@ class Permissions:
         The client's id.
     """
 
-    __slots__ = ("_denied", "_known", "_read", "_write")
+    __slots__ = ("_denied", "_known", "_read", "_room", "_write")
 
     def __init__(self, rules: tuple[Access, ...], user: str | None, client_id: str) -> None:
         def filled(text: str) -> str | None:
@@ -135,14 +197,19 @@ class Permissions:
         self._read = [t for t, allow in mine if t and allow.startswith("read")]
         self._write = [t for t, allow in mine if t and allow.endswith("write")]
         self._known: dict[str, bool] = {}
+        self._room = REMEMBERED
 
     def may_write(self, topic: str) -> bool:
         """May the client publish to `topic`?"""
         known = self._known.get(topic)
         if known is None:
-            if len(self._known) > 1000:
+            self._room -= 100 + len(topic)
+            if self._room < 0:
                 self._known.clear()
-            known = self._known[topic] = self._allowed(self._write, topic)
+                self._room = REMEMBERED
+            known = self._allowed(self._write, topic)
+            if self._room > 100 + len(topic):
+                self._known[topic] = known
         return known
 
     def may_read(self, topic: str) -> bool:
@@ -155,6 +222,32 @@ class Permissions:
 
     def _allowed(self, rules: list[str], topic: str) -> bool:
         return any(matches(r, topic) for r in rules) and not any(matches(r, topic) for r in self._denied)
+
+
+class _Everything(Permissions):
+    """Where there are no rules at all."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__((), None, "")
+
+    def may_write(self, topic: str) -> bool:
+        return True
+
+    def may_read(self, topic: str) -> bool:
+        return True
+
+    def may_subscribe(self, pattern: str) -> bool:
+        return True
+
+
+EVERYTHING = _Everything()
+
+
+def permissions(rules: tuple[Access, ...], user: str | None, client_id: str) -> Permissions:
+    """Return what a client may read and write: everything where there are no rules."""
+    return Permissions(rules, user, client_id) if rules else EVERYTHING
 
 
 class Passwords:
@@ -241,6 +334,22 @@ class Config:
     sys_interval: float = 10.0
     limits: Limits = field(default_factory=Limits)
 
+    def __post_init__(self) -> None:
+        if isinstance(self.port, bool) or not isinstance(self.port, int) or not 0 <= self.port <= 65535:
+            raise ConfigError(f"port = {self.port!r} is not a port (0 to 65535)")
+        if not isinstance(self.sys_interval, int | float) or not 0 <= self.sys_interval < 1e9:
+            raise ConfigError(f"sys_interval = {self.sys_interval!r} is not a number of seconds (0: no statistics)")
+
+    @property
+    def open_to_strangers(self) -> bool:
+        """May whoever reaches the port from another machine read and write everything?"""
+        if self.password_file or self.access:
+            return False
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host != "localhost"
+
 
 def load(path: Path | str) -> Config:
     """Read a TOML file whose keys are the fields of :class:`Config`, with tables `limits` and `access`.
@@ -273,8 +382,10 @@ def _make(kind: type[Any], where: str, values: dict[str, Any]) -> Any:
     for key, value in values.items():
         if key not in known:
             raise ConfigError(f"{where}: unknown key {key!r}; known are {', '.join(sorted(known))}")
-        if str(known[key].type) in ("int", "float") and (
-            isinstance(value, bool) or not isinstance(value, int | float) or value < 0
-        ):
-            raise ConfigError(f"{where}: {key} = {value!r} is not a number from 0 up")
-    return kind(**values)
+        wanted = {"str": str, "bool": bool}.get(str(known[key].type))
+        if wanted is not None and not isinstance(value, wanted):
+            raise ConfigError(f"{where}: {key} = {value!r} is not {'text' if wanted is str else 'true or false'}")
+    try:
+        return kind(**values)
+    except TypeError as error:
+        raise ConfigError(f"{where}: {error}") from None

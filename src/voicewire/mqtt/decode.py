@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from voicewire.mqtt import packets as p
@@ -39,7 +40,7 @@ def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAININ
     raise MalformedError("Remaining Length with more than four bytes (section 2.2.3)")
 
 
-class _Reader:
+class Reader:
     """The fields of a body, one after the other."""
 
     __slots__ = ("body", "pos")
@@ -94,8 +95,17 @@ def to_text(raw: bytes) -> str:
     return value
 
 
-def decode(first: int, body: bytes) -> p.Packet:
+def decode(first: int, body: bytes, max_named: int = p.WAIT_FOR_ALL) -> p.Packet:
     """Decode one packet from its first byte and its body.
+
+    Parameters
+    ----------
+    first : int
+        First byte of the packet.
+    body : bytes
+        What follows the Remaining Length.
+    max_named : int
+        How many client ids a PUBLISH of QoS 3 may name.
 
     Raises
     ------
@@ -104,18 +114,18 @@ def decode(first: int, body: bytes) -> p.Packet:
     """
     kind = first >> 4
     if kind == 3:
-        return _publish(first, body)
+        return _publish(first, body, max_named)
     if kind not in p.TYPES:
         raise MalformedError(f"packet type {kind} is reserved (section 2.2.1)")
     if first & 15 not in FLAGS[kind]:
         raise MalformedError(f"reserved flags {first & 15:04b} in {p.TYPES[kind].__name__} [MQTT-2.2.2-2]")
-    r = _Reader(body)
+    r = Reader(body)
     packet = _simple(kind, 3 if first & 15 == 6 else 2, r)
     r.end()
     return packet
 
 
-def _simple(kind: int, qos: int, r: _Reader) -> p.Packet:
+def _simple(kind: int, qos: int, r: Reader) -> p.Packet:
     match kind:
         case 1:
             return _connect(r)
@@ -140,12 +150,8 @@ def _simple(kind: int, qos: int, r: _Reader) -> p.Packet:
                 raise MalformedError("reserved return code in SUBACK [MQTT-3.9.3-2]")
             return p.Suback(packet_id, tuple(codes))
         case 10:
-            packet_id, filters = r.packet_id(), []
-            while r.more():
-                filters.append(check_filter(r.text()))
-            if not filters:
-                raise MalformedError("UNSUBSCRIBE without a topic filter [MQTT-3.10.3-2]")
-            return p.Unsubscribe(packet_id, tuple(filters))
+            packet_id = r.packet_id()
+            return p.Unsubscribe(packet_id, tuple(name for name, _ in topic_filters(r, False)))
         case 11:
             return p.Unsuback(r.packet_id())
         case 12:
@@ -156,33 +162,45 @@ def _simple(kind: int, qos: int, r: _Reader) -> p.Packet:
             return p.Disconnect()
 
 
-def _subscribe(r: _Reader) -> p.Subscribe:
-    packet_id, topics = r.packet_id(), []
+def _subscribe(r: Reader) -> p.Subscribe:
+    packet_id = r.packet_id()
+    return p.Subscribe(packet_id, tuple(topic_filters(r, True)))
+
+
+def topic_filters(r: Reader, requested: bool) -> Iterator[tuple[str, int]]:
+    """Read the topic filters of SUBSCRIBE (`requested`: each with a QoS) or UNSUBSCRIBE one by one.
+
+    Raises
+    ------
+    MalformedError
+        If there is none, or one is ill-formed.
+    """
+    if not r.more():
+        name, statement = ("SUBSCRIBE", "3.8.3-3") if requested else ("UNSUBSCRIBE", "3.10.3-2")
+        raise MalformedError(f"{name} without a topic filter [MQTT-{statement}]")
     while r.more():
-        pattern = check_filter(r.text())
-        (qos,) = r.take(1)
-        if qos > 3:
-            raise MalformedError("reserved bits in a requested QoS [MQTT-3-8.3-4]")
-        topics.append((pattern, qos))
-    if not topics:
-        raise MalformedError("SUBSCRIBE without a topic filter [MQTT-3.8.3-3]")
-    return p.Subscribe(packet_id, tuple(topics))
+        pattern, qos = check_filter(r.text()), 0
+        if requested:
+            (qos,) = r.take(1)
+            if qos > 3:
+                raise MalformedError("reserved bits in a requested QoS [MQTT-3-8.3-4]")
+        yield pattern, qos
 
 
-def _publish(first: int, body: bytes) -> p.Publish:
+def _publish(first: int, body: bytes, max_named: int) -> p.Publish:
     qos = first >> 1 & 3
     if first & 8 and not qos:
         raise MalformedError("DUP at QoS 0 [MQTT-3.3.1-2]")
-    r = _Reader(body)
+    r = Reader(body)
     topic = check_name(r.text())
     packet_id = r.packet_id() if qos else 0
     waited, names, report, limit = 0, (), False, 0  # type: int, tuple[str, ...], bool, int
     if qos == 3:
-        waited, names, report, limit = _wait(r)
+        waited, names, report, limit = _wait(r, max_named)
     return p.Publish(topic, r.rest(), qos, bool(first & 1), bool(first & 8), packet_id, waited, names, report, limit)
 
 
-def _wait(r: _Reader) -> tuple[int, tuple[str, ...], bool, int]:
+def _wait(r: Reader, max_named: int) -> tuple[int, tuple[str, ...], bool, int]:
     word = r.number()
     report = bool(word & p.REPORT_WANTED)
     limit = r.number() if report else 0
@@ -193,6 +211,8 @@ def _wait(r: _Reader) -> tuple[int, tuple[str, ...], bool, int]:
         more = length > 0x7F
         if not length & 0x7F:
             raise MalformedError("an empty subscriber id in a QoS 3 PUBLISH")
+        if len(names) >= max_named:
+            raise MalformedError(f"a QoS 3 PUBLISH that names more than {max_named} subscribers")
         names.append(to_text(r.take(length & 0x7F)))
     waited = word & p.WAIT_FOR_ALL
     if names and p.WAIT_FOR_ALL != waited > len(names):
@@ -200,7 +220,7 @@ def _wait(r: _Reader) -> tuple[int, tuple[str, ...], bool, int]:
     return waited, tuple(names), report, limit
 
 
-def _connect(r: _Reader) -> p.Connect:
+def _connect(r: Reader) -> p.Connect:
     protocol = r.text()
     (level,) = r.take(1)
     if protocol != "MQTT" or level != 4:

@@ -2,59 +2,71 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import logging
+from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.core import END_TO_END, Core
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold, Status
+from voicewire.mqtt.hold import Hold, Missing, Status
+from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.protocols import Peer
+from voicewire.mqtt.routing import END_TO_END, Router
 from voicewire.mqtt.session import Message, Route, Session
-from voicewire.mqtt.topics import matches
-
-if TYPE_CHECKING:
-    from voicewire.mqtt.config import Config
-    from voicewire.mqtt.connection import Connection
+from voicewire.mqtt.topics import MAX_LEVELS, matches
+from voicewire.mqtt.work import Work
 
 REPORTS = "$e2e/report/"
 """Where an unmodified publisher reads, as JSON, how each of its `$e2e/…` messages ended."""
-PATIENCE = 0.005
-"""Seconds for which a PUBREL may be put off in favour of a publisher that waits."""
+MAX_REPORT_FILTERS = 16
+"""Filters below `$e2e/` of one session: each is compared with every message of its own that is decided."""
 
 
-class EndToEnd(Core):
-    """Keeps back the answer to a publisher until its message has arrived: the rules of *E-MQTT, completed*."""
+class EndToEnd:
+    """Keeps back the answer to a publisher until its message has arrived: the rules of *E-MQTT, completed*.
 
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.patient: list[Connection] = []
+    Parameters
+    ----------
+    router, outbox, work : Router, Outbox, Work
+        Parts of the broker.
+    log : logging.Logger
+        Told of what has not arrived.
+    """
 
-    def special(self, route: Route, qos: int, packet_id: int, payload: bytes, retain: bool, source: Connection) -> None:
+    def __init__(self, router: Router, outbox: Outbox, work: Work, log: logging.Logger) -> None:
+        self.router = router
+        self.outbox = outbox
+        self.work = work
+        self.log = log
+        self.limits = router.limits
+        self.loop: asyncio.AbstractEventLoop
+        self.open = self.failed = 0
+
+    def special(
+        self, route: Route, qos: int, packet_id: int, payload: bytes, retain: bool, source: Peer, session: Session
+    ) -> None:
         """A publication to `$e2e/…`, or to a topic that is the broker's own (answered, and dropped)."""
-        session = source.session
-        assert session is not None
         if route.kind == END_TO_END:
-            self._end_to_end(source, session, qos, packet_id, route, payload, retain, route.need, (), False, 0)
+            self._hold(source, session, qos, packet_id, route, payload, retain, route.need, (), False, 0)
             return
         if qos:
             if qos == 2:
                 self.remember(session, packet_id, None)
             source.push((b"\x40\x02" if qos == 1 else b"\x50\x02") + packet_id.to_bytes(2, "big"))
 
-    def publish3(self, packet: p.Publish, source: Connection) -> None:
+    def publish3(self, packet: p.Publish, source: Peer, session: Session) -> None:
         """A PUBLISH of QoS 3."""
-        session = source.session
-        assert session is not None
-        route = self.route(packet.topic.encode())
+        route = self.router.route(packet.topic.encode())
         if route.kind:
             raise MalformedError("QoS 3 to a topic that begins with $e2e or $SYS")
-        self._end_to_end(
+        self._hold(
             source, session, 3, packet.packet_id, route, packet.payload, packet.retain, packet.waited,
             packet.subscribers, packet.report, packet.limit,
         )  # fmt: skip
 
-    def _end_to_end(
-        self, source: Connection, session: Session, qos: int, packet_id: int, route: Route, payload: bytes,
-        retain: bool, need: int, named: tuple[str, ...], report: bool, limit: int,
+    def _hold(
+        self, source: Peer, session: Session, qos: int, packet_id: int, route: Route, payload: bytes, retain: bool,
+        need: int, named: tuple[str, ...], report: bool, limit: int,
     ) -> None:  # fmt: skip
         before: Hold | None = None
         if qos > 1 and packet_id in session.received:
@@ -66,66 +78,79 @@ class EndToEnd(Core):
             before = session.held.get(packet_id)
         if before is not None and (before.status is not Status.SHORT or before.report):
             if before.status is not None:
-                self._answer(before)
+                self.answer(before)
             return
-        holds = session.holds()
-        if len(holds) >= self.config.limits.max_holds:
-            raise MalformedError(f"{len(holds)} messages wait for subscribers already")
-        hold = Hold(session, packet_id, qos, need, named, report, f"{need}/{route.name}", self._settled)
+        if session.open_holds >= self.limits.max_holds:
+            raise MalformedError(f"{session.open_holds} messages wait for subscribers already")
+        address = f"{need}/{route.name}"
+        if len(REPORTS) + len(address.encode()) > 65535 or address.count("/") > MAX_LEVELS:
+            raise MalformedError("an end-to-end message whose topic is too long for that of its report")
+        hold = Hold(session, packet_id, qos, need, named, report, address, self.settled, self.limits.max_report)
         if before is not None:  # sent again after nobody was left to answer: those who have answered still count
-            hold.acknowledged, hold.number = before.acknowledged, before.number
+            hold.acknowledged, hold.number, hold.kept = before.acknowledged, before.number, before.kept
         if qos > 1:
             self.remember(session, packet_id, hold)
         elif qos == 1:
             if session.held is None:
                 session.held = {}
             session.held[packet_id] = hold
-        self.holds_open += 1
-        if session.permissions is None or session.permissions.may_write(route.name):
-            self.deliver(route, payload, qos or 1, retain, source, hold)
+        session.open_holds += qos > 0 and before is None
+        self.open += 1
         if report:
-            seconds = limit * p.TICK or self.config.limits.hold_timeout
-            hold.timer = self.loop.call_later(seconds, self._expire, hold)
-        hold.begin()
-        self.keep(hold)
+            seconds = limit * p.TICK or self.limits.hold_timeout
+            hold.timer = self.loop.call_later(seconds, self.expire, hold)
+        if session.permissions is not None and session.permissions.may_write(route.name):
+            self.router.deliver(route, payload, qos or 1, retain, source, hold)
+        else:
+            hold.begin()
+            self.router.keep(hold)
 
-    def keep(self, hold: Hold) -> None:
-        """Let the hold outlive the broker, if its publisher's session does."""
-        if hold.publisher.durable and self.store is not None and hold.qos > 1:
-            self.store.keep(hold)
+    def expire(self, hold: Hold) -> None:
+        """The time limit of a hold is reached; many may be at once."""
+        hold.timer = None
 
-    def _expire(self, hold: Hold) -> None:
-        hold.expire()
-        self.flush()
+        def steps() -> Iterator[int]:
+            hold.expire()
+            yield 10 + len(hold.acknowledged) + len(hold.waiting)
 
-    def _settled(self, hold: Hold) -> None:
-        """A hold is decided: answer the publisher, and tell it on its report topic if it listens there."""
-        self.holds_open -= 1
+        self.work.add(steps())
+
+    def settled(self, hold: Hold) -> None:
+        """A hold is decided: answer the publisher, and tell it on its report topic if it listens there.
+
+        What goes wrong here is the publisher's, though a subscriber's packet has led to it.
+        """
+        self.open -= 1
         publisher = hold.publisher
         if hold.status is not Status.COMPLETE:
-            self.holds_failed += 1
+            self.failed += 1
             self.log.info(
                 "message %d of %r: %d of %d have acknowledged, %s",
                 hold.packet_id, publisher.client_id, len(hold.acknowledged), hold.need,
                 hold.status.name.lower() if hold.status else "",
             )  # fmt: skip
-        self._answer(hold)
         connection = publisher.connection
-        if connection is not None and any(
-            matches(f, REPORTS + hold.address) for f in publisher.subscriptions if f.startswith("$e2e/")
-        ):
-            message = Message((REPORTS + hold.address).encode(), hold.as_json().encode())
-            connection.push_qos0(message.encode(0), 1)
+        try:
+            self.answer(hold)
+            topic = REPORTS + hold.address
+            if connection is not None and any(matches(f, topic) for f in publisher.reports):
+                connection.push_qos0(Message(topic.encode(), hold.as_json().encode()).encode(0), 1)
+        except Exception as error:
+            if connection is None:
+                self.log.exception("an answer to %r has failed: %r", publisher.client_id, error)
+            else:
+                connection.broke(error)
 
-    def _answer(self, hold: Hold) -> None:
+    def answer(self, hold: Hold) -> None:
+        """Tell the publisher of a hold that is decided, if it is there; else when it sends the message again."""
         publisher = hold.publisher
         connection = publisher.connection
         if connection is None:
-            return  # told when it sends the message again
+            return
         if not connection.dirty:
             connection.dirty = True
-            self.dirty.insert(0, connection)  # the publisher waits: it is written to first
-        self.end_patience()
+            self.outbox.dirty.insert(0, connection)  # the publisher waits: it is written to first
+        self.outbox.end_patience()
         packet_id = hold.packet_id.to_bytes(2, "big")
         complete = hold.status is Status.COMPLETE
         if hold.qos == 3 and hold.report:
@@ -133,53 +158,55 @@ class EndToEnd(Core):
         elif hold.qos > 1 and complete:
             connection.push((b"\x56\x02" if hold.qos == 3 else b"\x50\x02") + packet_id)
         elif hold.qos == 1 and complete:
-            if publisher.held is not None:
-                publisher.held.pop(hold.packet_id, None)
+            if publisher.held is not None and publisher.held.pop(hold.packet_id, None) is not None:
+                publisher.open_holds -= 1
             connection.push(b"\x40\x02" + packet_id)
+
+    def answer_again(self, session: Session) -> None:
+        """A publisher is back: tell it what was decided while it was away."""
+        for hold in session.holds():
+            if hold.status is not None and hold.qos == 3 and hold.report:
+                self.answer(hold)
 
     def remember(self, session: Session, packet_id: int, hold: Hold | None) -> None:
         """Note the packet id of a QoS 2 or 3 message until its PUBREL."""
         session.received[packet_id] = hold
-        if session.durable and self.store is not None:
-            self.store.received(session.client_id, packet_id)
+        if session.durable and self.router.store is not None:
+            self.router.store.received(session.client_id, packet_id)
 
     def forget_received(self, session: Session, packet_id: int) -> None:
         """PUBREL: the packet id may be used for a new message."""
         hold = session.received.pop(packet_id)
         if hold is not None:
+            session.open_holds -= 1
             self.abandon(hold)
-        if session.durable and self.store is not None:
-            self.store.forget_received(session.client_id, packet_id)
+        if session.durable and self.router.store is not None:
+            self.router.store.forget_received(session.client_id, packet_id)
 
     def abandon(self, hold: Hold) -> None:
         """Nobody waits for this hold any more."""
         if hold.status is None:
-            self.holds_open -= 1
+            self.open -= 1
             hold.status = Status.SHORT
         if hold.timer is not None:
             hold.timer.cancel()
             hold.timer = None
-        if hold.number and self.store is not None:
-            self.store.drop_hold(hold)
+        if hold.number and self.router.store is not None:
+            self.router.store.drop_hold(hold)
 
-    # ------------------------------------------------------------------ what can wait
-    def begin_patience(self) -> None:
-        """What is `patient` from now on waits until a hold is decided, `PATIENCE` at most.
+    def abandon_all(self, session: Session) -> Iterator[int]:
+        """A publisher's session ends: nobody waits for its holds any more; yields the steps done."""
+        for hold in session.holds():
+            self.abandon(hold)
+            yield 2
 
-        When 80 subscribers answer at once, the last answer is what a publisher waits for. PUBRELs to the others
-        would only keep broker, network and subscribers from it.
-        """
-        self.loop.call_later(PATIENCE, self._patience_over)
-
-    def end_patience(self) -> None:
-        """Send with the next flush what was put off."""
-        patient, self.patient = self.patient, []
-        for connection in patient:
-            if connection.out and not connection.dirty:
-                connection.dirty = True
-                self.dirty.append(connection)
-
-    def _patience_over(self) -> None:
-        if self.patient:
-            self.end_patience()
-            self.flush()
+    def restored(self, waiting: dict[Hold, set[str]]) -> None:
+        """After a restart: who can still acknowledge what (sessions that were not kept cannot)."""
+        for hold, clients in waiting.items():
+            self.open += hold.status is None
+            for client_id in sorted(hold.waiting - clients):
+                hold.lose(client_id, Missing.SESSION_ENDED)
+            for client_id in clients:
+                hold.cannot(client_id, Missing.OFFLINE)
+            if hold.status is None and hold.report:
+                hold.timer = self.loop.call_later(self.limits.hold_timeout, self.expire, hold)

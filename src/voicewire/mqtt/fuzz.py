@@ -2,27 +2,38 @@
 
     python -m voicewire.mqtt.fuzz --streams 1000000
 
-Streams are fed straight into connections (no sockets), so that a million fit into a night. A witness that
-publishes and subscribes on the same broker must get every message of its own, whatever the others send.
+Streams are fed straight into connections (no sockets), so that a million fit into a night. They begin with the
+alphabet of :mod:`~voicewire.mqtt.hostile`: wills on any topic, access rules, kept sessions. The broker has a store
+and is started again on it now and then. A witness that publishes and subscribes on the same broker must get every
+message of its own, whatever the others send, and nobody may be sent what the rules deny. When all have gone, it is
+counted what is left; nothing is tidied up before.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import random
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType
 from typing import Any, cast
 
+from voicewire.mqtt import hostile
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.config import Config, Limits
+from voicewire.mqtt.config import Access, Config, Limits, permissions
 from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.process import resident
+from voicewire.mqtt.store import Store
 
 SEEDS: tuple[tuple[p.Packet, ...], ...] = (
     (p.Connect("f"), p.Subscribe(1, (("a/#", 2), ("w", 1))), p.Publish("a/b", b"x", 2, packet_id=1), p.Pubrel(1)),
@@ -33,19 +44,61 @@ SEEDS: tuple[tuple[p.Packet, ...], ...] = (
      subscribers=("i", "f"), report=True, limit=1), p.Pubrec(1, 3, b"data"), p.Pubrel(2, 3)),
     (p.Connect("j"), p.Publish("a/b", b"z"), p.Publish("a/b", b"z"), p.Publish("c", b""), p.Disconnect()),
 )  # fmt: skip
+FRESH = 300
+"""Streams of the hostile alphabet that the mutations begin with, beside `SEEDS`."""
+RULES = (
+    Access("a/#"), Access("open/#"), Access("open/secret/#", "mallory", "none"), Access("open/secret/#", "", "none"),
+    Access("$SYS/#", allow="read"), Access("witness", "witness"),
+)  # fmt: skip
+LIMITS = Limits(
+    max_packet=100_000, max_queued=50, max_queued_bytes=100_000, max_waiting_bytes=10**7, max_sessions=200,
+    max_subscription_bytes=50_000, max_retained=300, max_retained_bytes=10**6, max_route_bytes=10**6, max_holds=50,
+)  # fmt: skip
+RESTART, LOOK, RENEW = 2_000, 500, 20_000
+"""Streams until the broker is started again on its store; until leaks are looked for; until it gets a new store."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What the streams did."""
+    """What the streams did.
+
+    Parameters
+    ----------
+    streams, restarts : int
+        How many there were.
+    lines, corpus : int
+        Lines of the package that were run, and streams kept because they reached new ones.
+    errors : list of str
+        Exceptions that escaped, or were caught where only a fault leads.
+    witness_lost, denied : int
+        Messages that the witness did not get; messages that somebody was sent against the rules.
+    connections_left, tasks_left, jobs_left, clean_sessions_left : int
+        What was left when all had gone, added up over the whole run.
+    memory : int
+        Bytes by which the process grew from the first new store to the last.
+    seconds : float
+        How long it took.
+    """
 
     streams: int = 0
+    restarts: int = 0
     lines: int = 0
     corpus: int = 0
     errors: list[str] = field(default_factory=list)
     witness_lost: int = 0
-    sessions_left: int = 0
-    subscriptions_left: int = 0
+    denied: int = 0
+    connections_left: int = 0
+    tasks_left: int = 0
+    jobs_left: int = 0
+    clean_sessions_left: int = 0
+    memory: int = 0
+    seconds: float = 0.0
+
+    @property
+    def clean(self) -> bool:
+        """Did nothing go wrong (memory apart)?"""
+        left = self.connections_left + self.tasks_left + self.jobs_left + self.clean_sessions_left
+        return not (self.errors or self.witness_lost or self.denied or left)
 
 
 class _Transport:
@@ -122,60 +175,153 @@ class _Coverage:
         return self.trace
 
 
-async def _run(streams: int, seed: int, tell: Callable[[str], object] | None) -> Outcome:
-    rng = random.Random(seed)
-    out, coverage = Outcome(), _Coverage()
-    corpus = [b"".join(map(p.encode, packets)) for packets in SEEDS]
-    logging.getLogger("voicewire.broker").setLevel(logging.CRITICAL)
-    limits = Limits(max_packet=100_000, max_queued=100, max_retained=1000, connect_timeout=0)
-    async with Broker(Config(port=0, sys_interval=0, limits=limits)) as broker:
-        decoder, got = Decoder(), 0
+class _Errors(logging.Handler):
+    """Notes what the broker logs about exceptions: each is a fault, though it ended one connection only."""
 
-        def heard(data: bytes) -> None:
-            nonlocal got
-            got += sum(isinstance(x, p.Publish) and x.topic == "witness" for x in decoder.feed(data))
+    def __init__(self, into: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self.into = into
 
-        witness = _attach(broker, heard)
-        witness.data_received(p.encode(p.Connect("witness-id")) + p.encode(p.Subscribe(1, (("witness", 0),))))
+    def emit(self, record: logging.LogRecord) -> None:
+        self.into.append(record.getMessage()[:500])
+
+
+class _Run:
+    """One run: a broker after the other on one store, the witness, and what is counted."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self.rng = random.Random(seed)
+        self.folder = folder
+        self.out = Outcome()
+        self.coverage = _Coverage()
+        self.corpus = [b"".join(map(p.encode, packets)) for packets in SEEDS]
+        for _ in range(FRESH):
+            stream = hostile.any_connect(self.rng.choice)
+            self.corpus.append(stream + b"".join(hostile.packet(self.rng.choice) for _ in range(self.rng.randrange(6))))
+        self.heard = 0
+        self.stores = 0
+        self.broker: Broker
+        self.witness: Connection
+
+    async def start(self) -> None:
+        path = self.folder / f"store-{self.stores}"
+        self.broker = Broker(Config(port=0, sys_interval=0, limits=LIMITS, access=RULES, persist=path))
+        await self.broker.start()
+        assert isinstance(self.broker.store, Store)
+        self.broker.store.execute("pragma synchronous=off")  # it is not the disk that is tried here
+        self.arrive()
+
+    def arrive(self) -> None:
+        """Let the witness connect."""
+        decoder = Decoder()
+
+        def take(data: bytes) -> None:
+            self.heard += sum(isinstance(x, p.Publish) and x.topic == "witness" for x in decoder.feed(data))
+
+        self.witness = _attach(self.broker, take)
+        hello = p.Connect("witness-id", username="witness")
+        self.witness.data_received(p.encode(hello) + p.encode(p.Subscribe(1, (("witness", 0),))))
+
+    def feed(self, stream: bytes, watched: bool) -> None:
+        """Let one client send a stream, in two pieces, and go."""
+        decoder = Decoder()
+        connection = _attach(self.broker, lambda data: self.check(decoder, connection, data))
+        known = len(self.coverage.seen)
+        try:
+            if watched:
+                sys.settrace(self.coverage.trace)
+            cut = self.rng.randrange(len(stream) + 1)
+            for chunk in filter(None, (stream[:cut], stream[cut:])):
+                connection.data_received(chunk)
+            connection.connection_lost(None)
+        except Exception as error:
+            self.out.errors.append(f"{type(error).__name__}: {error} from {stream[:2000].hex()}")
+        finally:
+            sys.settrace(None)
+        if len(self.coverage.seen) > known and len(self.corpus) < 5000:
+            self.corpus.append(stream)
+
+    def check(self, decoder: Decoder, connection: Connection, data: bytes) -> None:
+        """Ask the rules anew about all that a client is sent."""
+        try:
+            packets = decoder.feed(data)
+        except MalformedError as error:
+            self.out.errors.append(f"the broker sent what is malformed: {error}")
+            return
+        session = connection.session
+        for packet in packets:
+            if isinstance(packet, p.Publish) and session is not None and not packet.topic.startswith("$e2e/report/"):
+                rights = permissions(RULES, session.username, session.client_id)
+                self.out.denied += not rights.may_read(packet.topic)
+
+    async def ask(self) -> None:
+        """Let the witness send itself a message."""
+        if self.witness.session is None or self.witness.closing:  # its id was taken over by a lucky mutation
+            self.arrive()
+        before = self.heard
+        self.witness.data_received(p.encode(p.Publish("witness", b"x")))
+        self.broker.outbox.flush()
+        if self.heard == before:  # the store comes first
+            await asyncio.sleep(0)
+        self.out.witness_lost += self.heard != before + 1
+
+    async def look(self) -> None:
+        """Count what those that have gone have left."""
+        broker = self.broker
+        for _ in range(10_000):
+            await asyncio.sleep(0)
+            if not len(broker.work) and not broker.outbox.dirty:
+                break
+        self.out.jobs_left += len(broker.work)
+        self.out.connections_left += len(broker.connections - {self.witness})
+        self.out.tasks_left += len(asyncio.all_tasks()) - 1 - len(broker._tasks)
+        self.out.clean_sessions_left += sum(s.clean for s in broker.sessions.values() if s is not self.witness.session)
+
+    async def stop(self) -> None:
+        self.witness.connection_lost(None)
+        await self.look()
+        await self.broker.stop()
+        await asyncio.sleep(0)
+
+
+async def _run(streams: int, seed: int, tell: Callable[[str], object] | None, folder: Path) -> Outcome:
+    run = _Run(seed, folder)
+    out, began = run.out, time.monotonic()
+    handler = _Errors(out.errors)
+    log = logging.getLogger("voicewire.broker")
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.ERROR)
+    log.propagate = False
+    memory = 0
+    try:
+        await run.start()
         for i in range(streams):
-            stream = mutate(rng.choice(corpus), rng)
-            connection = _attach(broker, lambda data: None)
-            known = len(coverage.seen)
-            watched = i < 2000 or i % 20 == 0
-            try:
-                if watched:
-                    sys.settrace(coverage.trace)
-                cut = rng.randrange(len(stream) + 1)
-                for chunk in filter(None, (stream[:cut], stream[cut:])):
-                    connection.data_received(chunk)
-                connection.connection_lost(None)
-            except Exception as error:
-                out.errors.append(f"{type(error).__name__}: {error} from {stream.hex()}")
-            finally:
-                sys.settrace(None)
-            if len(coverage.seen) > known and len(corpus) < 5000:
-                corpus.append(stream)
-            if witness.session is None or witness.closing:  # its id was taken over by a lucky mutation
-                witness = _attach(broker, heard)
-                witness.data_received(p.encode(p.Connect("witness-id")) + p.encode(p.Subscribe(1, (("witness", 0),))))
-            before = got
-            witness.data_received(p.encode(p.Publish("witness", b"x")))
-            broker.flush()
-            out.witness_lost += got != before + 1
+            run.feed(mutate(run.rng.choice(run.corpus), run.rng), i < 2000 or i % 20 == 0)
+            await run.ask()
             out.streams += 1
-            if i % 500 == 499:
-                await asyncio.sleep(0)
-                for session in [s for s in broker.sessions.values() if s.connection is None]:
-                    broker._end(session)
-                broker.retained.clear()
+            if i % LOOK == LOOK - 1:
+                await run.look()
+            if i % RESTART == RESTART - 1:
+                await run.stop()
+                out.restarts += 1
+                if i % RENEW == RENEW - 1:
+                    run.stores += 1
+                    gc.collect()
+                    memory = memory or resident()
+                await run.start()
             if tell is not None and i % 50_000 == 49_999:
-                tell(f"{i + 1} streams, {len(coverage.seen)} lines, {len(corpus)} in the corpus")
-        witness.connection_lost(None)
-        for session in [s for s in broker.sessions.values() if s.connection is None]:
-            broker._end(session)
-        out.sessions_left, out.subscriptions_left = len(broker.sessions), broker.tree.count
-        broker.connections.clear()
-    out.lines, out.corpus = len(coverage.seen), len(corpus)
+                grown = (resident() - memory) / 2**20 if memory else 0.0
+                words = f"{i + 1} streams, {len(run.coverage.seen)} lines, {len(run.corpus)} in the corpus"
+                tell(f"{words}, {len(out.errors)} errors, {grown:+.1f} MiB, {time.monotonic() - began:.0f} s")
+        await run.stop()
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+        log.propagate = True
+    gc.collect()
+    out.memory = resident() - memory if memory else 0
+    out.lines, out.corpus, out.seconds = len(run.coverage.seen), len(run.corpus), time.monotonic() - began
     return out
 
 
@@ -187,19 +333,23 @@ def _attach(broker: Broker, take: Callable[[bytes], object]) -> Connection:
 
 def run(streams: int, seed: int = 1, tell: Callable[[str], object] | None = None) -> Outcome:
     """Feed `streams` mutated streams to a fresh broker and say what came of it."""
-    return asyncio.run(_run(streams, seed, tell))
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_run(streams, seed, tell, Path(folder)))
 
 
 def main() -> int:
-    """Run from the shell; exit status 1 after any crash, loss or leak."""
+    """Run from the shell; exit status 1 after any crash, loss, leak or forbidden message."""
     parser = argparse.ArgumentParser(description="Feed mutated byte streams to the broker.")
     parser.add_argument("--streams", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     outcome = run(options.streams, options.seed, lambda line: print(line, flush=True))
     print(outcome)
-    left = outcome.sessions_left or outcome.subscriptions_left
-    return 1 if outcome.errors or outcome.witness_lost or left else 0
+    return 0 if outcome.clean and outcome.memory < MEMORY else 1
+
+
+MEMORY = 64 * 2**20
+"""Bytes by which a long run may grow: the corpus, and what the allocator keeps."""
 
 
 if __name__ == "__main__":

@@ -7,18 +7,36 @@ from __future__ import annotations
 
 import json
 import time
+from asyncio import TimerHandle
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from itertools import chain, islice
+from typing import Protocol
 
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.packets import WAIT_FOR_ALL
+from voicewire.mqtt.protocols import Peer
 
-if TYPE_CHECKING:
-    from asyncio import TimerHandle
+CUT = 0x80
+"""Bit in the first byte of a report: not everybody is listed."""
+MOST = 65535
+"""Ids that one list of a report can hold."""
+ENTRY = 50
+"""Bytes that one id of a report counts for, beside its text and its answer."""
 
-    from voicewire.mqtt.session import Session
+
+class Publisher(Protocol):
+    """What a hold knows of the session whose message it is."""
+
+    client_id: str
+    durable: bool
+    ended: bool
+    connection: Peer | None
+    reports: list[str]
+    received: dict[int, Hold | None]
+    held: dict[int, Hold] | None
+    open_holds: int
 
 
 class Status(IntEnum):
@@ -57,15 +75,26 @@ class Report:
         Client id -> microseconds after the broker had the PUBLISH, and the data that the answer carried.
     missing : dict
         Client id -> reason.
+    cut : bool
+        There are more than are listed: a report has a greatest size.
     """
 
     status: Status
     acknowledged: dict[str, tuple[int, bytes]] = field(default_factory=dict)
     missing: dict[str, Missing] = field(default_factory=dict)
+    cut: bool = False
 
     def encode(self) -> bytes:
-        """Return the bytes that follow the packet id in a PUBREC of QoS 3."""
-        out = [bytes((self.status,)), len(self.acknowledged).to_bytes(2, "big")]
+        """Return the bytes that follow the packet id in a PUBREC of QoS 3.
+
+        Raises
+        ------
+        MalformedError
+            If one of the lists has more than 65,535 ids.
+        """
+        if max(len(self.acknowledged), len(self.missing)) > MOST:
+            raise MalformedError(f"a report lists at most {MOST} ids")
+        out = [bytes((self.status | (CUT if self.cut else 0),)), len(self.acknowledged).to_bytes(2, "big")]
         for name, (micros, data) in self.acknowledged.items():
             raw = name.encode()
             out += [len(raw).to_bytes(2, "big"), raw, min(micros, 2**32 - 1).to_bytes(4, "big")]
@@ -98,7 +127,8 @@ class Report:
             return int.from_bytes(take(n), "big")
 
         try:
-            status = Status(number(1))
+            first = number(1)
+            status = Status(first & ~CUT)
             acknowledged = {}
             for _ in range(number(2)):
                 name = take(number(2)).decode()
@@ -110,7 +140,7 @@ class Report:
             raise MalformedError(f"not a report: {error}") from None
         if pos != len(data):
             raise MalformedError("bytes behind the report of a PUBREC")
-        return cls(status, acknowledged, missing)
+        return cls(status, acknowledged, missing, first >= CUT)
 
 
 class Hold:
@@ -130,16 +160,18 @@ class Hold:
         The answer is a :class:`Report`, and comes in any case.
     settled : callable
         Called once with the hold when it is decided.
+    room : int
+        Bytes of ids and answers that its report may have.
     """
 
     __slots__ = (
-        "acknowledged", "address", "missing", "named", "need", "number", "packet_id", "publisher", "qos", "report",
-        "settled", "started", "status", "timer", "waiting",
+        "acknowledged", "address", "begun", "cut", "kept", "missing", "named", "need", "number", "packet_id",
+        "publisher", "qos", "report", "room", "settled", "started", "status", "timer", "waiting",
     )  # fmt: skip
 
     def __init__(
         self,
-        publisher: Session,
+        publisher: Publisher,
         packet_id: int,
         qos: int,
         need: int,
@@ -147,6 +179,7 @@ class Hold:
         report: bool,
         address: str,
         settled: Callable[[Hold], None],
+        room: int = 2**20,
     ) -> None:
         self.publisher = publisher
         self.packet_id = packet_id
@@ -163,6 +196,10 @@ class Hold:
         self.status: Status | None = None
         self.timer: TimerHandle | None = None
         self.number = 0
+        self.begun = False
+        self.room = room
+        self.kept = 0
+        self.cut = False
 
     def expect(self, client_id: str) -> None:
         """`client_id` is sent the message in a way that it can acknowledge."""
@@ -183,7 +220,9 @@ class Hold:
             self.need = len(self.named) or len(self.waiting) + len(self.acknowledged) or 1
         elif not self.need:
             self.need = 1
-        self._check()
+        self.begun = True
+        if self.status is None:
+            self._check()
 
     def acknowledge(self, client_id: str, data: bytes = b"") -> None:
         """Count a subscriber; once only, however often it answers."""
@@ -191,6 +230,9 @@ class Hold:
             self.waiting.remove(client_id)
             if self.missing:
                 self.missing.pop(client_id, None)
+            self.kept += len(data)
+            if self.kept > self.room:
+                data, self.cut = b"", True
             self.acknowledged[client_id] = (int((time.monotonic() - self.started) * 1e6), data)
             if not self.waiting or len(self.acknowledged) >= self.need:
                 self._check()
@@ -208,6 +250,8 @@ class Hold:
             self._settle(Status.TIMEOUT)
 
     def _check(self) -> None:
+        if not self.begun:
+            return  # it is still being handed out: neither "all" nor "nobody" is known
         if len(self.acknowledged) >= self.need:
             self._settle(Status.COMPLETE)
         elif not self.waiting:
@@ -221,10 +265,23 @@ class Hold:
         self.settled(self)
 
     def outcome(self) -> Report:
-        """Return the report as it stands."""
-        missing = dict.fromkeys(sorted(self.waiting), Missing.NO_ANSWER) | self.missing
+        """Return the report as it stands, as far as there is room."""
         status = Status.TIMEOUT if self.status is None else self.status
-        return Report(status, self.acknowledged, missing)
+        room = self.room
+        acknowledged: dict[str, tuple[int, bytes]] = {}
+        for name, (micros, data) in self.acknowledged.items():
+            room -= ENTRY + len(name.encode()) + len(data)
+            if room < 0:
+                break
+            acknowledged[name] = micros, data
+        silent = sorted(islice(self.waiting, max(0, room) // ENTRY + 1))
+        missing: dict[str, Missing] = {}
+        for name, why in chain(((x, Missing.NO_ANSWER) for x in silent), self.missing.items()):
+            room -= ENTRY + len(name.encode())
+            if room < 0:
+                break
+            missing[name] = why
+        return Report(status, acknowledged, missing, self.cut or room < 0)
 
     def as_json(self) -> str:
         """Return the outcome for those who cannot receive a :class:`Report` (unmodified clients, the store)."""
@@ -236,6 +293,7 @@ class Hold:
                 "acknowledged": {name: micros for name, (micros, _) in report.acknowledged.items()},
                 "missing": {name: reason.words for name, reason in report.missing.items()},
             }
+            | ({"cut": True} if report.cut else {})
         )
 
     def dump(self) -> str:
@@ -256,10 +314,11 @@ class Hold:
         )
 
     @classmethod
-    def restore(cls, text: str, publisher: Session, settled: Callable[[Hold], None]) -> Hold:
+    def restore(cls, text: str, publisher: Publisher, settled: Callable[[Hold], None]) -> Hold:
         """Read what :meth:`dump` wrote."""
         d = json.loads(text)
         hold = cls(publisher, d["packet_id"], d["qos"], d["need"], d["named"], d["report"], d["address"], settled)
+        hold.begun = True
         hold.acknowledged = {k: (t, bytes.fromhex(x)) for k, (t, x) in d["acknowledged"].items()}
         hold.missing = {k: Missing(v) for k, v in d["missing"].items()}
         hold.waiting = set(d["waiting"])

@@ -3,88 +3,101 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
+import logging
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from voicewire.mqtt.broker import Broker
-    from voicewire.mqtt.session import Session
+from voicewire.mqtt.config import Limits
 
 
-class Pressure(asyncio.Protocol):
-    """What a connection knows of those that wait for it (`waiters`) and those that it waits for (`blockers`)."""
+class Throttled(Protocol):
+    """What back-pressure needs of a connection."""
 
-    __slots__ = (
-        "blockers", "broker", "closing", "congested", "out_size", "seen", "session", "stall_mark", "stall_timer",
-        "stalled", "transport", "waiters",
-    )  # fmt: skip
-
-    def __init__(self, broker: Broker) -> None:
-        self.broker = broker
-        self.transport: asyncio.Transport = cast(asyncio.Transport, None)
-        self.session: Session | None = None
-        self.closing = False
-        self.seen = broker.loop.time()
-        self.out_size = 0
-        self.congested = False
-        self.stalled = False
-        self.stall_mark = 0
-        self.stall_timer: asyncio.TimerHandle | None = None
-        self.blockers: set[Pressure] | None = None
-        self.waiters: set[Pressure] | None = None
+    pressure: Pressure
+    transport: asyncio.Transport
 
     @property
     def name(self) -> str:
         """How the log calls this client."""
-        raise NotImplementedError
 
-    def pressed(self) -> bool:
-        """Is this client behind?"""
-        session = self.session
-        return self.congested or bool(session and session.queue and len(session.queue) > 1000)
+    def progress(self) -> int:
+        """Return how many bytes wait for this client; if it reads, they become fewer."""
+
+    def judge(self) -> None:
+        """Work out anew whether publishers have to wait for this client."""
+
+    def read_again(self) -> None:
+        """Read from the client, if nothing else forbids it."""
+
+
+class Pressure:
+    """Of one connection: those that wait for it (`waiters`) and those that it waits for (`blockers`)."""
+
+    __slots__ = ("blockers", "limits", "log", "loop", "mark", "owner", "since", "stalled", "timer", "waiters")
+
+    def __init__(self, owner: Throttled, limits: Limits, loop: asyncio.AbstractEventLoop, log: logging.Logger) -> None:
+        self.owner = owner
+        self.limits = limits
+        self.loop = loop
+        self.log = log
+        self.stalled = False
+        self.mark = 0
+        self.since = 0.0
+        self.timer: asyncio.TimerHandle | None = None
+        self.blockers: set[Pressure] | None = None
+        self.waiters: set[Pressure] | None = None
 
     def hold_back(self, publisher: Pressure) -> None:
         """Read no more from `publisher` until this client has caught up, or is given up as stalled."""
+        if self.stalled:
+            return
         if self.waiters is None:
             self.waiters = set()
         self.waiters.add(publisher)
         if publisher.blockers is None:
             publisher.blockers = set()
         publisher.blockers.add(self)
-        publisher.transport.pause_reading()
-        if self.stall_timer is None:
-            self.stall_mark = self._progress()
-            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
-
-    def _progress(self) -> int:
-        session = self.session
-        return self.transport.get_write_buffer_size() + self.out_size + (session.load if session else 0)
+        publisher.owner.transport.pause_reading()
+        if self.timer is None:
+            self.mark = self.owner.progress()
+            self.since = self.loop.time()
+            self.timer = self.loop.call_later(self.limits.stall, self._watch)
+        self.owner.judge()
 
     def _watch(self) -> None:
-        """A client that has taken nothing in `stall` seconds holds nobody back any longer."""
-        self.stall_timer = None
+        """Who has taken nothing in `stall` seconds, or was waited for too long, holds nobody back any longer."""
+        self.timer = None
         if not self.waiters:
             return
-        mark = self._progress()
-        if mark < self.stall_mark:
-            self.stall_mark = mark
-            self.stall_timer = self.broker.loop.call_later(self.broker.config.limits.stall, self._watch)
+        mark = self.owner.progress()
+        if mark < self.mark and self.loop.time() - self.since < self.limits.max_hold_back:
+            self.mark = mark
+            self.timer = self.loop.call_later(self.limits.stall, self._watch)
             return
-        self.broker.log.warning("%s reads nothing: publishers no longer wait for it", self.name)
+        why = "nothing" if mark >= self.mark else "too slowly"
+        self.log.warning("%s reads %s: publishers no longer wait for it", self.owner.name, why)
         self.release()
         self.stalled = True
+        self.owner.judge()
 
     def release(self) -> None:
         """Let the publishers go on that waited for this client."""
         self.stalled = False
-        if self.stall_timer is not None:
-            self.stall_timer.cancel()
-            self.stall_timer = None
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
         waiters, self.waiters = self.waiters, None
         for publisher in waiters or ():
             if publisher.blockers is not None:
                 publisher.blockers.discard(self)
                 if not publisher.blockers:
                     publisher.blockers = None
-                    if not publisher.closing and not publisher.congested and not self.broker.stuck:
-                        publisher.seen = self.broker.loop.time()
-                        publisher.transport.resume_reading()
+                    publisher.owner.read_again()
+        self.owner.judge()
+
+    def forget(self) -> None:
+        """This client is gone: nobody waits for it, and it waits for nobody."""
+        self.release()
+        blockers, self.blockers = self.blockers, None
+        for blocker in blockers or ():
+            if blocker.waiters is not None:
+                blocker.waiters.discard(self)

@@ -47,9 +47,17 @@ class External:
 
     def resident(self) -> int:
         """Return the resident memory of the process in bytes (Linux)."""
-        text = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
-        found = re.search(r"VmRSS:\s+(\d+) kB", text)
-        return int(found[1]) * 1024 if found else 0
+        return resident(self.pid)
+
+
+def resident(pid: int | str = "self") -> int:
+    """Return the resident memory of a process in bytes, or 0 where that cannot be known (not Linux)."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    found = re.search(r"VmRSS:\s+(\d+) kB", text)
+    return int(found[1]) * 1024 if found else 0
 
 
 def free_port() -> int:
@@ -109,37 +117,75 @@ def _is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
+START, STOP = 60.0, 10.0
+"""Seconds within which a broker must listen, or is stopped; seconds within which it must end, or is killed."""
+
+
 @contextlib.contextmanager
 def running(command: list[str], port: int) -> Iterator[int]:
     """Run `command` until the block ends; yields its process id once it listens on `port`."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = start(command, port)
     try:
-        wait_for_port(port, process)
         yield process.pid
     finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+        stop(process)
 
 
-def wait_for_port(port: int, process: subprocess.Popen[bytes], timeout: float = 15.0) -> None:
-    """Wait until `process` listens on `port`.
+def start(command: list[str], port: int, timeout: float = START) -> subprocess.Popen[bytes]:
+    """Start `command` and wait until it listens on `port`; if it does not in time, it is stopped.
+
+    Parameters
+    ----------
+    command : list of str
+        Program and arguments.
+    port : int
+        Port on 127.0.0.1.
+    timeout : float
+        Seconds to wait.
 
     Raises
     ------
     RuntimeError
         If it ends, or does not listen in time; with its last words.
     """
+    with tempfile.TemporaryFile() as words:  # a pipe that nobody reads would stop a broker that logs much
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=words)
+        try:
+            wait_for_port(port, process, timeout)
+        except BaseException as error:
+            stop(process)
+            if not isinstance(error, RuntimeError):
+                raise
+            words.seek(0)
+            last = words.read().decode(errors="replace").strip()[-500:]
+            raise RuntimeError(f"{error}: {last}" if last else str(error)) from None
+    return process
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End `process` politely, and after `STOP` seconds by force."""
+    process.terminate()
+    try:
+        process.wait(STOP)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes], timeout: float = START) -> None:
+    """Wait until `process` listens on `port`; :func:`start` does this, and stops what does not.
+
+    Raises
+    ------
+    RuntimeError
+        If it ends, or does not listen in time.
+    """
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         if process.poll() is not None:
-            words = process.stderr.read().decode(errors="replace") if process.stderr else ""
-            raise RuntimeError(f"the broker ended with status {process.returncode}: {words.strip()[-500:]}")
+            raise RuntimeError(f"the broker ended with status {process.returncode}")
         with contextlib.suppress(OSError):
             socket.create_connection(("127.0.0.1", port), 0.2).close()
             return
         time.sleep(0.01)
-    raise RuntimeError(f"the broker does not listen on port {port}")
+    raise RuntimeError(f"the broker does not listen on port {port} after {timeout:g} s")

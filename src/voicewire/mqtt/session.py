@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
-from voicewire.mqtt.packets import encode_length
+from voicewire.mqtt.config import Permissions
+from voicewire.mqtt.hold import Hold
+from voicewire.mqtt.packets import Will, encode_length
+from voicewire.mqtt.protocols import Peer
 
-if TYPE_CHECKING:
-    from voicewire.mqtt.config import Permissions
-    from voicewire.mqtt.connection import Connection
-    from voicewire.mqtt.hold import Hold
-    from voicewire.mqtt.packets import Will
+OVERHEAD = 100
+"""Bytes that a waiting message costs beside its topic and payload."""
 
 
 class Message:
-    """An application message inside the broker; shared by all its subscribers."""
+    """An application message inside the broker; shared by all its subscribers. `size` is what it counts for."""
 
-    __slots__ = ("hold", "payload", "retain", "topic")
+    __slots__ = ("hold", "payload", "retain", "size", "topic")
 
     def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
         self.topic = topic
         self.payload = payload
         self.retain = retain
         self.hold = hold
+        self.size = len(topic) + len(payload) + OVERHEAD
 
     def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
         """Return the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0."""
@@ -38,6 +38,7 @@ class Message:
 
 RELEASED = Message(b"", b"")
 """Stands in `Session.inflight` for a message whose PUBREC has come: only its PUBCOMP is missing."""
+RELEASED.size = 0
 
 Outgoing = tuple[Message, int, int]
 """Message, QoS, and its number in the store (0: not stored)."""
@@ -48,30 +49,41 @@ class Session:
 
     `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
     place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
-    whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one.
+    whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one; `open_holds` counts the
+    holds in `received` and `held`, `load` the bytes in `inflight` and `queue`, `filter_bytes` those of all filters.
+    `permissions` is None until they are known, and nothing may be read until then. `reports` are the filters
+    below `$e2e/`. A session that has `ended` gets nothing any more.
     """
 
     __slots__ = (
-        "clean", "client_id", "connection", "durable", "held", "inflight", "load", "next_id", "permissions",
-        "qos3", "queue", "received", "subscriptions", "username", "will",
+        "clean", "client_id", "connection", "durable", "ended", "filter_bytes", "held", "inflight", "load", "next_id",
+        "open_holds", "permissions", "qos3", "queue", "received", "reports", "subscriptions", "username", "will",
     )  # fmt: skip
 
     def __init__(self, client_id: str, clean: bool) -> None:
         self.client_id = client_id
         self.clean = clean
         self.durable = False
-        self.connection: Connection | None = None
+        self.ended = False
+        self.connection: Peer | None = None
         self.subscriptions: dict[str, int] = {}
+        self.filter_bytes = 0
+        self.reports: list[str] = []
         self.inflight: dict[int, Outgoing] = {}
         self.queue: deque[Outgoing] | None = None
         self.received: dict[int, Hold | None] = {}
         self.held: dict[int, Hold] | None = None
+        self.open_holds = 0
         self.load = 0
         self.next_id = 1
         self.qos3 = False
         self.permissions: Permissions | None = None
         self.username: str | None = None
         self.will: Will | None = None
+
+    def may_read(self, topic: bytes) -> bool:
+        """May the client be sent a message on `topic`?"""
+        return self.permissions is not None and self.permissions.may_read(topic.decode())
 
     def take_id(self) -> int:
         """Return a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number."""
@@ -87,8 +99,27 @@ class Session:
             self.queue = deque()
         return self.queue
 
+    def subscribe(self, pattern: str, qos: int) -> None:
+        """Note a subscription."""
+        if pattern not in self.subscriptions:
+            self.filter_bytes += len(pattern.encode())
+            if pattern.startswith("$e2e/"):
+                self.reports.append(pattern)
+        self.subscriptions[pattern] = qos
+
+    def unsubscribe(self, pattern: str) -> bool:
+        """Forget a subscription; was there one?"""
+        if self.subscriptions.pop(pattern, None) is None:
+            return False
+        self.filter_bytes -= len(pattern.encode())
+        if pattern.startswith("$e2e/"):
+            self.reports.remove(pattern)
+        return True
+
     def holds(self) -> list[Hold]:
         """Return the holds for which this client is the publisher."""
+        if not self.open_holds:
+            return []
         return [h for h in self.received.values() if h is not None] + list((self.held or {}).values())
 
 
@@ -113,9 +144,11 @@ class Route:
         key = size << 2 | qos
         head = self.heads.get(key)
         if head is None:
-            if len(self.heads) >= 16:
-                self.heads.clear()
             length = 2 + len(self.topic) + (0, 2, 2, 4)[qos] + size
             head = bytes((0x30 | qos << 1,)) + encode_length(length)
-            head = self.heads[key] = head + len(self.topic).to_bytes(2, "big") + self.topic
+            head += len(self.topic).to_bytes(2, "big") + self.topic
+            if len(self.topic) <= 256:
+                if len(self.heads) >= 16:
+                    self.heads.clear()
+                self.heads[key] = head
         return head

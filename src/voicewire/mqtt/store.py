@@ -6,16 +6,14 @@ either still the sender's or already the store's: that is what makes QoS 2 exact
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from voicewire.mqtt.hold import Hold
+from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Message, Session
-
-if TYPE_CHECKING:
-    from voicewire.mqtt.core import Core
 
 VERSION = 1
 SCHEMA = """
@@ -28,6 +26,7 @@ create table if not exists outgoing (number integer primary key, client text, pa
 create index if not exists outgoing_client on outgoing (client);
 create table if not exists received (client text, packet_id int, primary key (client, packet_id)) without rowid;
 create table if not exists holds (number integer primary key, client text, state text);
+create index if not exists holds_client on holds (client);
 """
 
 
@@ -41,11 +40,17 @@ class Store:
     Parameters
     ----------
     path : Path
-        SQLite file, made if it does not exist.
+        SQLite file, made if it does not exist. It and its log can be read and written by its owner only.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be used, or is another version's.
     """
 
     def __init__(self, path: Path | str) -> None:
         try:
+            _make_private(Path(path))
             self._db = sqlite3.connect(path, isolation_level=None, timeout=0)
             self._db.execute("pragma journal_mode=wal")
             self._db.execute("pragma locking_mode=exclusive")
@@ -56,8 +61,9 @@ class Store:
             self._db.execute("begin immediate")
             self._db.execute("commit")
             self._db.executescript(SCHEMA + f"pragma user_version={VERSION};")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise StoreError(f"cannot use {path} as a store: {error}") from None
+        self._changed: dict[Hold, None] = {}
         self._todo: list[tuple[str, tuple[object, ...]]] = []
         (last,) = self._db.execute("select max(number) from outgoing").fetchone()
         (last_hold,) = self._db.execute("select max(number) from holds").fetchone()
@@ -67,7 +73,7 @@ class Store:
     @property
     def pending(self) -> bool:
         """Is there anything to commit?"""
-        return bool(self._todo)
+        return bool(self._todo or self._changed)
 
     def execute(self, sql: str) -> None:
         """Run one statement outside the journal (tests use it to make the disk full)."""
@@ -82,6 +88,10 @@ class Store:
             If that fails (disk full); the journal is kept and can be committed later.
         """
         todo = self._todo
+        for hold in self._changed:
+            state = (hold.number, hold.publisher.client_id, hold.dump())
+            todo.append(("insert or replace into holds values (?, ?, ?)", state))
+        self._changed.clear()
         if not todo:
             return
         execute = self._db.execute
@@ -110,6 +120,8 @@ class Store:
 
     def forget(self, client: str) -> None:
         """A kept session has ended, with all that belongs to it."""
+        for hold in [h for h in self._changed if h.publisher.client_id == client]:
+            del self._changed[hold]
         for table in ("sessions", "subscriptions", "outgoing", "received", "holds"):
             self._todo.append((f"delete from {table} where client = ?", (client,)))
 
@@ -168,43 +180,60 @@ class Store:
         return hold.number
 
     def keep(self, hold: Hold) -> None:
-        """The state of a hold has changed."""
-        values = (self._numbered(hold), hold.publisher.client_id, hold.dump())
-        self._todo.append(("insert or replace into holds values (?, ?, ?)", values))
+        """The state of a hold has changed; however often it does in a tick, it is written once."""
+        self._numbered(hold)
+        self._changed[hold] = None
 
     def drop_hold(self, hold: Hold) -> None:
         """Nobody waits for this hold any more."""
+        self._changed.pop(hold, None)
         self._todo.append(("delete from holds where number = ?", (hold.number,)))
 
     # ------------------------------------------------------------------ after a restart
-    def load(self, core: Core, settled: Callable[[Hold], None]) -> None:
-        """Give `core` back what the broker knew when it ended."""
+    def load(self, router: Router, settled: Callable[[Hold], None]) -> dict[Hold, set[str]]:
+        """Give `router` back what the broker knew when it ended.
+
+        Parameters
+        ----------
+        router : Router
+            Gets sessions, subscriptions and retained messages.
+        settled : callable
+            What a hold calls when it is decided.
+
+        Returns
+        -------
+        dict
+            Each hold, and the client ids that can still acknowledge its message.
+        """
         rows = self._db.execute
         for client, username in rows("select client, username from sessions"):
-            session = core.sessions[client] = Session(client, clean=False)
+            session = router.sessions[client] = Session(client, clean=False)
             session.durable, session.username = True, username
+            session.permissions = router.permissions(username, client)
         for client, pattern, qos in rows("select client, filter, qos from subscriptions"):
-            session = core.sessions[client]
-            session.subscriptions[pattern] = qos
+            session = router.sessions[client]
+            session.subscribe(pattern, qos)
             session.qos3 |= qos == 3
-            core.tree.add(pattern, session, qos)
+            router.tree.add(pattern, session, qos)
         for topic, payload, qos in rows("select topic, payload, qos from retained"):
-            core.retained[topic] = (Message(topic.encode(), payload, True), qos)
+            message = Message(topic.encode(), payload, True)
+            router.retained[topic] = (message, qos)
+            router.retained_bytes += message.size
         holds: dict[int, Hold] = {}
         for number, client, state in rows("select number, client, state from holds"):
-            hold = holds[number] = Hold.restore(state, core.sessions[client], settled)
+            hold = holds[number] = Hold.restore(state, router.sessions[client], settled)
             hold.number = number
-            core.holds_open += hold.status is None
         for client, packet_id in rows("select client, packet_id from received"):
-            core.sessions[client].received[packet_id] = None
+            router.sessions[client].received[packet_id] = None
         for hold in holds.values():
             hold.publisher.received[hold.packet_id] = hold
+            hold.publisher.open_holds += 1
         order = "select number, client, packet_id, qos, released, topic, payload, retain, hold from outgoing"
         waiting: dict[Hold, set[str]] = {h: set() for h in holds.values()}
         for number, client, packet_id, qos, released, topic, payload, retain, hold_no in rows(
             order + " order by case when packet_id = 0 then 1 else 0 end, sent, number"
         ):
-            session = core.sessions[client]
+            session = router.sessions[client]
             found = holds.get(hold_no)
             message = RELEASED if released else Message(topic, payload, bool(retain), found)
             if found is not None and not released:
@@ -214,5 +243,14 @@ class Store:
                 session.next_id = packet_id % 65535 + 1
             else:
                 session.waiting_line().append((message, qos, number))
-            session.load += len(message.payload)
-        core.restored(waiting)
+                router.waiting_bytes += message.size
+            session.load += message.size
+        return waiting
+
+
+def _make_private(path: Path) -> None:
+    """Make the file if it is not there, and let nobody but its owner read it or its log, which takes over its mode."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        if name.exists():
+            name.chmod(0o600)

@@ -1,0 +1,112 @@
+"""What is to be written, and when: once a tick for each connection, after the store has it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+
+from voicewire.mqtt.protocols import Journal, Peer
+
+PATIENCE = 0.005
+"""Seconds for which a PUBREL may be put off in favour of a publisher that waits."""
+RETRY = 1.0
+"""Seconds between two tries to write to a store that cannot be written to."""
+
+
+class Outbox:
+    """Connections with something to write, and the store that comes first.
+
+    Parameters
+    ----------
+    log : logging.Logger
+        Told when the store cannot be written.
+    halt : callable
+        Called with True when it cannot, and with False when it can again: nobody is read from in between.
+    """
+
+    def __init__(self, log: logging.Logger, halt: Callable[[bool], None]) -> None:
+        self.dirty: list[Peer] = []
+        self.patient: list[Peer] = []
+        self.store: Journal | None = None
+        self.stuck = False
+        self.loop: asyncio.AbstractEventLoop
+        self._log = log
+        self._halt = halt
+        self._due = False
+
+    def flush(self) -> None:
+        """Write what has collected; with a store, commit first, once for all that this tick brings."""
+        if self.store is not None and (self.store.pending or self._due):
+            if not self._due:
+                self._due = True
+                self.loop.call_soon(self._commit_and_write)
+            return
+        self._write()
+
+    def _write(self) -> None:
+        dirty = self.dirty
+        if dirty:
+            self.dirty = []
+            for connection in dirty:
+                try:
+                    if not connection.transport.is_closing():
+                        connection.write()
+                    else:
+                        connection.dirty = False
+                except Exception as error:
+                    connection.broke(error)
+
+    def _commit_and_write(self) -> None:
+        if self.commit():
+            self._due = False
+            self._write()
+        else:
+            self.loop.call_later(RETRY, self._commit_and_write)
+
+    def commit(self) -> bool:
+        """Commit to the store.
+
+        If it cannot be written (disk full), nobody is read from or answered until it can: no message is
+        acknowledged that could be lost, and none is lost.
+        """
+        if self.store is None:
+            return True
+        try:
+            self.store.commit()
+        except sqlite3.Error as error:
+            if not self.stuck:
+                self._log.error("the store cannot be written (%s): everything waits until it can", error)
+                self.stuck = True
+                self._halt(True)
+            return False
+        if self.stuck:
+            self.stuck = False
+            self._log.warning("the store can be written again")
+            self._halt(False)
+        return True
+
+    # ------------------------------------------------------------------ what can wait
+    def put_off(self, connection: Peer) -> None:
+        """Write to `connection` with whatever comes next for it, or once no publisher waits, `PATIENCE` at most.
+
+        When 80 subscribers answer at once, the last answer is what a publisher waits for. PUBRELs to the others
+        would only keep broker, network and subscribers from it.
+        """
+        if not self.patient:
+            self.loop.call_later(PATIENCE, self._patience_over)
+        self.patient.append(connection)
+
+    def end_patience(self) -> None:
+        """Write with the next flush what was put off."""
+        patient, self.patient = self.patient, []
+        for connection in patient:
+            if connection.out and not connection.dirty:
+                connection.dirty = True
+                self.dirty.append(connection)
+
+    def _patience_over(self) -> None:
+        if self.patient:
+            self.end_patience()
+            self.flush()

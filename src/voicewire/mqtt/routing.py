@@ -1,0 +1,468 @@
+"""Where messages go: routes, deliveries, windows and queues, retained messages. Knows connections only as peers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
+from voicewire.mqtt.decode import to_text
+from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.hold import Hold, Missing
+from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.protocols import Journal, Peer
+from voicewire.mqtt.session import RELEASED, Message, Outgoing, Route, Session
+from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
+from voicewire.mqtt.work import SLICE, Work, weight
+
+ORDINARY, END_TO_END, CLOSED = 0, 1, 2
+FIRST = 16
+"""Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
+PIECE = 500
+"""Subscribers that one step of a long delivery serves."""
+
+
+def heavy(subscribers: int, size: int) -> bool:
+    """Is a message of `size` bytes to so many subscribers too much for one slice?"""
+    return subscribers * (1 + (size >> 12)) > SLICE
+
+
+class Router:
+    """Routes messages between sessions.
+
+    Parameters
+    ----------
+    config : Config
+        Limits and access rules.
+    outbox, work : Outbox, Work
+        Where what is to be written collects, and what takes long is done.
+    log : logging.Logger
+        Told what was dropped.
+    """
+
+    def __init__(self, config: Config, outbox: Outbox, work: Work, log: logging.Logger) -> None:
+        self.config = config
+        self.limits = config.limits
+        self.max_inflight = config.limits.max_inflight
+        self.max_load = config.limits.max_queued_bytes
+        self.outbox = outbox
+        self.work = work
+        self.log = log
+        self.store: Journal | None = None
+        self.sessions: dict[str, Session] = {}
+        self.tree: SubscriptionTree[Session] = SubscriptionTree()
+        self.routes: dict[bytes, Route] = {}
+        self.retained: dict[str, tuple[Message, int]] = {}
+        self.retained_bytes = self.route_bytes = self.waiting_bytes = 0
+        self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
+        self.publish_received = self.publish_sent = 0
+        self._own_rules = any("%c" in rule.topic for rule in config.access)
+        self._permissions: dict[str | None, Permissions] = {}
+
+    def permissions(self, user: str | None, client_id: str) -> Permissions:
+        """Return what a client may do; clients of one user share it where no rule names the client id."""
+        if self._own_rules or not self.config.access:
+            return permissions(self.config.access, user, client_id)
+        found = self._permissions.get(user)
+        if found is None:
+            if len(self._permissions) >= 1000:
+                self._permissions.clear()
+            found = self._permissions[user] = permissions(self.config.access, user, client_id)
+        return found
+
+    # ------------------------------------------------------------------ routes
+    def route(self, topic: bytes) -> Route:
+        """Work out where messages on `topic` go, and remember it.
+
+        Only sessions that may read the topic are on the route; who may read is asked anew whenever a route is made,
+        and routes are forgotten whenever a subscription or a session changes.
+
+        Raises
+        ------
+        MalformedError
+            If `topic` may not be published to.
+        """
+        route = self.routes.get(topic)
+        if route is not None:
+            return route
+        name = check_name(to_text(topic))
+        if name.count("/") >= MAX_LEVELS:
+            raise MalformedError(f"a topic with more than {MAX_LEVELS} levels")
+        real, need, kind = name, 0, ORDINARY
+        if name.startswith("$SYS/") or name == "$SYS":
+            kind = CLOSED
+        elif name.startswith("$e2e/"):
+            kind, need, real = self._address(name)
+        asked: dict[Permissions | None, bool] = {None: False, EVERYTHING: True}
+        found = []
+        for entry in self.tree.match(real).items():
+            mine = entry[0].permissions
+            allowed = asked.get(mine)
+            if allowed is None and mine is not None:
+                allowed = asked[mine] = mine.may_read(real)
+            if allowed and not entry[0].ended:
+                found.append(entry)
+        route = Route(real.encode(), real, found, kind)
+        route.need = need
+        self._remember(topic, route)
+        return route
+
+    def _remember(self, topic: bytes, route: Route) -> None:
+        cost = 1000 + 4 * len(topic) + 72 * len(route.subscribers)
+        if self.route_bytes + cost > self.limits.max_route_bytes:
+            self.forget_routes()
+        if cost <= self.limits.max_route_bytes:
+            self.route_bytes += cost
+            self.routes[topic] = route
+
+    def forget_routes(self) -> None:
+        """A subscription or a session has changed: routes are worked out anew when they are needed."""
+        if self.routes:
+            self.routes.clear()
+            self.route_bytes = 0
+
+    @staticmethod
+    def _address(name: str) -> tuple[int, int, str]:
+        """Take `$e2e/<n>/<topic>` apart; `all` for n waits for everyone who can acknowledge."""
+        _, count, *rest = name.split("/", 2)
+        if count in ("report", "hello"):
+            return CLOSED, 0, name
+        if (
+            not (count == "all" or (count.isdecimal() and count.isascii() and len(count) < 6))
+            or not rest
+            or not rest[0]
+        ):
+            raise MalformedError(f"{name[:40]!r} is not of the form $e2e/<n>/<topic>")
+        need = p.WAIT_FOR_ALL if count == "all" else int(count)
+        if need > p.WAIT_FOR_ALL or (need == p.WAIT_FOR_ALL and count != "all"):
+            raise MalformedError(f"$e2e waits for at most {p.WAIT_FOR_ALL - 1} subscribers")
+        if rest[0].startswith("$"):
+            raise MalformedError("an end-to-end message to a topic that begins with $")
+        return END_TO_END, need, rest[0]
+
+    # ------------------------------------------------------------------ messages to subscribers
+    def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:
+        """Pass a run of `count` QoS 0 messages on, as the bytes that they came in."""
+        self.publish_received += count
+        subscribers = route.subscribers
+        if heavy(len(subscribers), len(blob)):
+            self.work.run(self._forward_long(subscribers, blob, count, source), source)
+        else:
+            self._forward(subscribers, blob, count, source)
+
+    def _forward(self, subscribers: Sequence[tuple[Session, int]], blob: bytes, count: int, source: Peer) -> None:
+        for session, _ in subscribers:
+            connection = session.connection
+            if connection is not None:
+                try:
+                    connection.push_qos0(blob, count)
+                    self.publish_sent += count
+                    if connection.slow:
+                        connection.hold_back(source)
+                except Exception as error:
+                    connection.broke(error)
+
+    def _forward_long(
+        self, subscribers: Sequence[tuple[Session, int]], blob: bytes, count: int, source: Peer
+    ) -> Iterator[int]:
+        piece = max(1, PIECE // (1 + (len(blob) >> 12)))
+        for i in range(0, len(subscribers), piece):
+            self._forward(subscribers[i : i + piece], blob, count, source)
+            yield piece * (1 + (len(blob) >> 12))
+
+    def deliver(
+        self,
+        route: Route,
+        payload: bytes,
+        qos: int,
+        retain: bool,
+        source: Peer | None,
+        hold: Hold | None = None,
+        answer: bytes = b"",
+    ) -> None:
+        """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
+
+        When all have it, its hold begins, and `answer` goes to its `source`.
+        """
+        self.publish_received += 1
+        if retain:
+            self.retain(route, payload, min(qos, 2))
+        message = Message(route.topic, payload, False, hold) if qos else None
+        subscribers = route.subscribers
+        if heavy(len(subscribers), len(payload)):
+            self.work.run(self._deliver_long(route, message, payload, qos, source, hold, answer), source)
+            return
+        self._hand_out(subscribers, route, message, payload, qos, source, hold)
+        self._handed_out(source, hold, answer)
+
+    def _deliver_long(
+        self, route: Route, message: Message | None, payload: bytes, qos: int, source: Peer | None, hold: Hold | None,
+        answer: bytes,
+    ) -> Iterator[int]:  # fmt: skip
+        subscribers = route.subscribers
+        piece = max(1, PIECE // (1 + (len(payload) >> 12)))
+        for i in range(0, len(subscribers), piece):
+            there = [entry for entry in subscribers[i : i + piece] if not entry[0].ended]
+            self._hand_out(there, route, message, payload, qos, source, hold)
+            yield piece * (1 + (len(payload) >> 12))
+        self._handed_out(source, hold, answer)
+
+    def _handed_out(self, source: Peer | None, hold: Hold | None, answer: bytes) -> None:
+        if hold is not None:
+            hold.begin()
+            self.keep(hold)
+        if answer and source is not None:
+            source.push(answer)
+
+    def _hand_out(
+        self, subscribers: Sequence[tuple[Session, int]], route: Route, message: Message | None, payload: bytes,
+        qos: int, source: Peer | None, hold: Hold | None,
+    ) -> None:  # fmt: skip
+        whole = b""
+        for session, granted in subscribers:
+            if hold is not None and len(self.outbox.dirty) >= FIRST:
+                self.outbox.flush()
+            q = qos if qos < granted else granted
+            connection = session.connection
+            try:
+                if not q or message is None:
+                    if hold is not None:
+                        hold.cannot(session.client_id, Missing.QOS_0)
+                    if connection is None:
+                        continue
+                    whole = whole or route.head(0, len(payload)) + payload
+                    connection.push_qos0(whole, 1)
+                    self.publish_sent += 1
+                elif hold is None or session.client_id not in hold.acknowledged:
+                    self.send(session, connection, message, q, route)
+                if source is not None and connection is not None and (connection.slow or session.queue):
+                    connection.hold_back(source)
+            except Exception as error:
+                if connection is None:
+                    self.log.exception("a message for %r has failed: %r", session.client_id, error)
+                else:
+                    connection.broke(error)
+
+    def send(self, session: Session, connection: Peer | None, message: Message, qos: int, route: Route | None) -> None:
+        """Send `message` at QoS 1-3, or let it wait for the window, or for the client."""
+        inflight = session.inflight
+        if (
+            connection is None
+            or session.queue
+            or connection.congested
+            or len(inflight) >= self.max_inflight
+            or session.load > self.max_load
+        ):
+            self._enqueue(session, message, qos)
+            return
+        packet_id = session.next_id
+        if packet_id in inflight or packet_id == 65535:
+            packet_id = session.take_id()
+        else:
+            session.next_id = packet_id + 1
+        number = 0
+        if session.durable and self.store is not None:
+            number = self.store.outgoing(session.client_id, packet_id, qos, message)
+        if message.hold is not None:
+            message.hold.expect(session.client_id)
+        inflight[packet_id] = (message, qos, number)
+        session.load += message.size
+        self.publish_sent += 1
+        if route is None or message.retain:
+            connection.push(message.encode(qos, packet_id))
+        else:
+            payload = message.payload
+            extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
+            connection.push(route.head(qos, len(payload)) + extra + payload)
+
+    def _enqueue(self, session: Session, message: Message, qos: int) -> None:
+        limits, size = self.limits, message.size
+        queue, hold = session.waiting_line(), message.hold
+        if (
+            len(queue) >= limits.max_queued
+            or (session.load + size > limits.max_queued_bytes and session.load)
+            or self.waiting_bytes + size > limits.max_waiting_bytes
+        ):
+            self._drop(session)
+            if hold is not None:
+                hold.cannot(session.client_id, Missing.QUEUE_FULL)
+            return
+        number = 0
+        if session.durable and self.store is not None:
+            number = self.store.outgoing(session.client_id, 0, qos, message)
+        if hold is not None:
+            hold.expect(session.client_id)
+            if session.connection is None:
+                hold.cannot(session.client_id, Missing.OFFLINE)
+        session.load += size
+        self.waiting_bytes += size
+        queue.append((message, qos, number))
+
+    def _drop(self, session: Session) -> None:
+        self.dropped += 1
+        if not self.dropped & (self.dropped - 1):
+            self.log.warning("queue of %r is full; %d messages dropped so far", session.client_id, self.dropped)
+
+    def pump(self, session: Session, connection: Peer) -> None:
+        """Send what waits, as far as the window and the client's socket take it."""
+        queue, inflight = session.queue, session.inflight
+        while queue and len(inflight) < self.max_inflight and not connection.full():
+            entry = queue.popleft()
+            message, qos, number = entry
+            self.waiting_bytes -= message.size
+            if session.permissions is not EVERYTHING and not session.may_read(message.topic):
+                self._withdraw(session, entry)
+                continue
+            packet_id = session.take_id()
+            inflight[packet_id] = entry
+            if number and self.store is not None:
+                self.store.sent(number, packet_id)
+            self.publish_sent += 1
+            connection.push(message.encode(qos, packet_id))
+        if not queue:
+            session.queue = None
+
+    def _withdraw(self, session: Session, entry: Outgoing) -> None:
+        """What has waited may not be read any more: the rules have changed, or the client has."""
+        message, _, number = entry
+        session.load -= message.size
+        self.dropped += 1
+        if number and self.store is not None:
+            self.store.done(number)
+        if message.hold is not None:
+            message.hold.lose(session.client_id, Missing.NOT_SUBSCRIBED)
+
+    def resume(self, session: Session, connection: Peer) -> None:
+        """Send again what was on the way when the client was lost [MQTT-4.4.0-1], then what has queued."""
+        for packet_id, entry in list(session.inflight.items()):
+            message, qos, _ = entry
+            if message is RELEASED:
+                connection.push((b"\x66\x02" if qos == 3 else b"\x62\x02") + packet_id.to_bytes(2, "big"))
+            elif session.permissions is not EVERYTHING and not session.may_read(message.topic):
+                del session.inflight[packet_id]
+                self._withdraw(session, entry)
+            else:
+                if message.hold is not None and message.hold.status is None:
+                    message.hold.missing.pop(session.client_id, None)
+                connection.push(message.encode(qos, packet_id, dup=True))
+        if session.queue:
+            for message, _, _ in session.queue:
+                if message.hold is not None and message.hold.status is None:
+                    message.hold.missing.pop(session.client_id, None)
+            self.pump(session, connection)
+
+    def released(self, session: Session, entry: Outgoing, data: bytes) -> None:
+        """A subscriber's PUBREC has come: it has the message."""
+        message, _, number = entry
+        session.load -= message.size
+        if number and self.store is not None:
+            self.store.released(number)
+        hold = message.hold
+        if hold is not None:
+            hold.acknowledge(session.client_id, data)
+            self.keep(hold)
+
+    def finished(self, session: Session, entry: Outgoing, connection: Peer) -> None:
+        """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go."""
+        message, qos, number = entry
+        session.load -= message.size
+        if number and self.store is not None:
+            self.store.done(number)
+        hold = message.hold
+        if qos == 1 and hold is not None:
+            hold.acknowledge(session.client_id)
+            self.keep(hold)
+        if session.queue:
+            self.pump(session, connection)
+        connection.caught_up()
+
+    def keep(self, hold: Hold) -> None:
+        """Let the hold outlive the broker, if its publisher's session does."""
+        publisher = hold.publisher
+        if publisher.durable and self.store is not None and hold.qos > 1 and not publisher.ended:
+            self.store.keep(hold)
+
+    # ------------------------------------------------------------------ sessions that end
+    def end(self, session: Session, holds: Iterator[int]) -> None:
+        """Forget a session: at once for all that comes, in slices what it leaves behind.
+
+        Parameters
+        ----------
+        session : Session
+            The one that ends.
+        holds : iterator of int
+            Steps that give up what it waits for as a publisher.
+        """
+        if self.sessions.get(session.client_id) is session:
+            del self.sessions[session.client_id]
+        session.ended = True
+        if session.subscriptions:
+            self.forget_routes()
+        if session.durable and self.store is not None:
+            self.store.forget(session.client_id)
+        self.waiting_bytes -= sum(message.size for message, _, _ in session.queue or ())
+        self.work.run(self._bury(session, holds))
+
+    def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:
+        yield from holds
+        for pattern in session.subscriptions:
+            self.tree.remove(pattern, session)
+            yield pattern.count("/") + weight(pattern)
+        for message, _, _ in [*session.inflight.values(), *(session.queue or ())]:
+            hold = message.hold
+            if hold is not None:
+                hold.lose(session.client_id, Missing.SESSION_ENDED)
+                self.keep(hold)
+                yield 5 + (len(hold.acknowledged) if hold.status is not None else 0)
+            else:
+                yield 1
+
+    # ------------------------------------------------------------------ retained messages
+    def retain(self, route: Route, payload: bytes, qos: int) -> None:
+        """Keep the last message of a topic; an empty one clears it [MQTT-3.3.1-10]."""
+        name = route.name
+        old = self.retained.get(name)
+        size = self.retained_bytes - (old[0].size if old is not None else 0)
+        if not payload:
+            self.retained.pop(name, None)
+            self.retained_bytes = size
+        else:
+            message = Message(route.topic, payload, True)
+            size += message.size
+            limits = self.limits
+            if (old is None and len(self.retained) >= limits.max_retained) or size > limits.max_retained_bytes:
+                self.log.warning("not retained, %d topics are: %r", len(self.retained), name[:100])
+                return
+            self.retained[name] = (message, qos)
+            self.retained_bytes = size
+        if self.store is not None and not name.startswith("$SYS/"):
+            self.store.retain(name, payload, qos)
+
+    def retained_for(self, session: Session, connection: Peer, granted: Sequence[tuple[str, int]]) -> Iterator[int]:
+        """Send a new subscriber what is retained, once for each filter [MQTT-3.3.1-6]; yields the steps done."""
+        wild: SubscriptionTree[int] = SubscriptionTree()
+        for i, (pattern, qos) in enumerate(granted):
+            if "+" in pattern or "#" in pattern:
+                wild.add(pattern, i, qos)
+            elif pattern in self.retained:
+                yield self._send_retained(session, connection, pattern, qos)
+            yield pattern.count("/") + weight(pattern)
+        if wild.count:
+            for name in list(self.retained):
+                found = wild.match(name)
+                yield 1 + name.count("/") + weight(name) + len(found)
+                for qos in found.values():
+                    yield self._send_retained(session, connection, name, qos)
+
+    def _send_retained(self, session: Session, connection: Peer, name: str, granted: int) -> int:
+        if name not in self.retained or session.permissions is None or not session.permissions.may_read(name):
+            return 1
+        message, qos = self.retained[name]
+        q = min(qos, granted)
+        if q:
+            self.send(session, connection, message, q, None)
+        else:
+            connection.push_qos0(message.encode(0), 1)
+            self.publish_sent += 1
+        return 3 + (len(message.payload) >> 12)
