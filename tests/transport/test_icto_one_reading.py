@@ -93,6 +93,19 @@ def two(first: str, second: str) -> dict[str, object]:
     return {"participants": (Participant(first, ANN.public.sealing), Participant(second, BOB.public.sealing))}
 
 
+SMALL_ORDER = [
+    bytes.fromhex(key)
+    for y, signs in {
+        "00" * 31: ("00", "80"),
+        "01" + "00" * 30: ("00", "80"),
+        "ec" + "ff" * 30: ("7f", "ff"),
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc": ("05", "85"),
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03": ("7a", "fa"),
+    }.items()
+    for key in (y + signs[0], y + signs[1])
+]
+
+
 def keyed(second: bytes) -> dict[str, object]:
     """Ann, and a second participant with this key."""
     return {"participants": (Participant("ann", ANN.public.sealing), Participant("bob", second))}
@@ -116,6 +129,7 @@ def first(**change: object) -> dict[str, object]:
         ({"ephemeral": other_spelling(HONEST.ephemeral)}, "X25519 key is not"),
         ({"ephemeral": (2**255 - 19).to_bytes(32, "little")}, "X25519 key is not"),
         ({"owner": (2**255 - 18).to_bytes(32, "little")}, "Ed25519 key is not"),
+        *[({"owner": key}, "small order") for key in SMALL_ORDER],
         (two("Zo\u00eb", "Zoe\u0308"), "normalised"),
         (two("ann", "ann\u200b"), "U\\+200B"),
         (two("ann", "b\nb"), "U\\+000A"),
@@ -196,6 +210,17 @@ def test_one_object_one_reading(data: bytes) -> None:
         return
     assert encode(decode(data)) == data
     assert len(readings(data)) == 1
+
+
+@pytest.mark.parametrize("key", SMALL_ORDER, ids=bytes.hex)
+def test_nobody_signs_with_a_key_of_small_order(key: bytes) -> None:
+    """With such a key one made-up signature fits a share of all messages: one object among many passed for signed."""
+    body = Loose(replace(HONEST, owner=key)).bytes()[:-64]
+    zero = b"\x01" + bytes(63)  # R is the neutral point, S is 0
+    for created in range(40):
+        forged = body[:28] + struct.pack(">Q", created) + body[36:] + zero
+        with pytest.raises(MalformedError, match="small order"):
+            inspect(forged)
 
 
 @settings(max_examples=200, deadline=None)

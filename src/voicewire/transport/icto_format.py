@@ -25,7 +25,8 @@ is refused too:
 - a time of `LATEST` or later: some languages hold it in a signed integer, some in a double;
 - a name that is not normalised (NFC), or holds characters that are not seen: two names could look alike;
 - a public key whose number is not below 2^255 - 19: it is another way to write a smaller one, so that one key could
-  stand twice in a header.
+  stand twice in a header;
+- an owner's key of small order: some verifiers find one made-up signature of it good for any message.
 
 The chapter that explains it is ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
 """
@@ -51,6 +52,14 @@ MAXIMUM = 2**32 - 1
 LATEST = 2**53
 """Times (s since 1970) lie below this: signed, unsigned and floating-point readers hold each of them exactly."""
 _FIELD = 2**255 - 19  # RFC 7748 and RFC 8032: coordinates are numbers below this
+_WEAK = {0, 1, _FIELD - 1} | {
+    int.from_bytes(bytes.fromhex(y), "little")
+    for y in (
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    )
+}
+"""Ed25519 keys of small order: nobody's, and some verifiers take one signature of theirs for any message."""
 
 
 class IctoError(ValueError):
@@ -216,8 +225,9 @@ def _check_head(o: Sealed) -> None:
         if len(key) != KEY or int.from_bytes(key, "little") >= _FIELD:
             raise MalformedError("an X25519 key is not 32 bytes below 2^255 - 19")
     # Ed25519 keeps the sign of x in the topmost bit (RFC 8032, section 5.1.2)
-    if len(o.owner) != KEY or int.from_bytes(o.owner, "little") % 2**255 >= _FIELD:
-        raise MalformedError("the owner's Ed25519 key is not 32 bytes with a number below 2^255 - 19")
+    y = int.from_bytes(o.owner, "little") % 2**255
+    if len(o.owner) != KEY or y >= _FIELD or y in _WEAK:
+        raise MalformedError("the owner's Ed25519 key is not 32 bytes below 2^255 - 19, or is of small order")
     for name in (*names, *(p.name for p in o.parts)):
         printable_name(name)
     whole_second(o.created, "the time of creation")

@@ -1,0 +1,401 @@
+"""What crosses a network, and a sealed object, to read: counted, opened.
+
+Nothing here is clever. The chapters are woven from these pieces. The counts
+equal those of `voicewire.transport.theory` and of the captures; what opens
+here opens with `voicewire.transport.icto`, which refuses more besides.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import (
+    X25519PrivateKey,
+    X25519PublicKey,
+)
+from cryptography.hazmat.primitives.ciphers.aead import (
+    AESGCM,
+    ChaCha20Poly1305,
+)
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+# fmt: off (lines as short as the page of the book is wide)
+
+__all__ = [
+    "arrival",
+    "bytes_of",
+    "envelope_key",
+    "exchange",
+    "header_bytes",
+    "open_part",
+    "parts_of",
+    "people_of",
+    "readable",
+]
+
+
+def header_bytes(flags: Iterable[str]) -> int:
+    """TCP header bytes of a conversation, from its segments' flags.
+
+    Parameters
+    ----------
+    flags : iterable of str
+        One entry a segment, such as "S", "SA" or "FA". Timestamps are on.
+
+    Returns
+    -------
+    int
+        32 for each segment, 8 more for each SYN, equation
+        ``eq-transport-header``.
+
+    See Also
+    --------
+    voicewire.testbed.counters.TcpInfo : the same from the kernel's counts.
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> header_bytes(["S", "SA", "A", "PA", "A", "FA", "FA", "A"])
+    272
+    """
+    total = 0
+    for flag in flags:
+        total += 32  # 20, and 12 of timestamps
+        if "S" in flag:
+            total += 8  # largest segment, SACK, window scale
+    return total
+
+
+OPEN = [("S", ""), ("SA", "S")]
+SESSION = [("CONNECT", "SA"), ("CONNACK", "CONNECT")]
+QOS_2 = [("PUBREC", "PUBLISH"), ("PUBREL", "PUBREC"),
+         ("to subscriber", "PUBREL"), ("its PUBREC", "to subscriber"),
+         ("release", "its PUBREC")]
+
+
+def exchange(mqtt: bool, qos: int, fresh: bool) -> list[tuple[str, str]]:
+    """What crosses the network until the receiver's program has a message.
+
+    Parameters
+    ----------
+    mqtt : bool
+        Through a broker, or over a TCP connection of its own.
+    qos : int
+        0, 1 or 2.
+    fresh : bool
+        Whether connection and session must be opened first.
+
+    Returns
+    -------
+    list of (str, str)
+        Each crossing, and the one that it has to wait for ("": none).
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> exchange(False, 0, True)
+    [('S', ''), ('SA', 'S'), ('data', 'SA')]
+    """
+    steps = OPEN.copy() if fresh else []
+    if not mqtt:
+        return [*steps, ("data", "SA" if fresh else "")]
+    steps += SESSION if fresh else []
+    steps.append(("PUBLISH", "CONNACK" if fresh else ""))
+    if qos == 2:
+        return steps + QOS_2
+    return [*steps, ("to subscriber", "PUBLISH")]
+
+
+def arrival(steps: list[tuple[str, str]]) -> float:
+    """When the last crossing arrives, in round trips.
+
+    Parameters
+    ----------
+    steps : list of (str, str)
+        As `exchange` gives them.
+
+    Returns
+    -------
+    float
+        Each crossing takes half a round trip, and begins when what it waits
+        for has arrived: f/2 of equation ``eq-transport-time``.
+
+    See Also
+    --------
+    voicewire.transport.theory.round_trips : the closed form.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> arrival(exchange(False, 0, True)), arrival(exchange(True, 0, True))
+    (1.5, 3.0)
+    """
+    arrived = {"": 0.0}
+    for step, after in steps:
+        arrived[step] = arrived[after] + 0.5
+    return max(arrived.values())
+
+
+def people_of(data: bytes) -> tuple[list[bytes], int]:
+    """The participants' keys in a sealed object, and where they end.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole object.
+
+    Returns
+    -------
+    keys : list of bytes
+        X25519 keys, 32 bytes each.
+    at : int
+        Where the parts' rules begin.
+
+    See Also
+    --------
+    voicewire.transport.icto_format : the layout, and what is refused.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    A head of 100 bytes says that there is one participant, called "a".
+
+    >>> head = b"ICTO" + bytes([1, 1, 1, 0]) + bytes(92)
+    >>> people_of(head + b"\\x01a" + bytes(range(32)))[1]
+    134
+    """
+    keys, at = [], 100
+    for _ in range(data[6]):  # so many participants
+        at += 1 + data[at]  # behind the name
+        keys.append(data[at : at + 32])
+        at += 32
+    return keys, at
+
+
+RULE = struct.Struct(">QI12sB")  # until, size, nonce, number of readers
+
+
+def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
+    """Each part's rules, and where they end.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole object.
+
+    Returns
+    -------
+    rules : dict
+        Name -> until (s since 1970; 0: no limit), bytes of ciphertext,
+        nonce, numbers of the readers.
+    at : int
+        Where the envelopes begin.
+
+    See Also
+    --------
+    voicewire.transport.icto_format.decode : the same with all its checks.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> parts_of(b"ICTO" + bytes(96))
+    ({}, 100)
+    """
+    at, rules = people_of(data)[1], {}
+    for _ in range(data[7]):  # so many parts
+        end = at + 1 + data[at]
+        name = data[at + 1 : end].decode()
+        until, size, nonce, n = RULE.unpack(data[end : end + 25])
+        at = end + 25 + n
+        rules[name] = until, size, nonce, tuple(data[end + 25 : at])
+    return rules, at
+
+
+def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
+    """A part's envelopes, one for each of its readers, and its ciphertext.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole object.
+    wanted : str
+        The part's name.
+
+    Returns
+    -------
+    envelopes : list of bytes
+        48 bytes each.
+    ciphertext : bytes
+        With its tag.
+
+    Raises
+    ------
+    KeyError
+        If no part has that name.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bytes_of(b"ICTO" + bytes(96), "diagnosis")
+    Traceback (most recent call last):
+    ...
+    KeyError: 'diagnosis'
+    """
+    rules, at = parts_of(data)
+    envelopes, texts = {}, {}
+    for name, (_, _, _, readers) in rules.items():
+        end = at + 48 * len(readers)
+        envelopes[name] = [data[i : i + 48] for i in range(at, end, 48)]
+        at = end
+    for name, (_, size, _, _) in rules.items():
+        texts[name] = data[at : at + size]
+        at += size
+    return envelopes[wanted], texts[wanted]
+
+
+def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
+    """The key of a reader's envelope: from a secret that only two can have.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole object.
+    own : X25519PrivateKey
+        The reader's; the object holds the other half, made for it alone.
+    name : str
+        The part: each has a key of its own.
+
+    Returns
+    -------
+    bytes
+        HKDF-SHA-256 (RFC 5869) over the shared secret (RFC 7748).
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> own = X25519PrivateKey.from_private_bytes(bytes(range(32)))
+    >>> data = b"ICTO" + bytes(64) + own.public_key().public_bytes_raw()
+    >>> len(envelope_key(data, own, "diagnosis"))
+    32
+    """
+    identity, ephemeral = data[12:28], data[68:100]
+    secret = own.exchange(X25519PublicKey.from_public_bytes(ephemeral))
+    me = own.public_key().public_bytes_raw()
+    info = b"voicewire icto 1 envelope" + ephemeral + me + name.encode()
+    return HKDF(hashes.SHA256(), 32, identity, info).derive(secret)
+
+
+def readable(
+    data: bytes, own: X25519PrivateKey, owner: bytes, name: str, now: float
+) -> int:
+    """Whether a part may be opened, and which of its envelopes is ours.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole object.
+    own : X25519PrivateKey
+        The reader's.
+    owner : bytes
+        Ed25519 public key of who must have signed.
+    name : str
+        The part.
+    now : float
+        Seconds since 1970.
+
+    Returns
+    -------
+    int
+        The envelope's number.
+
+    Raises
+    ------
+    ValueError
+        If a byte was changed, the reader is none, or it is too late.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> own = X25519PrivateKey.from_private_bytes(bytes(range(32)))
+    >>> owner = own.public_key().public_bytes_raw()
+    >>> readable(b"ICTO" + bytes(200), own, owner, "diagnosis", 0.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: not signed by the owner
+    """
+    key = Ed25519PublicKey.from_public_bytes(owner)
+    try:
+        key.verify(data[-64:], data[:-64])
+    except InvalidSignature:
+        raise ValueError("not signed by the owner") from None
+    until, _, _, readers = parts_of(data)[0][name]
+    me = people_of(data)[0].index(own.public_key().public_bytes_raw())
+    if not 0 <= now < math.inf or 0 < until < now:
+        raise ValueError("too late")
+    return readers.index(me)  # a ValueError for who is no reader
+
+
+CIPHERS: dict[int, type[AESGCM | ChaCha20Poly1305]] = {
+    1: AESGCM, 2: ChaCha20Poly1305,
+}
+
+
+def open_part(
+    data: bytes, own: X25519PrivateKey, owner: bytes, name: str, now: float
+) -> bytes:
+    """Open one part of a sealed object.
+
+    Parameters
+    ----------
+    data, own, owner, name, now
+        As `readable` takes them.
+
+    Returns
+    -------
+    bytes
+        What was sealed.
+
+    Raises
+    ------
+    ValueError
+        As `readable` does.
+
+    See Also
+    --------
+    voicewire.transport.icto.open_object : the same, and more is refused.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.icto import Identity, Rule, seal
+    >>> ann = Identity.create("ann")
+    >>> data = seal({"p": b"hi"}, {"p": Rule(("ann",))}, [ann.public], ann)
+    >>> open_part(data, ann.sealing, ann.public.signing, "p", 0.0)
+    b'hi'
+    """
+    number = readable(data, own, owner, name, now)
+    rules, end = parts_of(data)
+    signed = data[:8] + bytes(4) + data[12:end]  # sealed without its length
+    envelopes, ciphertext = bytes_of(data, name)
+    cipher = CIPHERS[data[5]]
+    wrapping = cipher(envelope_key(data, own, name))
+    key = wrapping.decrypt(bytes(12), envelopes[number], signed)
+    return cipher(key).decrypt(rules[name][2], ciphertext, signed)
