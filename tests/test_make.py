@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
-import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,49 +39,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(make, "CACHE", tmp_path / ".cache")
     monkeypatch.delenv("VOICEWIRE_EXTRAS", raising=False)
     return tmp_path
-
-
-def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    names: list[str] = []
-
-    def call(*command: object, **_: object) -> None:
-        names.extend(Path(str(part)).name for part in command if str(part).endswith(".ipynb"))
-
-    monkeypatch.setattr(make, "call", call)
-    return names
-
-
-def test_only_what_changed_is_executed(checkout, monkeypatch):
-    names = executed(monkeypatch)
-    make.execute(everything=False)
-    assert names == ["01_b.ipynb", "01_a.ipynb"]
-    names.clear()
-    make.execute(everything=False)
-    assert names == []
-    (checkout / "src/voicewire/nfc/link.py").write_text("B")
-    make.execute(everything=False)
-    assert names == ["01_a.ipynb"]
-    names.clear()
-    (checkout / "data/nfc/claims.yml").write_text("D")
-    make.execute(everything=False)
-    assert names == ["01_a.ipynb"]
-    names.clear()
-    (checkout / "src/voicewire/claims.py").write_text("A")
-    make.execute(everything=False)
-    assert names == ["01_b.ipynb", "01_a.ipynb"]
-    names.clear()
-    make.execute(everything=True)
-    assert names == ["01_b.ipynb", "01_a.ipynb"]
-
-
-def test_a_failed_execution_is_not_remembered(checkout, monkeypatch):
-    def call(*command: object, **_: object) -> None:
-        raise make.StepError("no")
-
-    monkeypatch.setattr(make, "call", call)
-    with pytest.raises(make.StepError):
-        make.execute(everything=False)
-    assert not (checkout / ".cache/executed.json").exists()
 
 
 def test_setup_is_done_once(checkout, monkeypatch):
@@ -120,39 +78,93 @@ def test_it_reads_the_one_list_of_parts():
     assert set(make.chapters()) == set(paths.chapters())
 
 
-def test_a_part_that_may_call_the_studies_depends_on_them(checkout, monkeypatch):
-    echo = checkout / "src/voicewire/echo/rls.py"
-    echo.parent.mkdir(parents=True, exist_ok=True)
-    echo.touch()
-    assert echo not in make.sources("nfc")
-    monkeypatch.setattr(make, "PARTS", [*make.PARTS, {"name": "journey", "ledger": False}])
-    assert echo in make.sources("journey")
+@pytest.fixture
+def calls(checkout, monkeypatch) -> list[tuple[list[str], dict[str, str]]]:
+    """What make calls, and the variables it sets, instead of doing it."""
+    seen: list[tuple[list[str], dict[str, str]]] = []
 
-
-def test_records_are_json(checkout, monkeypatch):
-    executed(monkeypatch)
-    make.execute(everything=False)
-    record = json.loads((checkout / ".cache/executed.json").read_text())
-    assert set(record) == {"notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"}
-
-
-def test_the_pages_are_built_when_something_changed(checkout, monkeypatch):
-    builds = 0
-
-    def call(*command: object, **_: object) -> None:
-        nonlocal builds
-        builds += 1
+    def call(*command: object, env: dict[str, str] | None = None, **_: object) -> None:
+        seen.append(([str(part) for part in command], env or {}))
         make.SITE.mkdir(parents=True, exist_ok=True)
 
     monkeypatch.setattr(make, "call", call)
     monkeypatch.setattr(make, "SITE", checkout / "_build/html")
+    monkeypatch.setattr(make, "SOURCE", checkout / "_build/source")
     for name in ("_config.yml", "genindex.md"):
         (checkout / name).touch()
+    return seen
+
+
+def test_the_pages_are_built_when_something_changed(checkout, calls):
     make.build(anew=False)
     make.build(anew=False)
-    assert builds == 1
+    assert len(calls) == 1
     (checkout / "data/nfc/claims.yml").write_text("D")
     make.build(anew=False)
-    assert builds == 2
+    assert len(calls) == 2
     make.build(anew=True)
-    assert builds == 3
+    assert len(calls) == 3
+
+
+def test_the_pages_are_built_again_at_another_commit(checkout, calls):
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *who, *arguments], cwd=checkout, check=True, capture_output=True)
+
+    git("init")
+    git("commit", "--allow-empty", "-m", "one")
+    make.build(anew=False)
+    make.build(anew=False)
+    assert len(calls) == 1
+    git("commit", "--allow-empty", "-m", "two")  # the status page names the commit
+    make.build(anew=False)
+    assert len(calls) == 2
+
+
+def test_what_computes_has_one_thread_and_remembers_nothing_in_the_home_folder(checkout, calls, monkeypatch):
+    options = argparse.Namespace(all=False, as_committed=False)
+    monkeypatch.setattr(make, "setup", lambda: None)
+    make.book(options)
+    make.outputs(options)
+    make.test(options)
+    computing = [(command, env) for command, env in calls if {"voicewire.publish.executed", "pytest"} & set(command)]
+    assert len(computing) == 4  # book, outputs, the tests, the comparison of the notebooks
+    for command, env in computing:
+        threads = {name: value for name, value in env.items() if name.endswith("_THREADS")}
+        assert threads == dict.fromkeys(
+            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+        ), command
+    for command, env in [*computing, *((c, e) for c, e in calls if "jupyter-book" in c[0])]:
+        places = ("MPLCONFIGDIR", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+        for name in (*places, "XDG_CACHE_HOME"):
+            assert Path(env[name]).is_relative_to(checkout / ".cache"), command
+            assert Path(env[name]).is_dir()
+
+
+def test_the_pages_are_made_from_what_was_executed_here(checkout, calls):
+    new = checkout / "_build/executed/notebooks/nfc/01_a.ipynb"
+    new.parent.mkdir(parents=True)
+    new.write_text("executed")
+    gone = new.with_name("09_gone.ipynb")
+    gone.write_text("renamed since")
+    staged = checkout / "_build/source/notebooks/nfc/01_a.ipynb"
+    make.stage(as_committed=False)
+    assert staged.read_text() == "executed"
+    assert not staged.with_name(gone.name).exists()
+    assert (checkout / "notebooks/nfc/01_a.ipynb").read_text() == "e"
+    make.stage(as_committed=True)
+    assert staged.read_text() == "e"
+    (checkout / "data/nfc/claims.yml").unlink()
+    make.stage(as_committed=True)
+    assert not (checkout / "_build/source/data/nfc/claims.yml").exists()
+
+
+@pytest.mark.parametrize("home", [None, "/proc", "/nonexistent"])
+def test_a_home_that_cannot_be_written_is_seen(monkeypatch, tmp_path, home):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert not make.homeless()
+    if home is None:
+        monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    else:
+        monkeypatch.setenv("HOME", home)
+    assert make.homeless()

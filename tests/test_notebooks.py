@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,22 @@ def test_cells_that_measure_do_not_count_as_changed():
         output = new_output("stream", name="stdout", text=seconds)
         return new_notebook(cells=[new_code_cell("t", id="a", metadata={"tags": [*tags]}, outputs=[output])])
 
-    measured = notebooks.comparable(timed("nbval-ignore-output", seconds="1"))
-    assert measured == notebooks.comparable(timed("nbval-ignore-output", seconds="2"))
-    assert notebooks.comparable(timed(seconds="1")) != notebooks.comparable(timed(seconds="2"))
+    measures = timed("nbval-ignore-output", seconds="1")
+    assert notebooks.differing(measures, timed("nbval-ignore-output", seconds="2")) == ((), (1,))
+    assert notebooks.differing(timed(seconds="1"), timed(seconds="2")) == ((1,), ())
+    assert notebooks.differing(timed(seconds="1"), timed(seconds="1")) == ((), ())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sockets of the file system")
+def test_the_kernel_cannot_be_reached_from_elsewhere_and_has_nothing_to_warn_of(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(notebooks.paths, "root", lambda: tmp_path)
+    source = "import ipykernel.kernelapp as k; print(k.IPKernelApp.instance().transport)"
+    path = write(tmp_path / "01_a.ipynb", source)
+    notebooks.run([path])
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].text == "ipc\n"
+    told = capfd.readouterr()
+    assert "1/1 changed" in told.out
+    assert told.err == ""
 
 
 def test_a_missing_file_is_an_error(capsys):

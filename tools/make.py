@@ -1,6 +1,6 @@
 """The book's commands on any machine with Python 3.11 or later: what the Makefile calls, and Windows users call.
 
-``python tools/make.py book|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
+``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
 ``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
 installed yet when this starts.
 """
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Sequence
@@ -24,6 +24,9 @@ VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
 PARTS = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
+SOURCE = ROOT / "_build" / "source"
+STAGED = ("book", "notebooks", "data")
+STAGED_FILES = ("_config.yml", "genindex.md", "pyproject.toml", ".cache/notebook-times.json")
 CHAPTERS = "[0-9][0-9]_*.ipynb"
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -85,18 +88,28 @@ def setup() -> None:
     say(f"set up in {time.perf_counter() - start:.0f} s")
 
 
-def sources(part: str) -> list[Path]:
-    """Return the files on which a part's outputs depend: the ground floor, its own slice and its data.
+def home() -> dict[str, str]:
+    """Return the variables that keep what libraries remember under ``.cache``, whatever the home folder is like.
 
-    A part without a ledger may call the studies, so it depends on all of them.
+    A reader's own settings of Matplotlib or Jupyter change no figure then, and a kernel that someone installed under
+    the name ``python3`` isn't taken for the book's.
     """
-    package = ROOT / "src" / "voicewire"
-    alone = any(each["name"] == part and each["ledger"] for each in PARTS)
-    others = [package / each["name"] for each in PARTS if alone and each["name"] != part]
-    code = [p for p in package.rglob("*.*") if p.suffix in (".py", ".json", ".c", ".js", ".css")]
-    code = [p for p in code if not any(p.is_relative_to(other) for other in others)]
-    recorded = [p for p in (ROOT / "data" / part).rglob("*") if p.is_file()]
-    return [*code, *recorded, ROOT / "requirements.lock"]
+    places = {
+        "MPLCONFIGDIR": "matplotlib", "IPYTHONDIR": "ipython", "JUPYTER_CONFIG_DIR": "jupyter/config",
+        "JUPYTER_DATA_DIR": "jupyter/data", "JUPYTER_RUNTIME_DIR": "jupyter/runtime", "XDG_CACHE_HOME": "xdg",
+    }  # fmt: skip
+    for place in places.values():
+        (CACHE / place).mkdir(parents=True, exist_ok=True)
+    return {name: str(CACHE / place) for name, place in places.items()}
+
+
+def homeless() -> bool:
+    """Whether there is no home folder that can be written."""
+    try:
+        with tempfile.TemporaryFile(dir=Path.home()):
+            return False
+    except (OSError, RuntimeError):  # it can't be written, isn't there, or can't even be told
+        return True
 
 
 def chapters() -> list[Path]:
@@ -104,63 +117,74 @@ def chapters() -> list[Path]:
     return [path for part in PARTS for path in sorted((ROOT / "notebooks" / part["name"]).glob(CHAPTERS))]
 
 
-def execute(everything: bool) -> None:
-    """Re-execute the notebooks whose text, code or data changed since they were last executed here."""
-    record = CACHE / "executed.json"
-    known = json.loads(record.read_text()) if record.is_file() and not everything else {}
-    base = {part["name"]: digest(sources(part["name"])) for part in PARTS}
+def execute(command: str, everything: bool = False) -> None:
+    """Execute the notebooks whose text, code or data changed since they were executed here, into ``_build``."""
+    how = ("-m", "voicewire.publish.executed", command, *(["--all"] if everything else []))
+    call(python(), *how, env={**home(), **THREADS}, step="executing the notebooks")
 
-    def state(path: Path) -> str:
-        return base[path.parent.name] + digest([path])
 
-    stale = [path for path in chapters() if known.get(path.relative_to(ROOT).as_posix()) != state(path)]
-    if not stale:
-        say("every notebook is as it was executed last: nothing to execute")
-        return
-    say(f"executing {len(stale)} notebooks")
-    CACHE.mkdir(exist_ok=True)
-    before = {path: path.read_bytes() for path in stale}
-    call(python(), "-m", "voicewire.publish.notebooks", "run", *stale, env=THREADS, step="executing the notebooks")
-    written = sum(before[path] != path.read_bytes() for path in stale)
-    say(f"{written} of {len(stale)} notebooks were written anew (measured cells change; the others say 'changed')")
-    known.update({path.relative_to(ROOT).as_posix(): state(path) for path in stale})
-    record.write_text(json.dumps(known, indent=1, sort_keys=True))
+def stage(as_committed: bool) -> None:
+    """Lay out in ``_build/source`` what the pages are made from, with the notebooks as they were executed here.
+
+    Only what differs is written, so that Sphinx sees what changed.
+    """
+    found = {p.relative_to(ROOT): p for folder in STAGED for p in (ROOT / folder).rglob("*") if p.is_file()}
+    found |= {Path(name): ROOT / name for name in STAGED_FILES if (ROOT / name).is_file()}
+    found = {name: p for name, p in found.items() if not {".ipynb_checkpoints", "__pycache__"} & set(name.parts)}
+    if not as_committed:
+        executed = ROOT / "_build" / "executed"
+        found |= {name: executed / name for name in found if (executed / name).is_file()}
+    for old in [p for p in SOURCE.rglob("*") if p.is_file() and p.relative_to(SOURCE) not in found]:
+        old.unlink()
+    for name, path in found.items():
+        content, target = path.read_bytes(), SOURCE / name
+        if not target.is_file() or target.read_bytes() != content:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
 
 
 def site_state() -> str:
     """Return a fingerprint of all that the pages are made from; the status page names the commit."""
-    found = [p for folder in ("book", "notebooks", "src", "data") for p in (ROOT / folder).rglob("*") if p.is_file()]
-    files = [p for p in found if "__pycache__" not in p.parts and ".ipynb_checkpoints" not in p.parts]
-    files += [ROOT / name for name in ("_config.yml", "genindex.md", "requirements.lock")]
+    found = [p for folder in (SOURCE, ROOT / "src") for p in folder.rglob("*") if p.is_file()]
+    files = [p for p in found if "__pycache__" not in p.parts] + [ROOT / "requirements.lock"]
     git = shutil.which("git")
     head = subprocess.run([git, "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, check=False) if git else None
     return f"{digest(files)} {head.stdout.decode().strip() if head else 'no git'}"
 
 
-def build(anew: bool) -> None:
+def build(anew: bool, as_committed: bool = False) -> None:
     """Build the pages, unless they were built from the same files at the same commit."""
+    if anew:
+        for name in ("html", "source", ".doctrees", ".jupyter_cache"):
+            shutil.rmtree(ROOT / "_build" / name, ignore_errors=True)
+    stage(as_committed)
     stamp = SITE / ".voicewire-built"
     if not anew and stamp.is_file() and stamp.read_text() == site_state():
         say("the pages are as they were built last")
         return
-    if anew:
-        shutil.rmtree(ROOT / "_build", ignore_errors=True)
     stamp.unlink(missing_ok=True)
     say("building the book")
-    how = ("build", ".", "--toc", "book/_toc.yml", "-q", "-n", "-W", "--keep-going")
-    call(python().with_name("jupyter-book"), *how, step="building the book")
+    how = ("build", SOURCE, "--path-output", ROOT, "--toc", SOURCE / "book" / "_toc.yml")
+    strict = ("-q", "-n", "-W", "--keep-going")
+    call(python().with_name("jupyter-book"), *how, *strict, env=home(), step="building the book")
     stamp.write_text(site_state())
 
 
 def book(options: argparse.Namespace) -> None:
-    """Re-execute what changed, build the HTML book, print the scorecard and where the book lies."""
+    """Execute what changed, say which outputs differ, build the HTML book; no tracked file is written."""
     setup()
     if not options.as_committed:
-        execute(options.all)
-    call(python(), "-m", "voicewire.publish.pages", step="drawing the scorecard's picture")
-    build(anew=options.all or options.as_committed)
-    call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
+        execute("book", options.all)
+    build(anew=options.all or options.as_committed, as_committed=options.as_committed)
+    shown = {**home(), "VOICEWIRE_ROOT": str(SOURCE)}
+    call(python(), "-m", "voicewire.cli", "scorecard", env=shown, step="the scorecard")
     say(f"the book: {(SITE / 'index.html').as_uri()}")
+
+
+def outputs(options: argparse.Namespace) -> None:
+    """Execute what changed, and write new outputs into notebooks/ and the README's picture."""
+    setup()
+    execute("outputs")
 
 
 def test(options: argparse.Namespace) -> None:
@@ -194,7 +218,7 @@ def test(options: argparse.Namespace) -> None:
         "-q",
         *parallel,
         *coverage,
-        env=THREADS,
+        env={**home(), **THREADS},
         step="pytest",
     )
     notebooks = chapters()
@@ -202,19 +226,20 @@ def test(options: argparse.Namespace) -> None:
     compare = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300", "-p", "no:cacheprovider")
     exact = ("--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-p", "tests.nbval_tolerance")
     if notebooks:
-        call(python(), "-m", "pytest", "-q", *compare, *exact, *parallel, *notebooks, env=THREADS, step="nbval")
+        alone = {**home(), **THREADS}
+        call(python(), "-m", "pytest", "-q", *compare, *exact, *parallel, *notebooks, env=alone, step="nbval")
 
 
 def scorecard(options: argparse.Namespace) -> None:
     """Print the verdicts that stand in the committed notebooks."""
     setup()
-    call(python(), "-m", "voicewire.cli", "scorecard", step="the scorecard")
+    call(python(), "-m", "voicewire.cli", "scorecard", env=home(), step="the scorecard")
 
 
 def lab(options: argparse.Namespace) -> None:
     """Open the notebooks in JupyterLab."""
     setup()
-    call(python(), "-m", "jupyterlab", "notebooks", step="JupyterLab")
+    call(python(), "-m", "jupyterlab", "notebooks", env=home() if homeless() else None, step="JupyterLab")
 
 
 def lock(options: argparse.Namespace) -> None:
@@ -246,7 +271,8 @@ def prepare(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "book": book, "test": test, "scorecard": scorecard, "lab": lab, "lock": lock, "clean": clean, "setup": prepare,
+    "book": book, "outputs": outputs,
+    "test": test, "scorecard": scorecard, "lab": lab, "lock": lock, "clean": clean, "setup": prepare,
 }  # fmt: skip
 
 
@@ -263,6 +289,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "lock":
             sub.add_argument("--upgrade", action="store_true", help="take the newest versions the ranges allow")
     options = parser.parse_args(arguments)
+    if homeless():  # pip and uv keep what they download, and warn where they can't
+        os.environ.update(PIP_CACHE_DIR=str(CACHE / "pip"), UV_CACHE_DIR=str(CACHE / "uv"))
     try:
         COMMANDS[options.command](options)
     except StepError as error:

@@ -2,6 +2,7 @@
 
 ``python -m voicewire.publish.notebooks run [PATH…]`` executes chapters top to bottom in fresh kernels, a process
 for each core, and writes them back with stable metadata. What changed is told: on a healthy tree, nothing.
+`voicewire.publish.executed` does the same for the whole book without touching a committed notebook.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from tqdm import tqdm
 
 from voicewire import paths
 
@@ -34,13 +37,19 @@ class NotebookError(RuntimeError):
 
 @dataclass(frozen=True)
 class Run:
-    """What came of executing one notebook."""
+    """What came of executing one notebook: which of its cells now give something else than in the file at `path`."""
 
     path: Path
     seconds: float
     peak_bytes: int
-    changed: bool
     error: str = ""
+    differing: tuple[int, ...] = ()
+    measured: tuple[int, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether a cell differs that measures nothing."""
+        return bool(self.differing)
 
 
 def normalise(notebook: Any) -> Any:
@@ -68,13 +77,20 @@ def _merge_streams(outputs: list[Any]) -> list[Any]:
     return merged
 
 
-def comparable(notebook: Any) -> str:
-    """Return what must not change between two runs: sources and outputs, but not those of cells that measure."""
-    kept = []
-    for cell in notebook.cells:
-        ignored = "nbval-ignore-output" in cell.metadata.get("tags", [])
-        kept.append([cell.source, [] if ignored or cell.cell_type != "code" else cell.outputs])
-    return json.dumps(kept, sort_keys=True)
+def differing(before: Any, after: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of the cells whose outputs differ: of those that may not, and of those that measure.
+
+    Cells are counted from 1, as the notebook's file has them, text cells included.
+    """
+    fixed: list[int] = []
+    measured: list[int] = []
+    for number, (old, new) in enumerate(zip(before.cells, after.cells, strict=True), 1):
+        if old.cell_type == "code" and json.dumps(old.outputs, sort_keys=True) != json.dumps(
+            new.outputs, sort_keys=True
+        ):
+            free = "nbval-ignore-output" in new.metadata.get("tags", [])
+            (measured if free else fixed).append(number)
+    return tuple(fixed), tuple(measured)
 
 
 def _environment() -> None:
@@ -84,7 +100,28 @@ def _environment() -> None:
     os.environ.pop("MPLBACKEND", None)
 
 
-def _execute(path: Path) -> Run:
+@contextmanager
+def _kernel() -> Iterator[Any]:
+    """A manager for one kernel, or None for the usual one.
+
+    Over sockets of the file system nobody else on the machine can listen, and the kernel has nothing to warn of;
+    where there are none (Windows), or their names would get too long, the usual one speaks TCP on 127.0.0.1.
+    """
+    from jupyter_client.manager import AsyncKernelManager
+
+    folder = tempfile.mkdtemp(prefix="vw-")
+    try:
+        short = len(folder) < 90  # the name of such a socket has at most 107 bytes
+        if os.name == "posix" and short:
+            yield AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/k")
+        else:
+            yield None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _execute(path: Path, target: Path) -> Run:
+    """Execute the notebook at `path`, in its folder, and write it to `target` if that changes the file."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
@@ -95,27 +132,33 @@ def _execute(path: Path) -> Run:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     start = time.perf_counter()
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_TIMEOUT,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
-    )
-    try:
-        client.execute()
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        return Run(path, time.perf_counter() - start, 0, False, str(error).strip())
+    with _kernel() as manager:
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            timeout=CELL_TIMEOUT,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(path.parent)}},
+        )
+        try:
+            client.execute(cleanup_kc=True)  # a manager of our own too ends with its notebook
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            return Run(path, time.perf_counter() - start, 0, str(error).strip())
     seconds = time.perf_counter() - start
     normalise(notebook)
     if complaint := _stderr(notebook):
-        return Run(path, seconds, 0, False, complaint)
-    changed = comparable(before) != comparable(notebook)
-    if changed or before.cells != notebook.cells:
-        text = nbformat.writes(notebook, version=4)
-        scratch = path.with_suffix(".tmp")
-        scratch.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-        scratch.replace(path)  # whole or not at all: an interruption loses nothing
-    return Run(path, seconds, _children_peak(), changed)
+        return Run(path, seconds, 0, complaint)
+    if target != path or before.cells != notebook.cells:
+        write(target, notebook)
+    return Run(path, seconds, _children_peak(), "", *differing(before, notebook))
+
+
+def write(path: Path, notebook: Any) -> None:
+    """Write a notebook, whole or not at all: an interruption loses nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(nbformat.writes(notebook, version=4).rstrip("\n") + "\n", encoding="utf-8")
+    scratch.replace(path)
 
 
 def _children_peak() -> int:
@@ -135,25 +178,46 @@ def _stderr(notebook: Any) -> str:
     return ""
 
 
-def execute(notebooks: Sequence[Path], workers: int | None = None) -> Iterator[Run]:
-    """Execute notebooks in fresh kernels, one process for each, and yield a `Run` as each ends."""
-    workers = workers or min(len(notebooks) or 1, os.cpu_count() or 1)
+def execute(targets: Mapping[Path, Path], workers: int | None = None) -> Iterator[Run]:
+    """Execute notebooks in fresh kernels, one process for each, and yield a `Run` as each ends.
+
+    Parameters
+    ----------
+    targets : mapping of Path to Path
+        Each notebook, and where to write it with its outputs.
+    workers : int, optional
+        Kernels at a time; by default one for each core.
+    """
+    workers = workers or min(len(targets) or 1, os.cpu_count() or 1)
     # one task a process: the peak memory told is that notebook's own
     with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
-        waiting = [pool.submit(_execute, path) for path in notebooks]
-        bar = tqdm(
-            as_completed(waiting),
-            total=len(waiting),
-            desc="notebooks",
-            unit="nb",
-            disable=not sys.stderr.isatty(),
-        )
-        for future in bar:
-            yield future.result()
+        waiting = [pool.submit(_execute, path, target) for path, target in targets.items()]
+        try:
+            for future in as_completed(waiting):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
-def run(notebooks: Sequence[Path], workers: int | None = None) -> list[Run]:
+def run(
+    notebooks: Sequence[Path],
+    workers: int | None = None,
+    *,
+    target: Callable[[Path], Path] = lambda path: path,
+    done: Callable[[Run], None] = lambda result: None,
+) -> list[Run]:
     """Execute notebooks, print a line for each, and remember their times for the book's status page.
+
+    Parameters
+    ----------
+    notebooks : sequence of Path
+    workers : int, optional
+        Kernels at a time; by default one for each core.
+    target : callable, optional
+        Gives for each notebook the file to write; by default itself.
+    done : callable, optional
+        Called with each `Run` without an error, as it ends.
 
     Raises
     ------
@@ -161,41 +225,42 @@ def run(notebooks: Sequence[Path], workers: int | None = None) -> list[Run]:
         If a notebook fails; all the others are executed first.
     """
     base = paths.root()
-    done, failed = [], []
-    for result in execute([path.resolve() for path in notebooks], workers):
+    finished, failed = [], []
+    targets = {path.resolve(): target(path.resolve()) for path in notebooks}
+    for number, result in enumerate(execute(targets, workers), 1):
         name = result.path.relative_to(base).as_posix() if result.path.is_relative_to(base) else result.path.name
+        count = f"{number:>{len(str(len(targets)))}}/{len(targets)}"
         if result.error:
             failed.append(f"{name}: {result.error}")
-            print(f"  failed     {name}", flush=True)
+            print(f"  {count} failed     {name}", flush=True)
             continue
         word = "changed" if result.changed else "unchanged"
-        print(f"  {word:<10} {name}  {result.seconds:.1f} s, {result.peak_bytes / 1e6:.0f} MB", flush=True)
-        done.append(result)
-    _remember(base, done)
+        print(f"  {count} {word:<10} {name}  {result.seconds:.1f} s, {result.peak_bytes / 1e6:.0f} MB", flush=True)
+        _remember(base, result)
+        done(result)
+        finished.append(result)
     if failed:
         raise NotebookError("\n".join(failed))
-    return done
+    return finished
 
 
-def _remember(base: Path, runs: Sequence[Run]) -> None:
+def _remember(base: Path, result: Run) -> None:
     file = base / TIMES
     try:
         times = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         times = {}
-    for result in runs:
-        if result.path.is_relative_to(base):
-            name = result.path.relative_to(base).as_posix()
-            times[name] = {"seconds": round(result.seconds, 1), "megabytes": round(result.peak_bytes / 1e6)}
+    if not result.path.is_relative_to(base):
+        return
+    name = result.path.relative_to(base).as_posix()
+    times[name] = {"seconds": round(result.seconds, 1), "megabytes": round(result.peak_bytes / 1e6)}
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(times, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of ``python -m voicewire.publish.notebooks``."""
-    parser = argparse.ArgumentParser(
-        prog=f"python -m {NAME}", description="Execute the book's notebooks."
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m {NAME}", description="Execute the book's notebooks.")
     parser.add_argument("command", choices=["run"])
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks (default: every chapter)")
     parser.add_argument("--workers", type=int, default=None, help="kernels at a time (default: one for each core)")

@@ -1,0 +1,168 @@
+"""Execute the book's notebooks into a folder of their own, tell what differs from what is committed, and write back.
+
+``python -m voicewire.publish.executed book [--all]`` executes into ``_build/executed`` what changed since it was
+executed there, notes each notebook as it ends (so that an interruption costs only those that were running), and
+leaves every tracked file alone. ``… outputs`` then writes new outputs into ``notebooks/`` and draws the README's
+picture anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from voicewire import paths
+from voicewire.publish import notebooks
+
+EXECUTED = Path("_build/executed")
+RECORD = EXECUTED / "record.json"
+_SOURCES = {".py", ".json", ".toml", ".c", ".js", ".css"}
+
+
+def digest(base: Path, files: Iterable[Path]) -> str:
+    """Return a fingerprint of files: their names within the checkout and their content."""
+    total = hashlib.sha256()
+    for file in sorted(files):
+        total.update(file.relative_to(base).as_posix().encode())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def sources(base: Path, part: paths.Part) -> list[Path]:
+    """Return the files on which the outputs of a part's notebooks depend.
+
+    A study imports no other study: its own slice, its data and all that the studies share. A part that stands beside
+    the studies may call any of them.
+    """
+    package = base / "src" / "voicewire"
+    others = [package / each.name for each in paths.PARTS if part.ledger and each.name != part.name]
+    code = [p for p in package.rglob("*.*") if p.suffix in _SOURCES and p.is_file()]
+    code = [p for p in code if not any(p.is_relative_to(other) for other in others)]
+    recorded = base / "data" / part.name if part.ledger else base / "data"
+    return [*code, *(p for p in recorded.rglob("*") if p.is_file()), base / "requirements.lock"]
+
+
+def states(base: Path) -> dict[str, str]:
+    """Return for each chapter's name what its outputs depend on, as a fingerprint, in the order of the book."""
+    found = {}
+    for part in paths.PARTS:
+        chapters = paths.chapters(part.name, base)
+        shared = digest(base, sources(base, part)) if chapters else ""
+        for path in chapters:
+            found[path.relative_to(base).as_posix()] = f"{shared}{digest(base, [path])} {sys.version_info[:2]}"
+    return found
+
+
+def _record(base: Path) -> dict[str, Any]:
+    try:
+        known: dict[str, Any] = json.loads((base / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known
+
+
+def execute(base: Path, everything: bool = False, workers: int | None = None) -> None:
+    """Execute what changed since it was executed here, and say what differs from the committed outputs.
+
+    Raises
+    ------
+    voicewire.publish.notebooks.NotebookError
+        If a notebook fails; all the others are executed first.
+    """
+    if everything:
+        shutil.rmtree(base / EXECUTED, ignore_errors=True)
+    known, wanted = _record(base), states(base)
+    known = {name: entry for name, entry in known.items() if name in wanted and (base / EXECUTED / name).is_file()}
+    stale = [base / name for name in wanted if known.get(name, {}).get("state") != wanted[name]]
+    (base / EXECUTED).mkdir(parents=True, exist_ok=True)
+
+    def done(result: notebooks.Run) -> None:
+        name = result.path.relative_to(base).as_posix()
+        known[name] = {"state": wanted[name], "differing": result.differing, "measured": result.measured}
+        scratch = (base / RECORD).with_suffix(".tmp")
+        scratch.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        scratch.replace(base / RECORD)
+
+    if stale:
+        already = f"; {len(wanted) - len(stale)} are done" if len(stale) < len(wanted) else ""
+        print(f"executing {len(stale)} of {len(wanted)} notebooks{already}", flush=True)
+        notebooks.run(stale, workers, target=lambda path: base / EXECUTED / path.relative_to(base), done=done)
+    print(report({name: known[name] for name in wanted}), flush=True)
+
+
+def report(known: dict[str, Any]) -> str:
+    """Return in words what differs from the committed outputs."""
+    lines = []
+    for name, entry in known.items():
+        if entry["differing"]:
+            lines.append(f"  {name}: cells {', '.join(map(str, entry['differing']))}")
+    measured = sum(len(entry["measured"]) for entry in known.values())
+    free = f" (beside {measured} cells that measure, or name what is installed here)" if measured else ""
+    if not lines:
+        return f"{len(known)} notebooks: every output is as committed{free}"
+    return "\n".join([f"{len(lines)} of {len(known)} notebooks differ from what is committed{free}:", *lines])
+
+
+def write_back(base: Path) -> list[str]:
+    """Put the executed notebooks in the place of the committed ones where any output differs; return their names."""
+    written = []
+    for name in states(base):
+        executed = base / EXECUTED / name
+        if executed.is_file() and executed.read_bytes() != (base / name).read_bytes():
+            new, old = (nbformat.read(path, as_version=4) for path in (executed, base / name))
+            if [cell.source for cell in new.cells] == [cell.source for cell in old.cells]:
+                notebooks.write(base / name, new)
+                written.append(name)
+    return written
+
+
+def outputs(base: Path) -> None:
+    """Write new outputs into the committed notebooks, and draw the README's picture anew."""
+    from voicewire.publish.pages import scorecard
+
+    written = write_back(base)
+    known, wanted = _record(base), states(base)
+    for name in written:  # the file is another one now; what it depends on was the same when it was executed
+        known[name] = {"state": wanted[name], "differing": [], "measured": []}
+    (base / RECORD).write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    picture = base / scorecard.PICTURE
+    drawn = scorecard.draw_picture(base)
+    if picture.read_text(encoding="utf-8") != drawn:
+        picture.write_text(drawn, encoding="utf-8")
+        written.append(scorecard.PICTURE.as_posix())
+    print("\n".join(["written anew:", *(f"  {name}" for name in written)]) if written else "nothing to write")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of ``python -m voicewire.publish.executed``."""
+    parser = argparse.ArgumentParser(
+        prog="python -m voicewire.publish.executed", description=str(__doc__).split("\n")[0]
+    )
+    parser.add_argument("command", choices=["book", "outputs"])
+    parser.add_argument("--all", action="store_true", help="execute every notebook, whatever was executed before")
+    parser.add_argument("--workers", type=int, default=None, help="kernels at a time (default: one for each core)")
+    options = parser.parse_args(arguments)
+    base = paths.root()
+    try:
+        execute(base, options.all, options.workers)
+        if options.command == "outputs":
+            outputs(base)
+    except notebooks.NotebookError as error:
+        print(f"voicewire.publish.executed: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted: what is executed is kept, the same command goes on there", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The book's notebooks are executed apart from the committed ones: once, noted as they end, compared, written back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from voicewire import paths
+from voicewire.publish import executed, notebooks
+
+NFC, ECHO = "notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"
+FILES = {
+    "src/voicewire/claims.py": "a",
+    "src/voicewire/nfc/link.py": "b",
+    "src/voicewire/echo/filter.py": "c",
+    "data/nfc/claims.yml": "d",
+    "requirements.lock": "g",
+    "pyproject.toml": "h",
+}
+
+
+def committed(path: Path, text: str, *tags: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    output = new_output("stream", name="stdout", text=text)
+    cell = new_code_cell("print(1)", id="a", execution_count=1, outputs=[output], metadata={"tags": [*tags]})
+    notebooks.write(path, notebooks.normalise(new_notebook(cells=[cell])))
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    for name in (NFC, ECHO):
+        committed(tmp_path / name, "1\n")
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def ran(base: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The notebooks that were executed; each ends at once, with the output that the committed one has."""
+    names: list[str] = []
+
+    def run(stale: Iterable[Path], workers: object, *, target: Any, done: Any) -> None:
+        for path in stale:
+            names.append(path.relative_to(base).as_posix())
+            notebooks.write(target(path), nbformat.read(path, as_version=4))
+            done(notebooks.Run(path, 1.0, 1))
+
+    monkeypatch.setattr(notebooks, "run", run)
+    return names
+
+
+def test_only_what_changed_is_executed(base, ran):
+    def now() -> list[str]:
+        ran.clear()
+        executed.execute(base)
+        return list(ran)
+
+    assert now() == [ECHO, NFC]
+    assert now() == []
+    for name, expected in [
+        ("src/voicewire/nfc/link.py", [NFC]),
+        ("data/nfc/claims.yml", [NFC]),
+        ("src/voicewire/claims.py", [ECHO, NFC]),
+        ("requirements.lock", [ECHO, NFC]),
+    ]:
+        (base / name).write_text("changed")
+        assert now() == expected
+    committed(base / ECHO, "2\n")
+    assert now() == [ECHO]
+    (base / executed.EXECUTED / NFC).unlink()
+    assert now() == [NFC]
+    ran.clear()
+    executed.execute(base, everything=True)
+    assert ran == [ECHO, NFC]
+
+
+def test_a_part_beside_the_studies_depends_on_all_of_them(base):
+    beside = paths.Part("journey", "", "", ledger=False)
+    names = {p.relative_to(base).as_posix() for p in executed.sources(base, beside)}
+    assert set(FILES) - {"pyproject.toml"} == names
+
+
+def test_an_interruption_costs_only_what_was_running(base, monkeypatch):
+    def run(stale: Iterable[Path], workers: object, *, target: Any, done: Any) -> None:
+        path = next(iter(stale))
+        notebooks.write(target(path), nbformat.read(path, as_version=4))
+        done(notebooks.Run(path, 1.0, 1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(notebooks, "run", run)
+    assert executed.main(["book"]) == 130
+    assert list(json.loads((base / executed.RECORD).read_text())) == [ECHO]
+    later: list[str] = []
+
+    def go_on(stale: Iterable[Path], workers: object, *, target: Any, done: Any) -> None:
+        for path in stale:
+            later.append(path.relative_to(base).as_posix())
+            notebooks.write(target(path), nbformat.read(path, as_version=4))
+            done(notebooks.Run(path, 1.0, 1))
+
+    monkeypatch.setattr(notebooks, "run", go_on)
+    executed.execute(base)
+    assert later == [NFC]
+
+
+def test_a_damaged_record_is_begun_anew(base, ran):
+    executed.execute(base)
+    (base / executed.RECORD).write_text("{")
+    ran.clear()
+    executed.execute(base)
+    assert ran == [ECHO, NFC]
+
+
+def test_no_tracked_file_is_written_and_what_differs_is_named(base, capsys):
+    committed(base / NFC, "something else\n")
+    committed(base / ECHO, "1.5 s\n", "nbval-ignore-output")
+    before = {name: (base / name).read_bytes() for name in (NFC, ECHO)}
+    assert executed.main(["book", "--workers", "1"]) == 0  # real kernels: both print 1
+    out = capsys.readouterr().out
+    assert {name: (base / name).read_bytes() for name in (NFC, ECHO)} == before
+    assert "1/2" in out and "2/2" in out
+    assert "1 of 2 notebooks differ from what is committed (beside 1 cells that measure" in out
+    assert f"  {NFC}: cells 1" in out
+    made = nbformat.read(base / executed.EXECUTED / NFC, as_version=4)
+    assert made.cells[0].outputs[0].text == "1\n"
+
+    assert executed.write_back(base) == [ECHO, NFC]
+    assert nbformat.read(base / NFC, as_version=4).cells[0].outputs[0].text == "1\n"
+    assert executed.write_back(base) == []
+
+
+def test_a_source_that_was_edited_meanwhile_is_not_overwritten(base, ran):
+    executed.execute(base)
+    edited = nbformat.read(base / NFC, as_version=4)
+    edited.cells[0].source = "print(2)"
+    notebooks.write(base / NFC, edited)
+    assert executed.write_back(base) == []
+    assert nbformat.read(base / NFC, as_version=4).cells[0].source == "print(2)"
