@@ -1,0 +1,282 @@
+"""The checks of *TCP in one chapter*: its exercises and its lab.
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; `None` means not answered yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.foundations.tcp import Timeout, expired, measure, small_writes
+
+__all__ = [
+    "check_ack",
+    "check_backoff",
+    "check_delivery",
+    "check_fair",
+    "check_first",
+    "check_flights",
+    "check_karn",
+    "check_later",
+    "check_merge",
+    "check_moved",
+    "check_peak",
+    "check_square_root",
+    "check_stall",
+    "check_timer",
+]
+
+
+def check_ack(answer: object) -> Feedback:
+    """Acknowledgement number after bytes 1-1000 and 2001-3000 have come, first byte number 1."""
+    hints = {
+        3001.0: "an acknowledgement is cumulative: it says up to where nothing is missing.",
+        1000.0: "it names the next byte that is expected, not the last that came.",
+        2001.0: "this is the first byte behind the hole.",
+    }
+    return number(answer, 1001, 1e-9, hints=hints, right="1001, and SACK would add 2001 to 3001.")
+
+
+def check_flights(answer: object) -> Feedback:
+    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment."""
+    hints = {
+        400.0: "the connection has to be opened first: one round trip.",
+        320.0: "three flights carry 70 segments; and the connection has to be opened first.",
+        1680.0: "the window doubles with each round trip, it doesn't stay 10.",
+        560.0: "five flights carry 310 segments; do you count one too many?",
+    }
+    return number(answer, 480, 1e-6, unit="ms", hints=hints, right="one to open, five to send: 10 + 20 + 40 + 80 + 50.")
+
+
+def check_moved(answer: object) -> Feedback:
+    """A function n, before, after -> RTT average after n measurements of the new round trip."""
+    cases = [((n, 0.1, 0.3), 0.3 - 0.2 * (7 / 8) ** n) for n in (0, 1, 5, 20)]
+    return function(answer, cases, 1e-6, right="the distance shrinks by 7/8 with each.")
+
+
+def check_peak(answer: object) -> Feedback:
+    """RTO in ms, without a floor, after the first measurement of 180 ms when it was 100 ms for long."""
+    hints = {
+        110.0: "this is the smoothed round trip; four deviations are added.",
+        130.0: "one deviation is a quarter of the jump, and four of them are added.",
+        180.0: "the deviation is taken from the old average, and the average is 110 now.",
+        260.0: "the average has moved by an eighth of the jump only.",
+    }
+    return number(answer, 190, 0.001, unit="ms", hints=hints, right="110 + 4 · 20: barely above the new round trip.")
+
+
+def check_square_root(answer: object) -> Feedback:
+    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip)."""
+    if not unanswered(answer) and callable(answer):
+        try:
+            half = float(answer(0.01, 0.5))
+            other = float(answer(0.01, 0.7))
+        except Exception:  # `function` below says what was raised
+            half = other = float("nan")
+        if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
+            return Feedback(False, "right for a = 1/2; what of another a?")
+        if abs(half - np.sqrt(800 / 3)) < 1e-6:
+            return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
+    cases = [((p, a), np.sqrt((1 + a) / (2 * p * (1 - a)))) for p, a in ((0.01, 0.5), (0.001, 0.7), (0.02, 0.25))]
+    return function(answer, cases, 1e-6, right="√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text.")
+
+
+def check_delivery(answer: object) -> Feedback:
+    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand."""
+    hints = {
+        "a": "duplicate acknowledgements come from segments behind the hole: there are none.",
+        "c": "SACK describes what came behind a hole: nothing did.",
+        "d": "the timer does, but not soonest: its floor alone may be a second.",
+    }
+    right = "after about two round trips it sends the last segment once more, and the answer shows the hole."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_stall(answer: object) -> Feedback:
+    """Milliseconds that a write-write-read takes with Nagle and a delayed acknowledgement of 40 ms, round trip 10 ms."""
+    hints = {
+        10.0: "the second write may not leave before the first is acknowledged.",
+        20.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
+        40.0: "the delay is not all: each of the two segments still crosses the path and is answered.",
+        50.0: "when the acknowledgement has come, the second write still has to go there and the answer back.",
+    }
+    return number(
+        answer, 60, 1e-6, unit="ms", hints=hints, right="5 + 40 + 5 to learn that it came, 10 for the answer."
+    )
+
+
+def check_merge(answer: object) -> Feedback:
+    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule."""
+    if not unanswered(answer) and callable(answer):
+        try:
+            got, apart = float(answer(13, 0.01, 0.042)), float(answer(9, 0.08, 0.042))
+        except Exception:  # `function` below says what was raised
+            got = apart = float("nan")
+        if abs(got - (1 + 12 / 4.2)) < 1e-9:
+            return Feedback(False, "segments are whole.")
+        if got == np.ceil(13 / 4.2) == apart:
+            return Feedback(False, "the first write leaves alone, nothing is unacknowledged then.")
+        if got == 13:
+            return Feedback(False, "while one segment is unacknowledged, the writes that follow wait together.")
+        if got == 4 and apart == 1 + np.ceil(8 * 0.08 / 0.042):
+            return Feedback(False, "more segments than writes: what if the gap is longer than the answer?")
+    cases = [((n, gap, 0.042), float(len(small_writes([gap * k for k in range(n)], 0.042)))) for n, gap in _MERGES]
+    return function(answer, cases, 1e-9, right="the first alone, then a batch for each answer.")
+
+
+_MERGES = ((1, 0.01), (2, 0.01), (13, 0.01), (14, 0.01), (9, 0.02), (9, 0.04), (9, 0.08))
+
+
+def check_fair(answer: object) -> Feedback:
+    """Jain's index of rates 3, 1, 2, 2."""
+    hints = {
+        64 / 18: "divide by the number of flows too.",
+        1 / 3: "this is the least over the most.",
+        0.75: "the sum of the squares is 9 + 1 + 4 + 4.",
+    }
+    return number(answer, 64 / 72, 0.005, hints=hints, right="8² / (4 · 18).")
+
+
+# The lab: a retransmission timer
+
+
+def _called(answer: Any, *arguments: Any) -> dict[str, Any] | Feedback:
+    """Call a stage and return its state, or say what is wrong with it."""
+    try:
+        result = answer(*arguments)
+    except Exception as error:  # whatever a student's code may raise
+        return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+    if not isinstance(result, dict) or not {"srtt", "rttvar", "rto"} <= result.keys():
+        return Feedback(False, 'return a dict with the keys "srtt", "rttvar" and "rto".')
+    return result
+
+
+def _as_dict(timer: Timeout) -> dict[str, Any]:
+    return {"srtt": timer.srtt, "rttvar": timer.rttvar, "rto": timer.rto}
+
+
+def _compare(got: dict[str, Any], wanted: dict[str, Any]) -> Feedback | None:
+    for name in ("srtt", "rttvar", "rto"):
+        verdict = number(got[name], wanted[name], 1e-9, unit="s")
+        if not verdict:
+            return Feedback(False, f"{name}: {verdict.message}")
+    return None
+
+
+def check_first(answer: object) -> Feedback:
+    """Stage 1: (sample, least) -> state after the first measurement."""
+    if unanswered(answer):
+        return UNANSWERED
+    if not callable(answer):
+        return Feedback(False, "hand over the function itself, without calling it.")
+    for sample, least in ((0.1, 0.0), (0.08, 1.0), (2.0, 0.2)):
+        got = _called(answer, sample, least)
+        if isinstance(got, Feedback):
+            return got
+        timer = Timeout(least)
+        measure(timer, sample)
+        if got["rttvar"] == sample:
+            return Feedback(False, "the first deviation is half of the sample.")
+        if (wrong := _compare(got, _as_dict(timer))) is not None:
+            return wrong
+    return Feedback(True, "three round trips, or the floor.")
+
+
+def check_later(answer: object) -> Feedback:
+    """Stage 2: (state, sample, least) -> state after a further measurement."""
+    if unanswered(answer):
+        return UNANSWERED
+    if not callable(answer):
+        return Feedback(False, "hand over the function itself, without calling it.")
+    rng = np.random.default_rng(3)
+    timer = Timeout(0.0)
+    measure(timer, 0.1)
+    for sample in rng.uniform(0.05, 0.3, 20):
+        before = _as_dict(timer)
+        given = dict(before)
+        got = _called(answer, given, float(sample), 0.0)
+        if isinstance(got, Feedback):
+            return got
+        measure(timer, float(sample))
+        moved = before["srtt"] + (sample - before["srtt"]) / 8
+        if abs(got["rttvar"] - (before["rttvar"] + (abs(moved - sample) - before["rttvar"]) / 4)) < 1e-12:
+            return Feedback(False, "take the deviation from the old average, before that moves.")
+        if (wrong := _compare(got, _as_dict(timer))) is not None:
+            return wrong
+    return Feedback(True, "an eighth for the average, a quarter for the deviation.")
+
+
+def check_backoff(answer: object) -> Feedback:
+    """Stage 3: state -> state after the timer has fired."""
+    if unanswered(answer):
+        return UNANSWERED
+    if not callable(answer):
+        return Feedback(False, "hand over the function itself, without calling it.")
+    for rto in (0.3, 1.0, 31.0, 60.0):
+        got = _called(answer, {"srtt": 0.1, "rttvar": 0.05, "rto": rto})
+        if isinstance(got, Feedback):
+            return got
+        if got["rto"] == 2 * rto > 60:
+            return Feedback(False, "not beyond 60 s.")
+        if (wrong := _compare(got, {"srtt": 0.1, "rttvar": 0.05, "rto": min(2 * rto, 60.0)})) is not None:
+            return wrong
+    return Feedback(True, "doubled, and the averages stay: nothing was measured.")
+
+
+def check_karn(answer: object) -> Feedback:
+    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule."""
+    if unanswered(answer):
+        return UNANSWERED
+    if not callable(answer):
+        return Feedback(False, "hand over the function itself, without calling it.")
+    backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
+    got = _called(answer, dict(backed), 0.11, 2, 0.2)
+    if isinstance(got, Feedback):
+        return got
+    if (wrong := _compare(got, backed)) is not None:
+        return Feedback(
+            False, f"a segment that was sent twice measures nothing, and the timer stays long: {wrong.message}"
+        )
+    timer = Timeout(0.2)
+    timer.srtt, timer.rttvar, timer.rto = 0.1, 0.05, 2.4
+    measure(timer, 0.11)
+    got = _called(answer, dict(backed), 0.11, 1, 0.2)
+    if isinstance(got, Feedback):
+        return got
+    wrong = _compare(got, _as_dict(timer))
+    return Feedback(True, "which of the two was answered, nobody knows.") if wrong is None else wrong
+
+
+def check_timer(answer: object) -> Feedback:
+    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before."""
+    if unanswered(answer):
+        return UNANSWERED
+    if not callable(answer):
+        return Feedback(False, "hand over the function itself, without calling it.")
+    rng = np.random.default_rng(17)
+    for least in (0.0, 0.2, 1.0):
+        events: list[tuple[str, float, int]] = []
+        timer, wanted = Timeout(least), []
+        for _ in range(60):
+            if rng.random() < 0.15:
+                events.append(("expired", 0.0, 0))
+                expired(timer)
+            else:
+                sample, sent = float(rng.gamma(4, 0.03)), 1 if rng.random() < 0.8 else 2
+                events.append(("measured", sample, sent))
+                if sent == 1:
+                    measure(timer, sample)
+            wanted.append(timer.rto)
+        try:
+            got = list(answer(list(events), least))
+        except Exception as error:  # whatever a student's code may raise
+            return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+        if len(got) != len(wanted):
+            return Feedback(False, f"one timer for each event: {len(wanted)} are asked, you gave {len(got)}.")
+        verdict = sequence(got, wanted, 1e-9, unit="s")
+        if not verdict:
+            return Feedback(False, f"with a floor of {least} s, {verdict.message}")
+    return Feedback(True, "equal to the package's timer on 180 events that you had not seen.")

@@ -1,0 +1,150 @@
+"""TCP's rules by themselves: closed forms, the RFC's numbers, and the traces of the reading version."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicewire.foundations import tcp, tcp_figures
+
+
+@given(st.integers(1, 10_000), st.integers(1, 64))
+def test_round_trips_are_the_closed_form(n, window):
+    k = tcp.round_trips(n, window)
+    assert window * (2 ** (k - 1) - 1) < n <= window * (2**k - 1)
+
+
+@given(st.floats(0.001, 2.0), st.floats(0.001, 5.0), st.integers(0, 40))
+def test_the_timer_after_a_jump_is_the_derived_one(before, jump, n):
+    timer = tcp.Timeout(0.0, before, before, 0.0)
+    for _ in range(n):
+        tcp.measure(timer, before + jump)
+    derived = before + jump + jump * (7 * (7 / 8) ** n - 8 * (3 / 4) ** n)
+    assert timer.rto == pytest.approx(derived, rel=1e-9)
+
+
+def test_the_timer_agrees_with_the_sender_of_the_simulator():
+    from voicewire.netsim.reference import TcpSender
+
+    rng = np.random.default_rng(1)
+    sender, timer = TcpSender(100, 0.1), tcp.Timeout()
+    tcp.measure(timer, 0.1)
+    for sample in rng.gamma(4, 0.1, 50):
+        sender.measure(float(sample))
+        tcp.measure(timer, float(sample))
+        assert timer.rto == pytest.approx(sender.rto, rel=1e-12)
+
+
+def test_a_timer_doubles_up_to_a_minute():
+    timer = tcp.Timeout()
+    seen = []
+    for _ in range(8):
+        tcp.expired(timer)
+        seen.append(timer.rto)
+    assert seen == [2, 4, 8, 16, 32, 60, 60, 60]
+
+
+@pytest.mark.parametrize("n", [1, 10, 11, 69, 70, 71, 500])
+def test_a_trace_takes_the_round_trips_of_slow_start(n):
+    run = tcp.trace([(0.0, n)], rtt=0.1)
+    assert run.done == pytest.approx(0.1 * tcp.round_trips(n))
+    assert [number for _, number in run.sent] == list(range(n))
+
+
+def test_a_loss_in_the_middle_needs_no_timer_and_one_at_the_end_does():
+    middle = tcp.trace([(0.0, 60)], lost={14})
+    assert [number for _, number in middle.sent].count(14) == 2
+    assert middle.done < 1.0
+    tail = tcp.trace([(0.0, 60)], lost={59})
+    again = [t for t, number in tail.sent if number == 59]
+    assert again[1] - again[0] >= 1.0
+
+
+def test_a_pause_begins_again_with_the_initial_window():
+    run = tcp.trace([(0.0, 60), (3.0, 60)])
+    assert sum(abs(t - 3.0) < 1e-6 for t, _ in run.sent) == 10
+    short = tcp.trace([(0.0, 60), (0.9, 60)])
+    assert sum(abs(t - 0.9) < 1e-6 for t, _ in short.sent) > 30
+
+
+def test_random_losses_lie_above_the_square_root_law():
+    windows = tcp.reno_rounds(1e-3, 50_000, np.random.default_rng(2))
+    assert 1.22 < windows.mean() * np.sqrt(1e-3) < 1.35
+
+
+def test_cubic_starts_at_seventy_per_cent_and_returns_after_k():
+    k = np.cbrt(0.3 * 500 / 0.4)
+    assert tcp.cubic([0, k], 500) == pytest.approx([350, 500])
+
+
+@given(st.integers(1, 60), st.integers(1, 400))
+def test_small_writes_leave_in_as_many_segments_as_derived(n, gap):
+    answer = 97.31  # ms; no gap of whole ms divides it
+    segments = tcp.small_writes([float(gap * k) for k in range(n)], answer)
+    assert sum(count for _, count in segments) == n
+    expected = n if gap > answer else 1 + np.ceil((n - 1) * gap / answer)
+    assert len(segments) == expected
+    assert len(tcp.small_writes([float(gap * k) for k in range(n)], answer, nagle=False)) == n
+
+
+def test_red_has_three_zones():
+    assert tcp.red([0, 5, 8, 14.999999, 15, 99], 5, 15, 0.1) == pytest.approx([0, 0, 0.03, 0.1, 1, 1])
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30).filter(lambda x: max(x) > 1e-3))
+def test_jain_lies_between_one_over_n_and_one(rates):
+    index = tcp.jain(rates)
+    assert 1 / len(rates) - 1e-9 <= index <= 1 + 1e-9
+    x = np.array(rates)
+    assert index == pytest.approx(1 / (1 + x.var() / x.mean() ** 2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tcp.round_trips(0),
+        lambda: tcp.reno_rounds(0.0, 10, np.random.default_rng(1)),
+        lambda: tcp.reno_rounds(float("nan"), 10, np.random.default_rng(1)),
+        lambda: tcp.cubic(-1, 100),
+        lambda: tcp.cubic(1, 0),
+        lambda: tcp.red(3, 15, 5, 0.1),
+        lambda: tcp.red(3, 5, 15, 0),
+        lambda: tcp.jain([]),
+        lambda: tcp.jain([0, 0]),
+        lambda: tcp.jain([1, float("nan")]),
+        lambda: tcp.small_writes([1.0, 0.0], 0.1),
+        lambda: tcp.small_writes([0.0], 0.0),
+        lambda: tcp.trace([]),
+        lambda: tcp.trace([(0.0, 3)], rtt=0),
+    ],
+)
+def test_impossible_input_is_refused(call):
+    with pytest.raises(ValueError, match=r"\w"):
+        call()
+
+
+# What the figures draw
+
+
+def test_the_trace_figure_draws_what_was_lost():
+    ax = tcp_figures.segments(tcp.trace([(0.0, 30)], lost={12}))
+    lost = next(line for line in ax.lines if line.get_label() == "lost")
+    assert list(lost.get_ydata()) == [12]
+
+
+def test_the_step_figure_holds_simulation_and_derivation_together():
+    ax = tcp_figures.step(0.1, 0.2)
+    derived, found = ax.lines[0].get_ydata(), ax.lines[1].get_ydata()
+    assert found == pytest.approx(derived)
+    assert int(np.argmax(found)) == 6
+
+
+def test_the_other_figures_have_units():
+    windows = tcp.reno_rounds(0.01, 50, np.random.default_rng(1))
+    assert "segments" in tcp_figures.sawtooth({"x": windows}).get_ylabel()
+    assert "(s)" in tcp_figures.growth((0.1,), 100).get_xlabel()
+    assert "(packets)" in tcp_figures.queue(5, 15, 0.1).get_xlabel()
+    assert "(ms)" in tcp_figures.writes([0.0], {"a": [(0.0, 1)]}).get_xlabel()
+    assert tcp_figures.equations(np.array([0.01, 0.1]), {"x": [10, 1]}).get_xscale() == "log"
