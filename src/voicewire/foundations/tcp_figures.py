@@ -161,7 +161,7 @@ def writes(times: Sequence[float], rows: Mapping[str, Sequence[tuple[float, int]
     ax.vlines(
         1000 * np.array(times), -0.3, len(rows) - 0.4, color=figures.COLOURS["muted"], linewidth=0.8, linestyle=":"
     )
-    for k, (name, sent) in enumerate(rows.items()):
+    for k, sent in enumerate(rows.values()):
         for at, count in sent:
             ax.plot(1000 * at, k, figures.MARKERS[k], color=figures.SERIES[k], markersize=5 + 2 * count)
             ax.annotate(f"{count}", (1000 * at, k), (0, 9), textcoords="offset points", ha="center", fontsize=9)
