@@ -19,8 +19,8 @@ __all__ = [
     "Chance",
     "Floats",
     "Sent",
-    "Times",
     "Timeout",
+    "Times",
     "Trace",
     "cubic",
     "expired",
@@ -142,7 +142,8 @@ def expired(timer: Timeout) -> None:
 def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
     """Return the window of each round trip, at random losses.
 
-    Each segment is lost with probability `p`. One more segment a round trip, half after a round trip with a loss, never below one; no timeouts.
+    Each segment is lost with probability `p`. One more segment a round trip,
+    half after a round trip with a loss, never below one; no timeouts.
 
     Parameters
     ----------

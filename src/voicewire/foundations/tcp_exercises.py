@@ -96,7 +96,7 @@ def check_delivery(answer: object) -> Feedback:
 
 
 def check_stall(answer: object) -> Feedback:
-    """Milliseconds that a write-write-read takes with Nagle and a delayed acknowledgement of 40 ms, round trip 10 ms."""
+    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 10 ms a round trip."""
     hints = {
         10.0: "the second write may not leave before the first is acknowledged.",
         20.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
