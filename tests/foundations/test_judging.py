@@ -155,4 +155,4 @@ def test_memory_and_medians_and_band_have_units():
     assert axes[0, 1].collections[0].get_segments()[0][1][1] == pytest.approx(1.0)
     assert "ms" in figures.medians({"a": np.array([60.0, 70.0]), "b": np.array([65.0])}).get_xlabel()
     band = figures.evidence_and_band({"x": (1.0, 2.0, 3.0)}, 2.0, (1.5, 2.5))
-    assert band.lines[1].get_xdata() == [1.0, 3.0]
+    assert list(band.lines[1].get_xdata()) == [1.0, 3.0]
