@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.foundations import tcp, tcp_figures
+from voicewire.foundations.tcp_trace import trace
 
 
 @given(st.integers(1, 10_000), st.integers(1, 64))
@@ -48,24 +49,24 @@ def test_a_timer_doubles_up_to_a_minute():
 
 @pytest.mark.parametrize("n", [1, 10, 11, 69, 70, 71, 500])
 def test_a_trace_takes_the_round_trips_of_slow_start(n):
-    run = tcp.trace([(0.0, n)], rtt=0.1)
+    run = trace([(0.0, n)], rtt=0.1)
     assert run.done == pytest.approx(0.1 * tcp.round_trips(n))
     assert [number for _, number in run.sent] == list(range(n))
 
 
 def test_a_loss_in_the_middle_needs_no_timer_and_one_at_the_end_does():
-    middle = tcp.trace([(0.0, 60)], lost={14})
+    middle = trace([(0.0, 60)], lost={14})
     assert [number for _, number in middle.sent].count(14) == 2
     assert middle.done < 1.0
-    tail = tcp.trace([(0.0, 60)], lost={59})
+    tail = trace([(0.0, 60)], lost={59})
     again = [t for t, number in tail.sent if number == 59]
     assert again[1] - again[0] >= 1.0
 
 
 def test_a_pause_begins_again_with_the_initial_window():
-    run = tcp.trace([(0.0, 60), (3.0, 60)])
+    run = trace([(0.0, 60), (3.0, 60)])
     assert sum(abs(t - 3.0) < 1e-6 for t, _ in run.sent) == 10
-    short = tcp.trace([(0.0, 60), (0.9, 60)])
+    short = trace([(0.0, 60), (0.9, 60)])
     assert sum(abs(t - 0.9) < 1e-6 for t, _ in short.sent) > 30
 
 
@@ -116,8 +117,8 @@ def test_jain_lies_between_one_over_n_and_one(rates):
         lambda: tcp.jain([1, float("nan")]),
         lambda: tcp.small_writes([1.0, 0.0], 0.1),
         lambda: tcp.small_writes([0.0], 0.0),
-        lambda: tcp.trace([]),
-        lambda: tcp.trace([(0.0, 3)], rtt=0),
+        lambda: trace([]),
+        lambda: trace([(0.0, 3)], rtt=0),
     ],
 )
 def test_impossible_input_is_refused(call):
@@ -129,7 +130,7 @@ def test_impossible_input_is_refused(call):
 
 
 def test_the_trace_figure_draws_what_was_lost():
-    ax = tcp_figures.segments(tcp.trace([(0.0, 30)], lost={12}))
+    ax = tcp_figures.segments(trace([(0.0, 30)], lost={12}))
     lost = next(line for line in ax.lines if line.get_label() == "lost")
     assert list(lost.get_ydata()) == [12]
 

@@ -1,27 +1,19 @@
-"""TCP's rules, each by itself and short enough to read: rounds, timer, sawtooth, small writes, queues.
+"""TCP's rules, each by itself and short enough to read.
 
-The chapter *TCP in one chapter* (``notebooks/foundations/03_tcp.ipynb``) is woven from them. A whole sender stands in
-`voicewire.netsim.reference`; `trace` runs it over a path whose losses are chosen one by one.
+The chapter *TCP in one chapter* (``notebooks/foundations/03_tcp.ipynb``)
+is woven from them. A whole sender stands in `voicewire.netsim.reference`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire.netsim.reference import Packet, TcpReceiver, TcpSender, Way, carry
-from voicewire.netsim.reference.path import SECOND
-
 __all__ = [
-    "Chance",
-    "Floats",
-    "Sent",
     "Timeout",
-    "Times",
-    "Trace",
     "cubic",
     "expired",
     "jain",
@@ -30,7 +22,6 @@ __all__ = [
     "reno_rounds",
     "round_trips",
     "small_writes",
-    "trace",
 ]
 
 
@@ -46,7 +37,8 @@ Sent = list[tuple[float, int]]
 def round_trips(segments: int, window: int = 10) -> int:
     """Return the round trips until all segments are acknowledged.
 
-    Slow start: the window doubles with each: k round trips carry window (2^k - 1) segments.
+    Slow start: the window doubles with each: k round trips carry window (2^k
+    - 1) segments.
 
     Parameters
     ----------
@@ -163,6 +155,11 @@ def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
     ------
     ValueError
         If `p` is no probability between 0 and 1, or there is no round.
+
+    Examples
+    --------
+    >>> reno_rounds(1e-9, 3, np.random.default_rng(1)).round(1).tolist()
+    [38729.8, 38730.8, 38731.8]
     """
     if not 0 < p < 1 or rounds < 1:
         raise ValueError("0 < p < 1 and at least one round trip")
@@ -177,10 +174,13 @@ def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
     return windows
 
 
-def cubic(t: ArrayLike, w_max: float, c: float = 0.4, beta: float = 0.7) -> NDArray[np.float64]:
-    """Return CUBIC's window `t` seconds after a loss at `w_max` segments (RFC 9438, section 4.2).
+def cubic(t: ArrayLike, w_max: float) -> Floats:
+    """Return CUBIC's window, `t` seconds after a loss at `w_max`.
 
-    W(t) = C (t - K)^3 + W_max with K = ((1 - beta) W_max / C)^(1/3), so that W(0) = beta W_max.
+    RFC 9438, section 4.2, with its C = 0.4 segments/s³ and beta = 0.7:
+
+    W(t) = C (t - K)^3 + W_max with K = ((1 - beta) W_max / C)^(1/3), so that
+    W(0) = beta W_max.
 
     Parameters
     ----------
@@ -188,13 +188,11 @@ def cubic(t: ArrayLike, w_max: float, c: float = 0.4, beta: float = 0.7) -> NDAr
         Seconds since the loss, not negative.
     w_max : float
         Window at the loss, segments, above 0.
-    c, beta : float
-        The RFC's constants, in segments/s³ and without a unit.
 
     Raises
     ------
     ValueError
-        If a time is negative or a constant impossible.
+        If a time is negative or there is no window.
 
     Examples
     --------
@@ -202,16 +200,17 @@ def cubic(t: ArrayLike, w_max: float, c: float = 0.4, beta: float = 0.7) -> NDAr
     (70.0, 100.0)
     """
     seconds = np.asarray(t, dtype=float)
-    if not (seconds >= 0).all() or not (w_max > 0 and c > 0 and 0 < beta < 1):
-        raise ValueError("times from 0 on, a window and C above 0, beta between 0 and 1")
-    k = np.cbrt((1 - beta) * w_max / c)
-    return np.asarray(c * (seconds - k) ** 3 + w_max)
+    if not (seconds >= 0).all() or not w_max > 0:
+        raise ValueError("times from 0 on, and a window above 0")
+    k = np.cbrt((1 - 0.7) * w_max / 0.4)
+    return np.asarray(0.4 * (seconds - k) ** 3 + w_max)
 
 
 def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
     """Return when segments leave and how many small writes each holds.
 
-    Nagle's rule (RFC 9293, section 3.7.4): while anything is unacknowledged, less than a full segment waits. All
+    Nagle's rule (RFC 9293, section 3.7.4): while anything is unacknowledged,
+    less than a full segment waits. All
     writes together are taken to fit into one segment.
 
     Parameters
@@ -219,7 +218,8 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
     times : sequence of float
         When the program writes, s, in order.
     answer : float
-        Time from a segment's leaving to its acknowledgement's coming, s: a round trip, and a delay of the
+        Time from a segment's leaving to its acknowledgement's coming, s: a
+        round trip, and a delay of the
         acknowledgement if there is one.
     nagle : bool
         False: each write leaves at once (TCP_NODELAY).
@@ -252,7 +252,8 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
 def red(average: ArrayLike, low: float, high: float, most: float) -> Floats:
     """Return RED's probability of dropping at an average queue.
 
-    Nothing up to the first threshold, a straight ramp, everything from the second one on.
+    Nothing up to the first threshold, a straight ramp, everything from the
+    second one on.
 
     Parameters
     ----------
@@ -304,104 +305,3 @@ def jain(rates: ArrayLike) -> float:
     if not np.isfinite(x).all() or (x < 0).any() or not x.any():
         raise ValueError("finite rates, not negative, not all zero")
     return float(x.sum() ** 2 / (x.size * (x @ x)))
-
-
-@dataclass
-class Trace:
-    """What was seen at the sender, in seconds and segments.
-
-    Attributes
-    ----------
-    sent : list of (float, int)
-        When a segment left, and its number.
-    lost : list of (float, int)
-        Those of them that the path lost.
-    acknowledged : list of (float, int)
-        When an acknowledgement came, and the next number that it asks for.
-    """
-
-    sent: list[tuple[float, int]] = field(default_factory=list)
-    lost: list[tuple[float, int]] = field(default_factory=list)
-    acknowledged: list[tuple[float, int]] = field(default_factory=list)
-
-    @property
-    def done(self) -> float:
-        """When the last acknowledgement came, s."""
-        return self.acknowledged[-1][0]
-
-
-class _Picked(Way):
-    """A way that loses the packets that are named by the order in which they leave."""
-
-    def __init__(self, delay: int, lost: Collection[int], log: Trace) -> None:
-        super().__init__(delay, 0.0, 0)
-        self.named, self.log = lost, log
-
-    def send(self, now: int, what: Packet) -> None:
-        """Note what leaves; lose it if it was named."""
-        entry = (now / SECOND, what.first)
-        self.log.sent.append(entry)
-        self.sent += 1
-        if self.sent - 1 in self.named:
-            self.lost += 1
-            self.log.lost.append(entry)
-        else:
-            self.flight.append((now + self.delay, what))
-
-
-class _Noting(TcpSender):
-    log: Trace
-
-    def on_answer(self, now: int, ack) -> list[Packet]:  # type: ignore[no-untyped-def]
-        self.log.acknowledged.append((now / SECOND, ack.upto))
-        return super().on_answer(now, ack)
-
-
-def trace(
-    writes: Sequence[tuple[float, int]],
-    lost: Collection[int] = (),
-    rtt: float = 0.1,
-    window: int = 10,
-    least: float = 1.0,
-) -> Trace:
-    """Run the reading version of TCP over a path that loses just the packets that are named.
-
-    Parameters
-    ----------
-    writes : sequence of (float, int)
-        When the program hands over how many full segments: (seconds, segments), in order.
-    lost : collection of int
-        Packets to lose, counted from 0 in the order in which they leave.
-    rtt : float
-        Round-trip time, s.
-    window : int
-        Initial window, segments.
-    least : float
-        Floor of the retransmission timer, s.
-
-    Returns
-    -------
-    Trace
-
-    Raises
-    ------
-    ValueError
-        If nothing is written, or a number is not positive.
-
-    Examples
-    --------
-    >>> run = trace([(0.0, 69)])
-    >>> round(run.done, 3), len(run.sent)
-    (0.3, 69)
-    """
-    total = sum(count for _, count in writes)
-    if total < 1 or rtt <= 0 or window < 1:
-        raise ValueError("at least one segment, a round trip above 0, a window of at least 1")
-    log = Trace()
-    frames = [int(at * SECOND) for at, count in writes for _ in range(count)]
-    sender = _Noting(1460, rtt, initial=1460.0 * window, least_rto=least, window=float("inf"))
-    sender.log = log
-    receiver = TcpReceiver(total, every=1)
-    way = int(rtt * SECOND / 2)
-    carry(frames, sender, receiver, _Picked(way, lost, log), Way(way, 0.0, 0), 600 * SECOND)
-    return log

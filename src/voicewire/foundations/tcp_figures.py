@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire import figures
-from voicewire.foundations.tcp import Timeout, Trace, cubic, measure, red
+from voicewire.foundations.tcp import Timeout, cubic, measure, red
+from voicewire.foundations.tcp_trace import Trace
 
 __all__ = ["equations", "growth", "queue", "sawtooth", "segments", "step", "writes"]
 
