@@ -79,6 +79,11 @@ class Timeout:
         The timer, s; 1 before anything was measured.
     srtt, rttvar : float or None
         Smoothed round trip and its mean deviation, s.
+
+    Examples
+    --------
+    >>> Timeout().rto
+    1.0
     """
 
     least: float = 1.0
