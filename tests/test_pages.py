@@ -65,7 +65,7 @@ def test_an_entry_keeps_its_terms_and_its_paragraphs(base):
 
 def test_fragments_stand_under_the_studies_titles_in_the_order_of_the_book(base):
     text = gather.fragments(base, "_notation.md")
-    assert re.findall(r"^## (.*)$", text, re.M) == [gather.title("voip"), gather.title("nfc")]
+    assert re.findall(r"^## (.*)$", text, re.M) == [paths.part("voip").title, paths.part("nfc").title]
     # A fragment's own heading is moved below the study's.
     assert "voip/_notation.md\n:heading-offset: 2" in text
     assert "nfc/_notation.md\n```" in text
@@ -78,8 +78,8 @@ def test_what_no_study_has_is_absent(base):
 
 def test_parts_link_to_what_the_book_has(base):
     text = gather.parts(base, lambda target: "x" if target == "book/nfc/index" else None)
-    assert f"{{doc}}`{gather.title('nfc')} </book/nfc/index>`" in text
-    assert gather.title("voip") not in text
+    assert f"{{doc}}`{paths.part('nfc').title} </book/nfc/index>`" in text
+    assert paths.part("voip").title not in text
 
 
 def test_an_unknown_kind_is_an_error(base):
@@ -108,7 +108,7 @@ def test_rows_link_to_their_cells_and_escape_what_they_show(monkeypatch, base):
     page = scorecard.page(base, lambda target: f"../{target}.html")
     assert 'href="../notebooks/nfc/03_paper.html#claim-nfc.table-1.x"' in page
     assert "A &lt; B" in page
-    assert f"## {gather.title('nfc')}" in page
+    assert f"## {paths.part('nfc').title}" in page
     assert "Tolerance: within 5 %. One digit is printed." in page
 
 

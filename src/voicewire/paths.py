@@ -29,6 +29,35 @@ STUDIES = tuple(part.name for part in PARTS if part.ledger)
 """The names of the parts that judge a paper's claims, in the order of the book."""
 
 
+def part(name: str) -> Part:
+    """Return a part of the book by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in ``parts.toml``.
+
+    Returns
+    -------
+    Part
+        Its title, its question, and whether it has a ledger.
+
+    Raises
+    ------
+    ValueError
+        If there is no such part.
+
+    Examples
+    --------
+    >>> part("nfc").ledger
+    True
+    """
+    for each in PARTS:
+        if each.name == name:
+            return each
+    raise ValueError(f"unknown study {name!r}: choose one of {', '.join(each.name for each in PARTS)}")
+
+
 def is_root(folder: Path) -> bool:
     """Whether `folder` is a checkout of this book."""
     return (folder / "data").is_dir() and (folder / "notebooks").is_dir() and (folder / "pyproject.toml").is_file()
@@ -75,10 +104,7 @@ def data(study: str) -> Path:
     FileNotFoundError
         If the checkout, or the study's folder in it, is missing.
     """
-    names = [part.name for part in PARTS]
-    if study not in names:
-        raise ValueError(f"unknown study {study!r}: choose one of {', '.join(names)}")
-    folder = root() / "data" / study
+    folder = root() / "data" / part(study).name
     if not folder.is_dir():
         raise FileNotFoundError(f"data/{study} is missing from the checkout")
     return folder

@@ -78,11 +78,6 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
     raise ValueError(f"nothing to gather under {kind!r}: parts, notation, errata, glossary, scorecard or status")
 
 
-def title(study: str) -> str:
-    """Return a part's title."""
-    return next(part.title for part in paths.PARTS if part.name == study)
-
-
 def parts(base: Path, link: Callable[[str], str | None]) -> str:
     """Return a table of the parts that the book has: title, chapters, claims."""
     rows = []
@@ -111,7 +106,7 @@ def fragments(base: Path, name: str) -> str:
         # A fragment may bring its own headings: they are moved below the study's.
         offset = 3 - len(heading.group(1)) if heading else 0
         option = f":heading-offset: {offset}\n" if offset > 0 else ""
-        parts.append(f"## {title(study)}\n\n```{{include}} {study}/{name}\n{option}```\n")
+        parts.append(f"## {paths.part(study).title}\n\n```{{include}} {study}/{name}\n{option}```\n")
     return "\n".join(parts) or "No study of this checkout has an entry here yet.\n"
 
 

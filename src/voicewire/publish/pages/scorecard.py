@@ -104,12 +104,10 @@ def _legend(top: int) -> str:
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
     """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
-    from voicewire.publish.pages.gather import title
-
     rows = collecting.scorecard(base)
     if not rows:
         return "No study of this checkout has a ledger yet.\n"
-    titles = {row["study"]: title(row["study"]) for row in rows}
+    titles = {row["study"]: paths.part(row["study"]).title for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
     parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}')]
     for study, name in titles.items():
@@ -186,7 +184,5 @@ def _tolerance(row: Mapping[str, Any]) -> str:
 
 def draw_picture(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
     """Return the drawing that the README shows, as the executed notebooks of these studies have it."""
-    from voicewire.publish.pages.gather import title
-
     rows = [row for row in collecting.scorecard(base) if row["study"] in studies]
-    return picture(rows, {row["study"]: title(row["study"]) for row in rows}, standalone=True) + "\n"
+    return picture(rows, {row["study"]: paths.part(row["study"]).title for row in rows}, standalone=True) + "\n"

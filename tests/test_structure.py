@@ -1,0 +1,232 @@
+"""The structure of the package: rooms on floors, imports that only go down, no circle, files that can be read."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from voicewire import paths
+
+ROOT = paths.root()
+PACKAGE = ROOT / "src" / "voicewire"
+PARTS = [part.name for part in paths.PARTS]
+
+FLOORS: dict[str, list[str]] = {
+    "top": ["cli", "__main__", "journey"],
+    "studies": [name for name in PARTS if name != "journey"],
+    "engines": ["netsim", "mqtt", "testbed"],
+    "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "sweep"],
+    "inside": ["ledger", "publish", "course", "grading", "grading_cli"],
+    "ground": ["paths", "stats", "_compiled", "_code_cache", "checks", ""],  # "": the package's own file
+}
+"""Rooms and single files by floor, from the top down. A study comes in by the list of parts."""
+
+LONG_FUNCTION = 60
+LONG_FILE = 400
+ANY_SHARE = 0.05
+
+
+def modules() -> dict[str, Path]:
+    """Return every file of the package by its dotted name below the package; a package is its ``__init__``."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+def imported(name: str) -> set[str]:
+    """Return the files that a file imports, wherever in it: a lazy import is an arrow too, and so is one for types."""
+    found = set()
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name}: relative import; rooms are named in full"
+            targets = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for target in targets:
+            first, *rest = target.split(".")
+            if first != "voicewire":
+                continue
+            while rest and ".".join(rest) not in MODULES:
+                rest.pop()
+            found.add(".".join(rest))
+    return found - {name}
+
+
+ARROWS = {name: imported(name) for name in MODULES}
+
+
+def room(name: str) -> str:
+    return name.split(".")[0]
+
+
+def floor(name: str) -> int:
+    for level, rooms in enumerate(FLOORS.values()):
+        if room(name) in rooms:
+            return level
+    raise AssertionError(f"{name} stands on no floor: put it into a room, or its room on a floor")
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Return the files of one circle of arrows, or nothing."""
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def upwards(arrows: dict[str, set[str]]) -> list[str]:
+    """Return the arrows that go up, or from one study to another."""
+    up = []
+    for name, targets in arrows.items():
+        for target in targets:
+            between = room(name) != room(target) and {room(name), room(target)} <= set(FLOORS["studies"])
+            if floor(target) < floor(name) or between:
+                up.append(f"{name} -> {target}")
+    return sorted(up)
+
+
+def test_rooms_arrows_circles_and_arrows_upwards():
+    between: dict[str, set[str]] = {room(name): set() for name in MODULES}
+    for name, targets in ARROWS.items():
+        between[room(name)] |= {room(target) for target in targets} - {room(name)}
+    for title, rooms in FLOORS.items():
+        for each in (each for each in rooms if each in between):
+            print(f"{title:<12} {each or 'voicewire':<12} -> {', '.join(sorted(filter(None, between[each])))}")
+    going = upwards(ARROWS)
+    found = circle({name: {t for t in to if {room(name), room(t)} != {"mqtt"}} for name, to in ARROWS.items()})
+    arrows = sum(map(len, between.values()))
+    print(f"rooms {len(between)}, arrows {arrows}, circles {int(bool(found))}, arrows upwards {len(going)}")
+    assert going == []
+    assert found == []
+
+
+def test_what_the_structure_test_would_find():
+    """The test itself can fail: a circle, an arrow upwards, and one study that calls another."""
+    first, second = FLOORS["studies"][:2]
+    assert circle({"mqtt.a": {"mqtt.b"}, "mqtt.b": {"mqtt.c"}, "mqtt.c": {"mqtt.a"}})
+    assert upwards({"ledger.rules": {"claims"}}) == ["ledger.rules -> claims"]
+    assert upwards({f"{first}.a": {f"{second}.b"}}) == [f"{first}.a -> {second}.b"]
+    assert upwards({f"{first}.a": {"mqtt.client"}, "mqtt.client": {"mqtt.wire"}}) == []
+    with pytest.raises(AssertionError, match="stands on no floor"):
+        floor("cellar.rats")
+
+
+def own_lines(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module, text: str) -> int:
+    """Return the lines of a definition without its docstrings, which grow with what they explain."""
+    whole = len(text.splitlines()) if isinstance(node, ast.Module) else (node.end_lineno or 0) - node.lineno + 1
+    for inner in ast.walk(node):
+        if not isinstance(inner, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if ast.get_docstring(inner) is not None:
+            doc = inner.body[0]
+            whole -= (doc.end_lineno or 0) - doc.lineno + 1
+    return whole
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_files_are_of_a_size_that_can_be_read_at_once():
+    sizes = {name: own_lines(TREES[name], path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+    assert {name: size for name, size in sizes.items() if size > LONG_FILE} == {}
+
+
+LONG_TODAY = {
+    "echo._kernel:run",
+    "emqtt._exchange:run",
+    "mqtt.connection:_packets",
+    "netsim.engine:run",
+    "netsim.simulate:simulate",
+    "nfc.engine:session",
+    "pharyngeal.derived:text_acoustics",
+    "pharyngeal.derived:text_articulation",
+    "testbed._engine:run",
+    "transport.cli:register",
+}
+"""Functions that are still too long; none may be added."""
+
+
+def test_functions_are_of_a_size_that_can_be_read_at_once():
+    sizes = {f"{name}:{f.name}": own_lines(f, "") for name, tree in TREES.items() for f in functions(tree)}
+    long = {name: size for name, size in sizes.items() if size > LONG_FUNCTION}
+    print("\n".join(f"{size:4} {name}" for name, size in long.items()))
+    assert set(long) <= LONG_TODAY
+
+
+def compiled(tree: ast.Module) -> bool:
+    """Whether a file holds compiled code, whose arguments numba types by itself."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith(("voicewire._compiled", "numba"))
+        and {alias.name for alias in node.names} & {"njit", "vectorize", "intrinsic"}
+        for node in ast.walk(tree)
+    )
+
+
+def annotations(tree: ast.Module) -> Iterator[ast.expr]:
+    for function in functions(tree):
+        given = function.args
+        for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
+            if argument is not None and argument.annotation is not None:
+                yield argument.annotation
+
+
+ANY_TODAY = 0.10
+
+
+def test_parameters_have_types():
+    plain = [(name, a) for name, tree in TREES.items() if not compiled(tree) for a in annotations(tree)]
+    loose = [name for name, a in plain if any(isinstance(n, ast.Name) and n.id == "Any" for n in ast.walk(a))]
+    share = len(loose) / len(plain)
+    print(f"Any in {len(loose)} of {len(plain)} annotated parameters, {100 * share:.1f} %")
+    for name in sorted(set(loose), key=loose.count, reverse=True):
+        print(f"{loose.count(name):4} {name}")
+    assert share < ANY_TODAY
+
+
+COMMENTS = ("#", "//", "/*", "{#")
+COMMENTED = {".yml", ".toml", ".cfg", ".css", ".js", ".c", ".html", ""}
+NO_COMMENT_FITS = {"LICENSE", "LICENSE-TEXT", ".gitignore"}
+
+
+def tracked() -> list[Path]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    done = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_a_files_purpose_is_in_its_first_line():
+    silent = []
+    for path in tracked():
+        if path.name in NO_COMMENT_FITS or path.suffix not in COMMENTED | {".py", ".md"}:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".py":
+            first = (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        elif path.suffix == ".md":  # a fragment is put under a heading by the page that gathers it
+            heading = next((line for line in text.splitlines() if not line.startswith("(")), "")
+            first = "a heading, or a fragment" if heading.startswith("# ") or path.name.startswith("_") else ""
+        else:
+            line = next((line for line in text.splitlines() if not line.startswith("#!")), "")
+            first = line if line.startswith(COMMENTS) else ""
+        if len(first.split()) < 4:
+            silent.append(f"{path.relative_to(ROOT).as_posix()}: {first!r}")
+    assert silent == []
