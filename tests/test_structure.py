@@ -107,7 +107,7 @@ def test_rooms_arrows_circles_and_arrows_upwards():
         for each in (each for each in rooms if each in between):
             print(f"{title:<12} {each or 'voicewire':<12} -> {', '.join(sorted(filter(None, between[each])))}")
     going = upwards(ARROWS)
-    found = circle({name: {t for t in to if {room(name), room(t)} != {"mqtt"}} for name, to in ARROWS.items()})
+    found = circle(ARROWS)
     arrows = sum(map(len, between.values()))
     print(f"rooms {len(between)}, arrows {arrows}, circles {int(bool(found))}, arrows upwards {len(going)}")
     assert going == []
@@ -141,9 +141,15 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
+LARGE_TODAY = {"mqtt.connection", "mqtt.routing"}
+"""Files that are still too large; none may be added."""
+
+
 def test_files_are_of_a_size_that_can_be_read_at_once():
     sizes = {name: own_lines(TREES[name], path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
-    assert {name: size for name, size in sizes.items() if size > LONG_FILE} == {}
+    large = {name: size for name, size in sizes.items() if size > LONG_FILE}
+    print("\n".join(f"{size:4} {name}" for name, size in large.items()))
+    assert set(large) <= LARGE_TODAY
 
 
 LONG_TODAY = {
