@@ -165,3 +165,26 @@ def test_the_recorded_shapes_have_the_vowels_formants_and_are_not_alike():
         assert spread > 0.5  # not unique
     larynx = shapes.changes(family["plain"], larynx=shapes.RISE_MORE)
     assert (larynx[:, 1] > 0).all() and (larynx[:, 0] < 0.5 * 138.52).all()
+
+
+def test_the_hyoid_hangs_on_larynx_and_root():
+    """The assumption by number: it rises by 0.75 of the larynx and by 0.2 of the root."""
+    rest = tract.outline(Articulation()).hyoid
+    assert rest == tract.REST_HYOID
+    for knobs, rise in (({"larynx": 1.0}, 0.75), ({"root": 0.5}, 0.1), ({"larynx": -0.4, "root": 1.0}, -0.1)):
+        assert rest - tract.outline(Articulation(**knobs)).hyoid == pytest.approx(rise)
+
+
+@given(st.floats(-3, 3), st.floats(-2, 2), st.floats(-0.05, 0.05))
+@settings(max_examples=50, deadline=None)
+def test_a_frame_is_turned_and_never_mirrored(angle, shift, bend):
+    """Landmarks almost on a line, marked a little wrong, would be matched better by a mirror image."""
+    rest = np.array([(0.0, 0.0), (1.0, 0.02), (2.0, 0.0)])
+    here = rest * [1, -1] + [(0, 0), (0, bend), (0, 0)]
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    for landmarks, known in ((here, rest), (here[[0, 2]], rest[[0, 2]])):
+        triangle = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
+        found = measure.to_rest_frame(triangle @ turn.T + shift, landmarks @ turn.T + shift, known)
+        u, v = found[1] - found[0], found[2] - found[0]
+        assert u[0] * v[1] - u[1] * v[0] == pytest.approx(1)  # as it was; a mirror image has -1
+        assert np.allclose(np.linalg.norm(np.diff(found, axis=0), axis=1), [1, np.sqrt(2)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -120,3 +121,24 @@ def test_correlation_of_too_little_is_an_error(bad):
         correlation.pearson(*bad)
     with pytest.raises(ValueError, match="eight"):
         correlation.permutation_test(range(9), range(9))
+
+
+def test_standard_deviations_are_those_of_samples():
+    """n - 1 throughout: with n the values of a dozen claims would differ, some verdicts with them."""
+    table = derived.table_1()
+    for quantity in ("hyoid", "larynx"):
+        tokens = paper.tokens(1, quantity, "tt")
+        plain = [tokens[name] for name in derived._PLAIN_TT]
+        assert table[f"table-1.sd-{quantity}-tt"][0] == pytest.approx(statistics.stdev(plain))
+    for quantity in ("opening", "hyoid", "larynx"):
+        values = list(paper.tokens(1, quantity, "a").values())
+        assert table[f"table-1.sd-{quantity}-a"][0] == pytest.approx(statistics.stdev(values))
+    # tokens 0, 2 and the unlisted 1.0 to 1.3 that makes their mean 1.0 to 1.1
+    lost = forensics.missing_token("1.0", [0.0, 2.0])
+    assert lost.sd_low == pytest.approx(1.0) and lost.sd_high == pytest.approx(statistics.stdev([0, 2, 1.3]), abs=1e-3)
+
+
+@pytest.mark.parametrize(("printed", "name"), [("1.414", "sample"), ("1.000", "population")])
+def test_a_reading_of_an_sd_says_which_it_is(printed, name):
+    found = forensics.sd_readings(printed, {"a": 0.0, "b": 2.0}).matches
+    assert [match.how.split()[1] for match in found] == [name]

@@ -214,6 +214,11 @@ def test_statistics_find_a_known_shift():
         assert normal.groupby("speaker")["F1"].mean().std() < data.groupby("speaker")["F1"].mean().std() / 100
 
 
+def test_hedges_by_hand():
+    """Sample variances are 1, so d = 1; the correction for 4 degrees of freedom is 1 - 3/15."""
+    assert vowels.hedges(np.array([1.0, 2, 3]), np.array([0.0, 1, 2])).estimate == pytest.approx(0.8)
+
+
 def test_hedges_interval_covers():
     rng = np.random.default_rng(3)
     inside = 0

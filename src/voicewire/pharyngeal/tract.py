@@ -219,6 +219,42 @@ def moved(articulation: Articulation, **changes: float) -> Articulation:
     return replace(articulation, **{name: getattr(articulation, name) + step for name, step in changes.items()})
 
 
+def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -> Articulation:
+    """Return a configuration drawn from all that `LIMITS` allow, which stays open, also after each of some moves.
+
+    Parameters
+    ----------
+    rng : Generator
+        Source of randomness.
+    least : float
+        Smallest opening allowed anywhere, cm.
+    **moves
+        Amounts by which single articulators will be moved (see `moved`): each, alone, must be possible.
+
+    Returns
+    -------
+    Articulation
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> shape = random_open(np.random.default_rng(1), root=0.5)
+    >>> bool(outline(moved(shape, root=0.5)).opening.min() > 0.05)
+    True
+    """
+    while True:
+        shape = Articulation(**{name: rng.uniform(*limits) for name, limits in LIMITS.items()})
+        all_of_them = [shape, *(moved(shape, **{name: step}) for name, step in moves.items())]
+        try:
+            if all(outline(each).opening.min() > least for each in all_of_them):
+                return shape
+        except ValueError:  # moved beyond what the articulator can do
+            continue
+
+
 def vector(articulation: Articulation) -> Array:
     """Return the eight positions as a vector, in the order of the fields."""
     return np.array(astuple(articulation))

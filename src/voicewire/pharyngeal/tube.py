@@ -9,28 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._compiled import njit
+from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
 Array = NDArray[np.float64]
-
-SPEED: Final = 35_300.0  # cm/s, moist air at body temperature
-DENSITY: Final = 1.14e-3  # g/cm^3
-_WALL_A: Final = 130.0 * np.pi  # rad/s: ratio of wall resistance to mass
-_WALL_B: Final = (30.0 * np.pi) ** 2  # (rad/s)^2: squared resonance of the wall
-_WALL_C: Final = 4.0  # rad/s: heat and friction
-_WALL_0: Final = (406.0 * np.pi) ** 2  # (rad/s)^2: squared lowest resonance of a closed tract
 
 
 @njit(cache=True)
 def _denominator(s: complex, areas: Array, lengths: Array, speed: float, walls: float, load: float) -> complex:
     """Return U_glottis / U_lips at the complex frequency s (rad/s): its zeros are the formants."""
-    alpha = np.sqrt(s * _WALL_C) * walls
-    beta = s * _WALL_0 / ((s + _WALL_A) * s + _WALL_B) * walls + alpha
+    alpha = np.sqrt(s * WALL_C) * walls
+    beta = s * WALL_0 / ((s + WALL_A) * s + WALL_B) * walls + alpha
     gamma = np.sqrt((alpha + s) / (beta + s))
     sigma = gamma * (beta + s)
     # column of the product that carries the lips' (Z, 1) back to the glottis

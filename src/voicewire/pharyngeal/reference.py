@@ -1,0 +1,567 @@
+"""The tract and the trackers to read: chain matrix, Levinson-Durbin, Burg.
+
+Nothing here is clever. Each function is one thought of its chapter and is
+woven into it. `voicewire.pharyngeal.tube` and `formants` compute the same.
+Lengths are in cm, areas in cm^2, frequencies and bandwidths in Hz; s is a
+complex frequency in rad/s, 2 pi j f for a steady tone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# fmt: off (lines as short as the page of the book is wide)
+
+__all__ = [
+    "DENSITY",
+    "SPEED",
+    "WALL_0",
+    "WALL_A",
+    "WALL_B",
+    "WALL_C",
+    "autocorrelation",
+    "bisect",
+    "burg",
+    "emphasised",
+    "flow_ratio",
+    "formant",
+    "frame_window",
+    "levinson",
+    "lip_load",
+    "poles",
+    "resonances",
+    "secant",
+    "section",
+    "track",
+    "wave",
+]
+
+Array = NDArray[Any]
+
+SPEED = 35_300.0  # c in cm/s: moist air at body temperature
+DENSITY = 1.14e-3  # rho in g/cm^3
+WALL_A = 130.0 * np.pi  # rad/s: resistance of the wall over its mass
+WALL_B = (30.0 * np.pi) ** 2  # (rad/s)^2: resonance of the wall, squared
+WALL_C = 4.0  # rad/s: heat and friction
+WALL_0 = (406.0 * np.pi) ** 2  # (rad/s)^2: lowest one of a closed tract
+
+
+def wave(s: complex, walls: float = 1.0) -> tuple[complex, complex]:
+    """Propagation sigma (1/s) and wall term gamma at s.
+
+    Parameters
+    ----------
+    s : complex
+        Complex frequency, rad/s.
+    walls : float
+        1 for walls that yield, with friction and heat; 0 for hard walls.
+
+    Returns
+    -------
+    sigma, gamma : complex
+        Of equation ``eq-pharyngeal-chain`` (Sondhi and Schroeter 1987).
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    Hard walls: sigma is s itself, gamma is 1.
+
+    >>> wave(100j, walls=0.0) == (100j, 1)
+    True
+    """
+    alpha = np.sqrt(s * WALL_C) * walls
+    wall = s * WALL_0 / ((s + WALL_A) * s + WALL_B)
+    beta = wall * walls + alpha
+    gamma = np.sqrt((alpha + s) / (beta + s))
+    return gamma * (beta + s), gamma
+
+
+def section(
+    area: float, length: float, sigma: complex, gamma: complex
+) -> Array:
+    """Chain matrix of one cylinder: front pressure and flow to back.
+
+    Parameters
+    ----------
+    area, length : float
+        cm^2, cm.
+    sigma, gamma : complex
+        From `wave`.
+
+    Returns
+    -------
+    ndarray of complex, shape (2, 2)
+        Equation ``eq-pharyngeal-chain``; its determinant is 1.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    A hard tube of a quarter of a wave turns pressure into flow only.
+
+    >>> quarter = section(1.0, 1.0, 1j * np.pi / 2 * SPEED, 1.0)
+    >>> bool(abs(quarter[0, 0]) < 1e-12)
+    True
+    """
+    angle = sigma * length / SPEED
+    c, h = np.cosh(angle), np.sinh(angle)
+    z = DENSITY * SPEED / area * gamma
+    return np.array([[c, z * h], [h / z, c]])
+
+
+def lip_load(s: complex, area: float) -> complex:
+    """Impedance of radiation: a resistance beside a mass of air.
+
+    Parameters
+    ----------
+    s : complex
+        Complex frequency, rad/s.
+    area : float
+        Of the lips' opening, cm^2.
+
+    Returns
+    -------
+    complex
+        Pressure over flow at the lips, g/(cm^4 s); equation
+        ``eq-pharyngeal-lips``.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    A low tone meets hardly any pressure: the end is open.
+
+    >>> bool(abs(lip_load(1j, 4.0)) < 1e-3)
+    True
+    """
+    R = 128 * DENSITY * SPEED / (9 * np.pi**2 * area)
+    M = 8 * DENSITY / (3 * np.pi * np.sqrt(np.pi * area))
+    return s * M * R / (R + s * M)
+
+
+def flow_ratio(
+    s: complex, areas: Array, lengths: Array, walls: float, load: float
+) -> complex:
+    """Flow at the glottis over flow at the lips: zero at a formant.
+
+    Parameters
+    ----------
+    s : complex
+        Complex frequency, rad/s.
+    areas, lengths : array_like of float, shape (n,)
+        cm^2 and cm of each cylinder, glottis first.
+    walls, load : float
+        Shares of the walls' yielding and of the radiation, 0 to 1.
+
+    Returns
+    -------
+    complex
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    A hard tube of 17.65 cm: a quarter of the wave of 500 Hz.
+
+    >>> s = 2j * np.pi * 500
+    >>> bool(abs(flow_ratio(s, [4.0], [17.65], 0, 0)) < 1e-12)
+    True
+    """
+    sigma, gamma = wave(s, walls)
+    tract = np.eye(2)
+    for area, length in zip(areas, lengths, strict=True):
+        tract = tract @ section(area, length, sigma, gamma)
+    pressure = load * lip_load(s, areas[-1])  # for a flow of 1
+    return complex((tract @ [pressure, 1.0])[1])
+
+
+def bisect(f: Callable[[float], float], low: float, high: float) -> float:
+    """Where f changes its sign between low and high.
+
+    Parameters
+    ----------
+    f : callable
+        Of different signs at the two ends.
+    low, high : float
+        The ends.
+
+    Returns
+    -------
+    float
+        To a 67-millionth of the distance (26 halvings).
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> round(bisect(lambda x: x * x - 9, 0, 8), 6)
+    3.0
+    """
+    for _ in range(26):
+        middle = (low + high) / 2
+        if f(low) * f(middle) <= 0:
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2
+
+
+def resonances(areas: Array, lengths: Array, count: int = 4) -> Array:
+    """Resonances of a hard tract with an open end, Hz.
+
+    Parameters
+    ----------
+    areas, lengths : array_like of float, shape (n,)
+        cm^2 and cm of each cylinder, glottis first.
+    count : int
+        How many.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+
+    See Also
+    --------
+    voicewire.pharyngeal.tube.resonances : the compiled one.
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> resonances([4.0], [17.65], 3).round(3).tolist()
+    [500.0, 1500.0, 2500.0]
+    """
+    def ratio(f: float) -> float:
+        return flow_ratio(2j * np.pi * f, areas, lengths, 0, 0).real
+
+    found: list[float] = []
+    low = 1.0
+    while len(found) < count:
+        if ratio(low) * ratio(low + 20) < 0:
+            found.append(bisect(ratio, low, low + 20))
+        low += 20
+    return np.array(found)
+
+
+def secant(f: Callable[[complex], complex], s: complex) -> complex:
+    """A zero of f near s, by straight lines through two points.
+
+    Parameters
+    ----------
+    f : callable
+        Analytic function of a complex number.
+    s : complex
+        Where to begin.
+
+    Returns
+    -------
+    complex
+        The zero, once a step is shorter than 0.001.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> bool(abs(secant(lambda s: s * s + 9, 1 + 4j) - 3j) < 1e-3)
+    True
+    """
+    before = s * (1 + 1e-4)
+    f_before, f_s = f(before), f(s)
+    while f_s != f_before:
+        step = f_s * (s - before) / (f_s - f_before)
+        before, f_before, s = s, f_s, s - step
+        if abs(step) < 1e-3:
+            break
+        f_s = f(s)
+    return s
+
+
+def formant(
+    resonance: float, areas: Array, lengths: Array
+) -> tuple[float, float]:
+    """Frequency and bandwidth (Hz) that grow out of a resonance.
+
+    Parameters
+    ----------
+    resonance : float
+        Of the hard tract with an open end, Hz.
+    areas, lengths : array_like of float, shape (n,)
+        cm^2 and cm of each cylinder, glottis first.
+
+    Returns
+    -------
+    frequency, bandwidth : float
+        Hz; of the tract with yielding walls, friction and radiation.
+
+    See Also
+    --------
+    voicewire.pharyngeal.tube.resonances : the compiled one.
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    Radiation lengthens the tube, so F1 falls; now it has a width.
+
+    >>> F, B = formant(1500.0, [4.0], [17.65])
+    >>> round(F), round(B)
+    (1420, 63)
+    """
+    s = complex(-10, 2 * np.pi * resonance)
+    for share in (1 / 3, 2 / 3, 1):  # walls and radiation, step by step
+
+        def ratio(s: complex, share: float = share) -> complex:
+            return flow_ratio(s, areas, lengths, share, share)
+
+        s = secant(ratio, s)
+    return s.imag / (2 * np.pi), -s.real / np.pi
+
+
+def autocorrelation(x: Array, p: int) -> Array:
+    """How much x resembles itself 0 to p samples later.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (N,)
+        Samples.
+    p : int
+        Longest delay.
+
+    Returns
+    -------
+    ndarray of float, shape (p + 1,)
+        Sum of x(t) x(t + k), equation ``eq-pharyngeal-autocorrelation``.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> autocorrelation(np.array([1, 1, 0, -1]), 2).tolist()
+    [3, 1, -1]
+    """
+    return np.array([x[: x.size - k] @ x[k:] for k in range(p + 1)])
+
+
+def levinson(r: Array) -> tuple[Array, float]:
+    """Coefficients of prediction and the energy left, from r.
+
+    Parameters
+    ----------
+    r : array_like of float, shape (p + 1,)
+        Autocorrelation; r[0] > 0.
+
+    Returns
+    -------
+    a : ndarray of float, shape (p + 1,)
+        1, a_1, …, a_p; sum a_k x(t - k) is the error of prediction.
+    E : float
+        Its energy, in the units of r.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/02_formants``, equation
+    ``eq-pharyngeal-levinson``.
+
+    Examples
+    --------
+    By hand: first k = -1/2, then k = 1/3.
+
+    >>> a, E = levinson([2.0, 1.0, 0.0])
+    >>> (3 * a).round(9).tolist(), round(3 * float(E), 9)
+    ([3.0, -2.0, 1.0], 4.0)
+    """
+    r = np.asarray(r)
+    a, E = np.array([1.0]), r[0]
+    for m in range(1, r.size):
+        k = -(a @ r[m:0:-1]) / E
+        a = np.append(a, 0) + k * np.append(0, a[::-1])
+        E = E * (1 - k * k)
+    return a, E
+
+
+def burg(x: Array, p: int) -> Array:
+    """Coefficients of prediction straight from the samples.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (N,)
+        Samples, N > p.
+    p : int
+        Order.
+
+    Returns
+    -------
+    ndarray of float, shape (p + 1,)
+        1, a_1, …, a_p, equation ``eq-pharyngeal-burg``.
+
+    See Also
+    --------
+    librosa.lpc : the same, compiled.
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    By hand: the pairs (2, 1) and (1, 2), k = -2 (2 + 2) / (5 + 5).
+
+    >>> burg(np.array([1.0, 2.0, 1.0]), 1).tolist()
+    [1.0, -0.8]
+    """
+    a, forward, back = np.array([1.0]), x[1:], x[:-1]
+    for _ in range(p):
+        energy = forward @ forward + back @ back
+        k = -2 * (forward @ back) / energy
+        a = np.append(a, 0) + k * np.append(0, a[::-1])
+        both = forward + k * back, back + k * forward
+        forward, back = both[0][1:], both[1][:-1]
+    return a
+
+
+def poles(a: Array, rate: float) -> tuple[Array, Array]:
+    """Frequencies and bandwidths (Hz) of the resonances in a.
+
+    Parameters
+    ----------
+    a : ndarray of float, shape (p + 1,)
+        Coefficients of prediction.
+    rate : float
+        Samples a second.
+
+    Returns
+    -------
+    F, B : ndarray of float
+        Lowest first; equation ``eq-pharyngeal-pole``.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    A pole at j/2 turns by a quarter a sample: 2000 Hz of 8000.
+
+    >>> F, B = poles(np.array([1, 0, 0.25]), 8000)
+    >>> F.round().tolist(), B.round().tolist()
+    ([2000.0], [1765.0])
+    """
+    z = np.roots(a)
+    z = z[z.imag > 0]
+    F = np.angle(z) * rate / (2 * np.pi)
+    B = -np.log(np.abs(z)) * rate / np.pi
+    order = np.argsort(F)
+    return F[order], B[order]
+
+
+def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
+    """x with its high frequencies raised by 6 dB an octave.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (N,)
+        Samples.
+    rate, corner : float
+        Samples a second; where the rise begins, Hz.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    What never changes is nearly taken away.
+
+    >>> emphasised(np.ones(3), 10_000).round(2).tolist()
+    [1.0, 0.03, 0.03]
+    """
+    share = np.exp(-2 * np.pi * corner / rate)
+    return np.append(x[0], x[1:] - share * x[:-1])
+
+
+def frame_window(n: int) -> Array:
+    """A Gaussian of n samples that has fallen to nothing at both ends.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+        The window of Praat: exp(-12 t^2) for t from -1 to 1, lowered.
+
+    See Also
+    --------
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> frame_window(3).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    t = np.linspace(-1, 1, n)
+    return (np.exp(-12 * t * t) - np.exp(-12)) / (1 - np.exp(-12))
+
+
+def track(
+    x: Array, rate: float, window: float = 0.05, step: float = 0.005
+) -> Iterable[tuple[float, Array, Array]]:
+    """Times (s), frequencies and bandwidths (Hz), frame by frame.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (N,)
+        Samples.
+    rate : float
+        Samples a second: twice the highest frequency searched.
+    window, step : float
+        Whole length of a frame, time between frames, s.
+
+    Yields
+    ------
+    time : float
+        Middle of the frame, s.
+    F, B : ndarray of float
+        All its poles, Hz; which are formants, the reader decides.
+
+    See Also
+    --------
+    voicewire.pharyngeal.formants.track : with resampling and checks.
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    One resonance at 1000 Hz, struck once.
+
+    >>> t = np.arange(600) / 10_000
+    >>> ring = np.exp(-300 * t) * np.sin(2 * np.pi * 1000 * t)
+    >>> time, F, B = next(iter(track(ring, 10_000)))
+    >>> round(time, 3), bool(min(abs(F - 1000)) < 20)
+    (0.025, True)
+    """
+    x, n = emphasised(x, rate), round(window * rate)
+    hop, p = max(1, round(step * rate)), 2 + round(rate / 1000)
+    for start in range(0, x.size - n + 1, hop):
+        frame = x[start : start + n] * frame_window(n)
+        if np.sqrt(np.mean(frame**2)) > 1e-6:  # else silence
+            yield (start + n / 2) / rate, *poles(burg(frame, p), rate)
