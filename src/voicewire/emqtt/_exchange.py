@@ -10,9 +10,8 @@ import platform
 from typing import Any
 
 import numpy as np
-from numba import types as _types
 
-from voicewire._compiled import njit
+from voicewire._compiled import external, njit
 
 __all__ = [
     "BROKEN", "BYTES_RECEIVED", "BYTES_SENT", "COMPLETION", "CPU", "DONE", "END_TO_END", "INTERRUPTED", "LATE",
@@ -32,12 +31,10 @@ _INBOX = 65536
 _EVENTS = 256
 _MONOTONIC, _THREAD_CPU = 1, 3
 _NO_SIGNAL = 0x4000
-_t: Any = _types  # its types can be called, which its own stubs do not say
-
-_epoll_wait = _t.ExternalFunction("epoll_wait", _t.int32(_t.int32, _t.uintp, _t.int32, _t.int32))
-_recv = _t.ExternalFunction("recv", _t.int64(_t.int32, _t.uintp, _t.uintp, _t.int32))
-_send = _t.ExternalFunction("send", _t.int64(_t.int32, _t.uintp, _t.uintp, _t.int32))
-_clock = _t.ExternalFunction("clock_gettime", _t.int32(_t.int32, _t.uintp))
+_epoll_wait = external("epoll_wait", "int32", "int32", "uintp", "int32", "int32")
+_recv = external("recv", "int64", "int32", "uintp", "uintp", "int32")
+_send = external("send", "int64", "int32", "uintp", "uintp", "int32")
+_clock = external("clock_gettime", "int32", "int32", "uintp")
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voicewire.exercises import Feedback, choice, number
-from voicewire.pharyngeal import correlation, derived, paper, tract, tube
+from voicewire.pharyngeal import correlation, derived, paper, reference, tract, tube
 
 
 def check_quarter_wave(answer: object) -> Feedback:
@@ -24,7 +24,7 @@ def check_quarter_wave(answer: object) -> Feedback:
 def check_tract_length(answer: object) -> Feedback:
     """Length (cm) of the uniform tube with the paper's plain F3 (``01_tract_to_formants``)."""
     f3 = float(paper.TEXT_PLAIN["F3"])
-    right = 5 * tube.SPEED / (4 * f3)
+    right = 5 * reference.SPEED / (4 * f3)
     return number(
         answer,
         right,

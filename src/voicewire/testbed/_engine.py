@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types as _types
 
-from voicewire._compiled import njit
+from voicewire._compiled import external, njit
 
 __all__ = [
     "BYTES", "DELIVERED", "FRAME", "LOST", "OVERFLOWED", "POLL_FIELDS", "QUEUE_DROPPED", "RECEIVED", "STATS",
@@ -29,13 +28,11 @@ _POLLIN = 1
 _IDLE_NS = 20_000_000
 _EARLY_NS = 80_000  # half of what a wake-up takes: packets leave this early rather than twice as late
 _SHORTEST_NS = 20_000
-_t: Any = _types  # its types can be called, which its own stubs do not say
-
-_read = _t.ExternalFunction("read", _t.int64(_t.int32, _t.uintp, _t.uintp))
-_write = _t.ExternalFunction("write", _t.int64(_t.int32, _t.uintp, _t.uintp))
-_ppoll = _t.ExternalFunction("ppoll", _t.int32(_t.uintp, _t.uint64, _t.uintp, _t.uintp))
-_clock = _t.ExternalFunction("clock_gettime", _t.int32(_t.int32, _t.uintp))
-_prctl = _t.ExternalFunction("prctl", _t.int32(_t.int32, _t.uint64, _t.uint64, _t.uint64, _t.uint64))
+_read = external("read", "int64", "int32", "uintp", "uintp")
+_write = external("write", "int64", "int32", "uintp", "uintp")
+_ppoll = external("ppoll", "int32", "uintp", "uint64", "uintp", "uintp")
+_clock = external("clock_gettime", "int32", "int32", "uintp")
+_prctl = external("prctl", "int32", "int32", "uint64", "uint64", "uint64", "uint64")
 
 
 @njit(cache=True, nogil=True, inline="always")

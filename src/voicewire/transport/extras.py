@@ -20,10 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import paho.mqtt.client as paho
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from paho.mqtt.enums import CallbackAPIVersion
 
 from voicewire.mqtt import BrokerThread, Config
@@ -147,6 +143,11 @@ def coap_bytes(size: int) -> dict[str, int]:
 @contextlib.contextmanager
 def certificate() -> Iterator[tuple[Path, Path]]:
     """A self-signed certificate and its key as files, for the time of the block."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "broker")])
     now = datetime.datetime.now(datetime.UTC)

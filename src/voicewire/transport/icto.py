@@ -28,14 +28,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from cryptography.exceptions import InvalidSignature, InvalidTag
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
+from voicewire._optional import Library
 from voicewire.transport.icto_format import (
     CIPHERS,
     IctoError,
@@ -53,11 +48,24 @@ __all__ = [
     "open_object", "seal",
 ]  # fmt: skip
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+_exceptions = Library("cryptography.exceptions")
+_hashes = Library("cryptography.hazmat.primitives.hashes")
+_ed25519 = Library("cryptography.hazmat.primitives.asymmetric.ed25519")
+_x25519 = Library("cryptography.hazmat.primitives.asymmetric.x25519")
+_aead = Library("cryptography.hazmat.primitives.ciphers.aead")
+_hkdf = Library("cryptography.hazmat.primitives.kdf.hkdf")
+
 _ENVELOPE_NONCE = bytes(12)  # its key seals one envelope and nothing else, so a fixed nonce never repeats
-_KINDS: dict[str, type[AESGCM] | type[ChaCha20Poly1305]] = {
-    "aes-256-gcm": AESGCM,
-    "chacha20-poly1305": ChaCha20Poly1305,
-}
+_KINDS = {"aes-256-gcm": "AESGCM", "chacha20-poly1305": "ChaCha20Poly1305"}
+
+
+def _kind(cipher: str) -> Any:
+    """Return the class of a cipher."""
+    return getattr(_aead, _KINDS[cipher])
 
 
 class NotAuthenticError(IctoError):
@@ -109,8 +117,8 @@ class Identity:
         """Make new keys from 64 random bytes."""
         return cls(
             name,
-            X25519PrivateKey.from_private_bytes(random(32)),
-            Ed25519PrivateKey.from_private_bytes(random(32)),
+            _x25519.X25519PrivateKey.from_private_bytes(random(32)),
+            _ed25519.Ed25519PrivateKey.from_private_bytes(random(32)),
         )
 
     @property
@@ -142,7 +150,8 @@ class Identity:
             If the file is anything else.
         """
         name, sealing, signing = _read("private", path)
-        return cls(name, X25519PrivateKey.from_private_bytes(sealing), Ed25519PrivateKey.from_private_bytes(signing))
+        keys = _x25519.X25519PrivateKey, _ed25519.Ed25519PrivateKey
+        return cls(name, keys[0].from_private_bytes(sealing), keys[1].from_private_bytes(signing))
 
 
 def _text(kind: str, name: str, sealing: bytes, signing: bytes) -> str:
@@ -220,7 +229,7 @@ def seal(
         if rule.until is not None:
             whole_second(rule.until, f"part {name!r}: 'until', where it is not None,", least=1)
     keys = {name: random(32) for name in parts}
-    ephemeral = X25519PrivateKey.from_private_bytes(random(32))
+    ephemeral = _x25519.X25519PrivateKey.from_private_bytes(random(32))
     people = tuple(Participant(p.name, p.sealing) for p in participants)
     # First without ciphertext, to learn the rules' bytes: the ciphers authenticate those.
     blank = Sealed(
@@ -239,9 +248,9 @@ def seal(
     sealed = tuple(
         Part(
             p.name, p.until, p.readers, p.nonce,
-            _KINDS[cipher](keys[p.name]).encrypt(p.nonce, bytes(parts[p.name]), context),
+            _kind(cipher)(keys[p.name]).encrypt(p.nonce, bytes(parts[p.name]), context),
             tuple(
-                _KINDS[cipher](
+                _kind(cipher)(
                     _envelope_key(ephemeral, people[r].key, people[r].key, blank, p.name)
                 ).encrypt(_ENVELOPE_NONCE, keys[p.name], context)
                 for r in p.readers
@@ -257,11 +266,11 @@ def seal(
 def _envelope_key(own: X25519PrivateKey, other: bytes, reader: bytes, o: Sealed, part: str) -> bytes:
     """HKDF over the shared secret, bound to this object, this reader and this part (RFC 5869, RFC 7748)."""
     try:
-        shared = own.exchange(X25519PublicKey.from_public_bytes(other))
+        shared = own.exchange(_x25519.X25519PublicKey.from_public_bytes(other))
     except ValueError:
         raise NotAuthenticError("a public key in the object is not a valid X25519 key") from None
     info = b"voicewire icto 1 envelope" + o.ephemeral + reader + part.encode()
-    return HKDF(algorithm=hashes.SHA256(), length=32, salt=o.identity, info=info).derive(shared)
+    return _hkdf.HKDF(algorithm=_hashes.SHA256(), length=32, salt=o.identity, info=info).derive(shared)
 
 
 def _authentic(data: bytes, owner: PublicIdentity | None) -> Sealed:
@@ -270,8 +279,8 @@ def _authentic(data: bytes, owner: PublicIdentity | None) -> Sealed:
     if owner is not None and owner.signing != o.owner:
         raise NotAuthenticError(f"this object was not sealed by {owner.name}")
     try:
-        Ed25519PublicKey.from_public_bytes(o.owner).verify(o.signature, bytes(data[:-64]))
-    except (InvalidSignature, ValueError):
+        _ed25519.Ed25519PublicKey.from_public_bytes(o.owner).verify(o.signature, bytes(data[:-64]))
+    except (_exceptions.InvalidSignature, ValueError):
         raise NotAuthenticError("the object was changed after its owner signed it; nothing was decrypted") from None
     return o
 
@@ -325,14 +334,14 @@ def open_object(
     late = [name for name in wanted if 0 < by_name[name].until < moment]
     if late:
         raise ExpiredError(f"too late to open {', '.join(map(repr, late))}; ask for other parts by name")
-    opened, context, kind = {}, o.rules(), _KINDS[CIPHERS[o.cipher]]
+    opened, context, kind = {}, o.rules(), _kind(CIPHERS[o.cipher])
     for name in wanted:
         p = by_name[name]
         key = _envelope_key(reader.sealing, o.ephemeral, me, o, name)
         try:
             content_key = kind(key).decrypt(_ENVELOPE_NONCE, p.envelopes[p.readers.index(number)], context)
             opened[name] = kind(content_key).decrypt(p.nonce, p.ciphertext, context)
-        except InvalidTag:
+        except _exceptions.InvalidTag:
             raise NotAuthenticError(f"part {name!r} does not open with this key, though its owner signed it") from None
     return opened
 

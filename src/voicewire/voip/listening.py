@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import webrtcvad
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire import paths
@@ -74,6 +73,8 @@ def _whole(pcm: ArrayLike) -> NDArray[np.int16]:
 
 def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     """Voice activity of each 20 ms frame (WebRTC's detector, level 0 to 3); shape (frames,)."""
+    import webrtcvad
+
     x = _whole(pcm)
     detector = webrtcvad.Vad(level)
     return np.array([detector.is_speech(f.tobytes(), RATE) for f in x.reshape(-1, FRAME)], dtype=bool)
