@@ -90,7 +90,7 @@ def test_whole_stays_have_the_law_of_single_bits():
     channel = Channel.burst(2e-3, 6)
     packets, bits = 4000, 400
     air = reference.Air(channel, False, np.random.default_rng(1))
-    stays = np.array([air.spoils(bits, True) for _ in range(packets)])
+    stays = np.array([reference.spoils(air, bits, True) for _ in range(packets)])
     bad, rng, single = False, np.random.default_rng(2), []
     for _ in range(packets):
         hit, bad = reference.bits_in_turn(bits, bad, channel.to_bad, channel.to_good, rng)

@@ -58,124 +58,159 @@ class Air:
     data_packets: int = 0
     log: list[tuple[int, ...]] = field(default_factory=list)
 
-    def cross(
-        self, at: int, slots: int, way: int, what: int, size: int
-    ) -> bool:
-        """Send an IP packet of `size` bytes: True if it is lost."""
-        lost = self.spoils(8 * size, way == UP and what != CONTROL)
-        self.log.append((at, slots, way, what, int(lost)))
-        return lost
 
-    def spoils(self, bits: int, data: bool) -> bool:
-        """Independent errors, bursts, or every so many-th data packet."""
-        if self.channel.kind == PERIODIC:
-            self.data_packets += data
-            return data and self.data_packets % self.channel.every == 0
-        if self.channel.kind == RANDOM:
-            ber = self.channel.to_bad
-            return self.rng.random() < -math.expm1(bits * math.log1p(-ber))
-        return self.channel.kind == BURST and self.burst(bits)
-
-    def burst(self, bits: int) -> bool:
-        """`bits_in_turn`, a whole stay in one state at a time."""
-        p, q = self.channel.to_bad, self.channel.to_good
-        hit, left = False, bits
-        while p > 0:
-            hit = hit or (self.bad and left > 0)
-            stay = stays(q if self.bad else p, self.rng)
-            if stay > left:  # the packet ends first
-                return hit
-            left -= int(stay)
-            self.bad = not self.bad
-        return False
+def cross(
+    air: Air, at: int, slots: int, way: int, what: int, size: int
+) -> bool:
+    """Send an IP packet of `size` bytes: True if it is lost."""
+    lost = spoils(air, 8 * size, way == UP and what != CONTROL)
+    air.log.append((at, slots, way, what, int(lost)))
+    return lost
 
 
-class Sender:
+def spoils(air: Air, bits: int, data: bool) -> bool:
+    """Independent errors, bursts, or every so many-th data packet."""
+    if air.channel.kind == PERIODIC:
+        air.data_packets += data
+        return data and air.data_packets % air.channel.every == 0
+    if air.channel.kind == RANDOM:
+        ber = air.channel.to_bad
+        return air.rng.random() < -math.expm1(bits * math.log1p(-ber))
+    return air.channel.kind == BURST and burst(air, bits)
+
+
+def burst(air: Air, bits: int) -> bool:
+    """`bits_in_turn`, a whole stay in one state at a time."""
+    p, q = air.channel.to_bad, air.channel.to_good
+    hit, left = False, bits
+    while p > 0:
+        hit = hit or (air.bad and left > 0)
+        stay = stays(q if air.bad else p, air.rng)
+        if stay > left:  # the packet ends first
+            return hit
+        left -= int(stay)
+        air.bad = not air.bad
+    return False
+
+
+@dataclass(kw_only=True)
+class Timer:
+    """The retransmission timer of a sender; times in slots."""
+
+    rto: int = 300
+    backoff: bool = True  # doubled at each time-out in a row
+    at: float = math.inf  # when it fires
+    tries: int = 0  # time-outs in a row
+    timeouts: int = 0  # in all
+
+
+@dataclass(kw_only=True)
+class Sender(Timer):
     """TCP as lwIP has it: windows in bytes, segments by number."""
 
-    def __init__(self, session: Session, sizes: list[int]) -> None:
-        self.sizes, self.mss = sizes, session.mss
-        self.limit = float(session.window_limit)
-        self.cwnd = float(min(session.window, session.window_limit))
-        self.ssthresh = self.limit
-        restart = session.restart_window or session.mss
-        self.restart = float(min(restart, session.window_limit))
-        self.threshold = session.duplicates or math.inf
-        self.rto = max(1, session.link.slots_of_time(session.rto))
-        self.backoff = session.backoff
-        self.una = self.next = 0  # first unacknowledged, next to queue
-        self.queue: list[int] = []  # segments that wait for the link
-        self.flight = 0  # bytes
-        self.dup = self.tries = self.timeouts = self.fast = 0
-        self.recovering = False
-        self.timer = math.inf
+    sizes: list[int]  # bytes of each segment
+    mss: int
+    cwnd: float  # congestion window
+    limit: float  # that no window passes
+    ssthresh: float  # slow start ends here
+    restart: float  # window after a time-out
+    threshold: float = 3  # duplicate ACKs for a fast retransmit
+    queue: list[int] = field(default_factory=list)  # for the link
+    una: int = 0  # first unacknowledged segment
+    next: int = 0  # the next to queue
+    flight: int = 0  # bytes queued and not acknowledged
+    dup: int = 0  # duplicate ACKs in a row
+    recovering: bool = False  # since a fast retransmit
+    fast: int = 0  # fast retransmits
 
-    def fill(self) -> None:
-        """Queue what the window allows; one segment always may."""
-        while self.next < len(self.sizes):
-            size = self.sizes[self.next]
-            if self.flight > 0 and self.flight + size > self.cwnd:
-                return
-            self.queue.append(self.next)
-            self.flight += size
-            self.next += 1
 
-    def crossed(self, now: int) -> None:
-        """The last packet is off the link: the timer counts from here."""
-        wait = self.rto * 2 ** min(self.tries, 40)
-        self.timer = now + (wait if self.backoff else self.rto)
+def sender_of(session: Session, sizes: list[int]) -> Sender:
+    """Give the sender of a session, before its first segment."""
+    limit = float(session.window_limit)
+    return Sender(
+        sizes=sizes,
+        mss=session.mss,
+        cwnd=min(float(session.window), limit),
+        limit=limit,
+        ssthresh=limit,
+        rto=max(1, session.link.slots_of_time(session.rto)),
+        backoff=session.backoff,
+        threshold=session.duplicates or math.inf,
+        restart=min(float(session.restart_window or session.mss), limit),
+    )
 
-    def on_ack(self, now: int, number: int) -> None:
-        """All segments before `number` have arrived."""
-        if number > self.una:
-            self.advance(now, number)
-        elif number == self.una and self.una < self.next:
-            self.duplicate()
-        self.cwnd = min(self.cwnd, self.limit)
 
-    def advance(self, now: int, number: int) -> None:
-        """Slow start adds a segment an ACK, later a segment a window."""
-        known = self.sizes[self.una : min(number, self.next)]
-        self.flight -= sum(known)
-        self.una, self.next = number, max(self.next, number)
-        self.dup = self.tries = 0
-        if self.recovering:
-            self.recovering, self.cwnd = False, self.ssthresh
-        elif self.cwnd < self.ssthresh:
-            self.cwnd += self.mss
-        else:
-            self.cwnd += self.mss * self.mss / self.cwnd
-        waits = self.una < self.next
-        self.timer = now + self.rto if waits else math.inf
-        while self.queue and self.queue[0] < self.una:
-            self.queue.pop(0)  # its repeat is not needed any more
+def fill(s: Sender) -> None:
+    """Queue what the window allows; one segment always may."""
+    while s.next < len(s.sizes):
+        size = s.sizes[s.next]
+        if s.flight > 0 and s.flight + size > s.cwnd:
+            return
+        s.queue.append(s.next)
+        s.flight += size
+        s.next += 1
 
-    def duplicate(self) -> None:
-        """The third duplicate: send again at once, with half a window."""
-        self.dup += 1
-        if self.dup == self.threshold and not self.recovering:
-            self.fast += 1
-            self.recovering = True
-            self.halve()
-            self.cwnd = self.ssthresh + self.threshold * self.mss
-            self.queue.insert(0, self.una)
-        elif self.dup > self.threshold and self.recovering:
-            self.cwnd += self.mss
 
-    def halve(self) -> None:
-        """Half of what is under way, two segments at least."""
-        half = min(self.cwnd, float(self.flight)) / 2
-        self.ssthresh = max(half, 2.0 * self.mss)
+def crossed(s: Sender, now: int) -> None:
+    """The last packet is off the link: the timer counts from here."""
+    wait = s.rto * 2 ** min(s.tries, 40)
+    s.at = now + (wait if s.backoff else s.rto)
 
-    def on_timeout(self) -> None:
-        """Everything unacknowledged goes back, the window restarts."""
-        self.tries += 1
-        self.timeouts += 1
-        self.halve()
-        self.cwnd = self.restart
-        self.next, self.flight, self.dup = self.una, 0, 0
-        self.recovering = False
-        self.timer = math.inf
+
+def on_ack(s: Sender, now: int, number: int) -> None:
+    """All segments before `number` have arrived."""
+    if number > s.una:
+        advance(s, now, number)
+    elif number == s.una and s.una < s.next:
+        duplicate(s)
+    s.cwnd = min(s.cwnd, s.limit)
+
+
+def advance(s: Sender, now: int, number: int) -> None:
+    """Slow start adds a segment an ACK, later a segment a window."""
+    s.flight -= sum(s.sizes[s.una : min(number, s.next)])
+    s.una, s.next = number, max(s.next, number)
+    s.dup = s.tries = 0
+    if s.recovering:
+        s.recovering, s.cwnd = False, s.ssthresh
+    elif s.cwnd < s.ssthresh:
+        s.cwnd += s.mss
+    else:
+        s.cwnd += s.mss * s.mss / s.cwnd
+    waits = s.una < s.next
+    s.at = now + s.rto if waits else math.inf
+    while s.queue and s.queue[0] < s.una:
+        s.queue.pop(0)  # its repeat is not needed any more
+
+
+def duplicate(s: Sender) -> None:
+    """The third duplicate: send again at once, with half a window."""
+    s.dup += 1
+    if s.dup == s.threshold and not s.recovering:
+        s.fast += 1
+        s.recovering = True
+        halve(s)
+        s.cwnd = s.ssthresh + s.threshold * s.mss
+        s.queue.insert(0, s.una)
+    elif s.dup > s.threshold and s.recovering:
+        s.cwnd += s.mss
+
+
+def halve(s: Sender) -> None:
+    """Half of what is under way, two segments at least."""
+    half = min(s.cwnd, float(s.flight)) / 2
+    s.ssthresh = max(half, 2.0 * s.mss)
+
+
+def on_timeout(s: Sender) -> None:
+    """Everything unacknowledged goes back, the window restarts."""
+    s.tries += 1
+    s.timeouts += 1
+    halve(s)
+    s.cwnd = s.restart
+    s.next, s.flight, s.dup = s.una, 0, 0
+    s.recovering = False
+    s.at = math.inf
 
 
 class Appliance:
@@ -190,22 +225,24 @@ class Appliance:
         self.busy_until = 0
         self.arrived = self.duplicates = 0
 
-    def on_packet(self, now: int, number: int) -> None:
-        """Read the packet, then have its answer ready."""
-        self.arrived += 1
-        self.duplicates += self.have[number]
-        self.have[number] = True
-        while self.expected < len(self.have) and self.have[self.expected]:
-            self.expected += 1
-        begin = max(now, self.busy_until)
-        if self.single_buffer and self.ready(now):
-            # an answer goes out before this packet can be read
-            begin = max(now + self.ack, self.busy_until)
-        self.answers.append((begin + self.near, self.expected))
 
-    def ready(self, now: int) -> bool:
-        """Is there an answer that waits for the link?"""
-        return bool(self.answers) and self.answers[0][0] <= now
+def on_packet(a: Appliance, now: int, number: int) -> None:
+    """Read the packet, then have its answer ready."""
+    a.arrived += 1
+    a.duplicates += a.have[number]
+    a.have[number] = True
+    while a.expected < len(a.have) and a.have[a.expected]:
+        a.expected += 1
+    begin = max(now, a.busy_until)
+    if a.single_buffer and ready(a, now):
+        # an answer goes out before this packet can be read
+        begin = max(now + a.ack, a.busy_until)
+    a.answers.append((begin + a.near, a.expected))
+
+
+def ready(a: Appliance, now: int) -> bool:
+    """Is there an answer that waits for the link?"""
+    return bool(a.answers) and a.answers[0][0] <= now
 
 
 @dataclass
@@ -227,9 +264,9 @@ def control(
     wait = sender.rto
     for attempt in range(session.retransmissions + 1):
         sender.timeouts += attempt > 0
-        if not air.cross(now, slots, UP, CONTROL, size):
+        if not cross(air, now, slots, UP, CONTROL, size):
             reply = now + slots + session.near
-            if not air.cross(reply, slots, DOWN, CONTROL, size):
+            if not cross(air, reply, slots, DOWN, CONTROL, size):
                 return reply + slots + session.far, True
         now += slots + wait
         wait *= 2 if session.backoff else 1
@@ -248,34 +285,34 @@ def transfer(
         if on_air and busy_until == now:  # a packet has just crossed
             on_air = False
             if not lost and way == UP:
-                far.on_packet(now, number)
+                on_packet(far, now, number)
             elif not lost:
                 digested.append((now + session.far, number))
             if way == UP:
-                sender.crossed(now)
+                crossed(sender, now)
         while digested and digested[0][0] <= now:
-            sender.on_ack(now, digested.pop(0)[1])
+            on_ack(sender, now, digested.pop(0)[1])
         if sender.una == len(slots):
             return finish(now, on_air, busy_until, way, lost, far), True
         idle = not sender.queue and not (on_air and way == UP)
-        if idle and sender.timer <= now and sender.una < sender.next:
+        if idle and sender.at <= now and sender.una < sender.next:
             if sender.tries == session.retransmissions:
                 return finish(now, on_air, busy_until, way, lost, far), False
-            sender.on_timeout()
-        sender.fill()
-        if not on_air and (sender.queue or far.ready(now)):
+            on_timeout(sender)
+        fill(sender)
+        if not on_air and (sender.queue or ready(far, now)):
             # turns alternate when both ends want the link
-            up = sender.queue and (not far.ready(now) or last == DOWN)
+            up = sender.queue and (not ready(far, now) or last == DOWN)
             on_air, way = True, UP if up else DOWN
             if up:
                 number = sender.queue.pop(0)
                 size, length = sender.sizes[number] + 40, slots[number]
-                sender.timer = math.inf
+                sender.at = math.inf
             else:
                 number = far.answers.pop(0)[1]
                 size, length = 40, far.ack
                 far.busy_until = now + length
-            lost = air.cross(now, length, way, number, size)
+            lost = cross(air, now, length, way, number, size)
             busy_until, last = now + length, way
         now += 1
 
@@ -296,17 +333,17 @@ def run(session: Session, rng: np.random.Generator) -> Outcome:
     air = Air(session.channel, session.channel.start(rng), rng)
     sizes = segment_sizes(session.size, session.mss).tolist()
     ack, syn = link.slots(HEADER_BYTES), link.slots(SYN_BYTES)
-    sender = Sender(session, sizes)
+    sender = sender_of(session, sizes)
     appliance = Appliance(session, len(sizes), ack)
     now, alive = control(air, session, sender, 0, syn, SYN_BYTES)
     if alive:
-        air.cross(now, ack, UP, CONTROL, HEADER_BYTES)
+        cross(air, now, ack, UP, CONTROL, HEADER_BYTES)
         now += ack
         now, alive = transfer(air, session, sender, appliance, now)
     if alive:
         now, alive = control(air, session, sender, now, ack, HEADER_BYTES)
     if alive:
-        air.cross(now, ack, UP, CONTROL, HEADER_BYTES)
+        cross(air, now, ack, UP, CONTROL, HEADER_BYTES)
         now += ack
     delivered = sum(sizes[: appliance.expected])
     return Outcome(now, delivered, not alive, sender, appliance, air.log)
@@ -325,7 +362,7 @@ def stop_and_wait(
     cost = losses = 0
     for _ in range(2 * exchange.packets):
         wait, tries = rto, 0
-        while air.spoils(exchange.bits, True):
+        while spoils(air, exchange.bits, True):
             losses, tries = losses + 1, tries + 1
             if tries > exchange.retransmissions:
                 return cost, losses, False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 
@@ -67,47 +67,51 @@ class Report:
     p: float
 
 
+@dataclass
 class LossHistory:
     """Loss events and the intervals between them, RFC 3448 section 5."""
 
-    def __init__(self, size: int, small: bool = False) -> None:
-        self.size, self.small = size, small
-        self.events = 0
-        self.first_seq = 0  # of the newest event
-        self.first_time = 0
-        self.losses = 0  # packets lost in the newest event
-        self.closed: list[float] = []  # intervals, newest first
+    size: int  # bytes of a packet
+    small: bool = False  # TFRC-SP
+    events: int = 0
+    first_seq: int = 0  # of the newest event
+    first_time: int = 0  # ns
+    losses: int = 0  # packets lost in the newest event
+    closed: list[float] = field(default_factory=list)  # newest first
 
-    def p(self, newest_seq: int) -> float:
-        """Loss event rate: one event in a mean interval (5.4)."""
-        if self.events == 0:
-            return 0.0
-        open_interval = float(newest_seq - self.first_seq + 1)
-        return min(1 / mean_interval(open_interval, self.closed), 1.0)
 
-    def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
-        """Book a lost packet: True if it starts a loss event (5.2)."""
-        round_trip = int(rtt * SECOND)
-        if self.events == 0:
-            interval = self.first_interval(x_recv, rtt)
-        elif when <= self.first_time + round_trip:
-            self.losses += 1
-            return False
-        else:
-            interval = float(seq - self.first_seq)
-            if self.small and when - self.first_time <= 2 * round_trip:
-                interval /= self.losses  # RFC 4828 section 4.4: N/K
-        self.closed = [max(interval, 1.0), *self.closed[:7]]
-        self.events += 1
-        self.first_seq, self.first_time, self.losses = seq, when, 1
-        return True
+def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
+    """Loss event rate: one event in a mean interval (5.4)."""
+    if h.events == 0:
+        return 0.0
+    open_interval = float(newest_seq - h.first_seq + 1)
+    return min(1 / mean_interval(open_interval, h.closed), 1.0)
 
-    def first_interval(self, x_recv: float, rtt: float) -> float:
-        """The interval whose rate would be X_recv (6.3.1)."""
-        if not self.small:
-            return 1 / inverse_equation(x_recv, float(self.size), rtt)
-        x = x_recv * (self.size + 40) / self.size
-        return 1 / inverse_equation(x, 1460.0, rtt)
+
+def lose(h: LossHistory, seq: int, when: int, rtt: float, x_recv: float) -> bool:
+    """Book a lost packet: True if it starts a loss event (5.2)."""
+    round_trip = int(rtt * SECOND)
+    if h.events == 0:
+        interval = first_interval(h, x_recv, rtt)
+    elif when <= h.first_time + round_trip:
+        h.losses += 1
+        return False
+    else:
+        interval = float(seq - h.first_seq)
+        if h.small and when - h.first_time <= 2 * round_trip:
+            interval /= h.losses  # RFC 4828 section 4.4: N/K
+    h.closed = [max(interval, 1.0), *h.closed[:7]]
+    h.events += 1
+    h.first_seq, h.first_time, h.losses = seq, when, 1
+    return True
+
+
+def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
+    """The interval whose rate would be X_recv (6.3.1)."""
+    if not h.small:
+        return 1 / inverse_equation(x_recv, float(h.size), rtt)
+    x = x_recv * (h.size + 40) / h.size
+    return 1 / inverse_equation(x, 1460.0, rtt)
 
 
 @dataclass
@@ -119,6 +123,22 @@ class Gap:
     before: int  # arrival of the packet before the gap, ns
     after: int
     later: int = 1  # packets that came after the gap
+
+
+def receive_rate(
+    size: int, arrivals: list[int], unreported: int, since: int, rtt: float
+) -> float:
+    """X_recv, RFC 4342 section 8.3: the bytes of the most recent t, over t.
+
+    t is the round trip, or the time `since` the last report (ns) where that
+    is longer: `unreported` packets have come in it. A silence counts.
+    """
+    round_trip = int(rtt * SECOND)
+    if since >= round_trip:
+        return unreported * size / (since / SECOND)
+    now = arrivals[-1]
+    last = [at for at in arrivals if at > now - round_trip]
+    return len(last) * size / rtt
 
 
 class TfrcReceiver:
@@ -137,19 +157,12 @@ class TfrcReceiver:
         self.since_report = 0  # packets
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """X_recv, RFC 4342 section 8.3.
-
-        The bytes of the most recent t, over t: the round trip, or the
-        time since the last report where that is longer. A silence counts.
-        """
-        round_trip = int(rtt * SECOND)
-        since = round_trip
+        """The first report counts one round trip."""
+        since = int(rtt * SECOND)
         if self.reported != NEVER:
             since = now - self.reported
-        if since >= round_trip:
-            return self.since_report * self.size / (since / SECOND)
-        last = [at for at in self.arrivals if at > now - round_trip]
-        return len(last) * self.size / rtt
+        unreported = self.since_report
+        return receive_rate(self.size, self.arrivals, unreported, since, rtt)
 
     def lost(self, seq: int, now: int, rtt: float) -> bool:
         """Three later packets make a missing one lost (section 5.1)."""
@@ -162,8 +175,8 @@ class TfrcReceiver:
             for k in range(gap.count):
                 when = gap.before + span * (k + 1) // (gap.count + 1)
                 x_recv = self.receive_rate(now, rtt)
-                begins_event |= self.history.lose(
-                    gap.first + k, when, rtt, x_recv
+                begins_event |= lose(
+                    self.history, gap.first + k, when, rtt, x_recv
                 )
         self.gaps = [gap for gap in self.gaps if gap.later < 3]
         if seq > self.newest + 1:
@@ -185,7 +198,7 @@ class TfrcReceiver:
         x_recv = self.receive_rate(now, packet.rtt)
         self.reported, self.reported_counter = now, packet.counter
         self.since_report = 0
-        p = self.history.p(packet.seq)
+        p = loss_event_rate(self.history, packet.seq)
         return Report(packet.sent, packet.counter, x_recv, p)
 
     def on_timer(self, now: int) -> None:
@@ -227,12 +240,6 @@ class TfrcSender:
         """So many packets in the first round trip."""
         return self.initial * self.s / self.rtt
 
-    def equation_rate(self) -> float:
-        """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
-        if self.small:
-            x = equation(1460.0, self.rtt, self.p)
-            return x * self.s / (self.s + 40.0)
-        return equation(float(self.s), self.rtt, self.p)
 
     def change_rate(self, x: float) -> None:
         """Set X, never below the floor of the thesis' section 5.1."""
@@ -302,7 +309,7 @@ class TfrcSender:
         self.rtt = max(0.9 * self.rtt + 0.1 * sample, 1e-4)
         worse = report.p > self.p
         self.p, self.x_recv = report.p, report.x_recv
-        self.allow(now, self.receive_limit(now, report, worse))
+        allow(self, now, self.receive_limit(now, report, worse))
         ahead = (self.counter - report.counter) % 16
         if ahead < 4:
             self.counter = (report.counter + 4) % 16
@@ -315,17 +322,6 @@ class TfrcSender:
         """At most twice what arrives; Faster Restart: four times."""
         return (self.restart if self.p > 0 else 2.0) * self.x_recv
 
-    def allow(self, now: int, limit: float) -> None:
-        """Step 4: the equation once there was a loss, else doubling."""
-        if self.p > 0:
-            self.x_calc = self.equation_rate()
-            x = max(min(self.x_calc, limit), self.s / 64)
-        elif now - self.doubled >= int(self.rtt * SECOND):
-            x = max(min(2 * self.x, limit), self.least_doubled())
-            self.doubled = now
-        else:
-            x = self.x
-        self.change_rate(x)
 
     def least_doubled(self) -> float:
         """Slow start never falls below a packet in a round trip."""
@@ -340,18 +336,44 @@ class TfrcSender:
         return []
 
     def no_feedback(self, now: int) -> None:
-        """Halve the rate, unless the sender is idle and slow anyway."""
-        if self.idle and self.x_recv < 4 * self.s / self.rtt:
-            return
-        halved = max(self.x_recv / 2, self.s / (2 * 64))
-        if self.p > 0:
-            if self.x_calc <= 2 * self.x_recv:
-                halved = self.x_calc / 4
-            self.x_recv = halved
-            self.allow(now, 2 * self.x_recv)
-        else:
-            self.x_recv = halved
-            self.x = max(min(self.x, 2 * halved), self.s / self.rtt)
+        """Halve the rate."""
+        unheard(self, now)
+
+
+def equation_rate(s: TfrcSender) -> float:
+    """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
+    if s.small:
+        x = equation(1460.0, s.rtt, s.p)
+        return x * s.s / (s.s + 40.0)
+    return equation(float(s.s), s.rtt, s.p)
+
+
+def allow(s: TfrcSender, now: int, limit: float) -> None:
+    """Step 4: the equation once there was a loss, else doubling."""
+    if s.p > 0:
+        s.x_calc = equation_rate(s)
+        x = max(min(s.x_calc, limit), s.s / 64)
+    elif now - s.doubled >= int(s.rtt * SECOND):
+        x = max(min(2 * s.x, limit), s.least_doubled())
+        s.doubled = now
+    else:
+        x = s.x
+    s.change_rate(x)
+
+
+def unheard(s: TfrcSender, now: int) -> None:
+    """Halve the rate, unless the sender is idle and slow anyway."""
+    if s.idle and s.x_recv < 4 * s.s / s.rtt:
+        return
+    halved = max(s.x_recv / 2, s.s / (2 * 64))
+    if s.p > 0:
+        if s.x_calc <= 2 * s.x_recv:
+            halved = s.x_calc / 4
+        s.x_recv = halved
+        allow(s, now, 2 * s.x_recv)
+    else:
+        s.x_recv = halved
+        s.x = max(min(s.x, 2 * halved), s.s / s.rtt)
 
 
 class TfrcSender5348(TfrcSender):
@@ -427,4 +449,4 @@ class TfrcSender5348(TfrcSender):
         half = top if self.x_calc > 2 * top else self.x_calc / 2
         limit = max(half, self.s / 64)
         self.received = [(now, limit / 2)]
-        self.allow(now, limit)
+        allow(self, now, limit)
