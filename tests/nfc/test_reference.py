@@ -68,6 +68,22 @@ def test_a_session_is_the_engine_s(
     the_same(session, seed)
 
 
+@pytest.mark.parametrize("duplicates", [1, 3])
+@pytest.mark.parametrize("seed", range(10))
+def test_time_outs_in_the_middle_of_a_fast_recovery_are_the_engine_s(seed, duplicates):
+    """So many losses that each state of the sender meets a time-out; windows far below their limit."""
+    session = Session(
+        size=60_000, mss=200, window=4096, window_limit=60_000, channel=Channel.random(1.5e-4), rto=1.5,
+        duplicates=duplicates, restart_window=3000, backoff=False,
+    )  # fmt: skip
+    the_same(session, seed)
+
+
+def test_bursts_of_one_bit_are_the_engine_s():
+    """The chain leaves the bad state after each bit, without a draw."""
+    assert the_same(Session(size=40_000, channel=Channel.burst(1e-4, 1)), 0).data_lost > 0
+
+
 @pytest.mark.parametrize("channel", [Channel.random(2e-5), Channel.burst(8e-5), Channel.periodic(7)])
 def test_a_long_session_with_every_kind_of_repair_is_the_engine_s(channel):
     """So long that the window grows beyond slow start, with fast retransmits and time-outs: each rule decides."""
