@@ -6,7 +6,14 @@ nanoseconds, so that ties are ties (a round trip of 100 ms is five frames of 20 
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence, Sequence
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+
 import numpy as np
+from numpy.typing import NDArray
+
+from voicewire._compiled import COMPILED
 
 __all__: list[str] = []
 
@@ -27,203 +34,256 @@ GAPS = 8  # holes in the sequence space that still wait for three later packets
 QUEUE = 256  # frames that a send buffer can hold at most
 RATES = 8  # entries of X_recv_set, RFC 5348
 
-_i, _f = np.int64, np.float64
 
-#: a packet on its way to the receiver
-PACKET = np.dtype(
-    [("time", _i), ("seq", _i), ("frame", _i), ("count", _i), ("sent", _i), ("counter", _i), ("rtt", _f), ("mark", _i)],
-    align=True,
-)
+class Packet:
+    """A packet on its way to the receiver."""
 
-#: a feedback packet (TFRC), acknowledgement (TCP) or acknowledgement vector (CCID 2) on its way back
-ACK = np.dtype(
-    [
-        ("time", _i),
-        ("echo", _i),
-        ("counter", _i),
-        ("x_recv", _f),
-        ("p", _f),
-        ("upto", _i),
-        ("lo0", _i),
-        ("hi0", _i),
-        ("lo1", _i),
-        ("hi1", _i),
-        ("vector", np.uint64),
-        ("mark", _i),
-    ],
-    align=True,
-)
+    time: int
+    seq: int
+    frame: int
+    count: int
+    sent: int
+    counter: int
+    rtt: float
+    mark: int
 
-#: a segment that the TCP sender (or a packet that the CCID 2 sender) still waits for
-SEGMENT = np.dtype(
-    [("frame", _i), ("count", _i), ("sent", _i), ("sacked", _i), ("lost", _i), ("again", _i)], align=True
-)
 
-FLOW = np.dtype(
-    [
-        # what the flow is
-        ("kind", _i),
-        ("payload", _i),
-        ("header", _i),
-        ("first", _i),
-        ("last", _i),
-        ("next_frame", _i),
-        # path: delay and jitter in ns; losses there and back; Gilbert-Elliott with its state
-        ("delay", _i),
-        ("jitter", _i),
-        ("loss", _f),
-        ("loss_back", _f),
-        ("burst_loss", _f),
-        ("to_bad", _f),
-        ("to_good", _f),
-        ("bad", _i),
-        ("bad_back", _i),
-        ("rng", np.uint64),
-        ("rng_back", np.uint64),
-        ("shared", _i),
-        ("ecn", _i),
-        ("last_arrival", _i),
-        ("last_ack", _i),
-        # rings of packets and acknowledgements in flight: counters that only grow, entry k at ring + (k & mask)
-        ("data_head", _i),
-        ("data_tail", _i),
-        ("ack_head", _i),
-        ("ack_tail", _i),
-        ("ring", _i),
-        ("mask", _i),
-        ("overflow", _i),
-        # send buffer of frames
-        ("buffer", _i),
-        ("drop_oldest", _i),
-        ("queue", _i, (QUEUE,)),
-        ("q_head", _i),
-        ("q_tail", _i),
-        # clocks
-        ("send_at", _i),
-        ("timer", _i),
-        ("delayed_ack", _i),
-        # counts; sent = delivered + dropped + lost + in flight, whatever happens
-        ("seq", _i),
-        ("sent", _i),
-        ("delivered", _i),
-        ("dropped_queue", _i),
-        ("lost", _i),
-        ("dropped_sender", _i),
-        ("acks_sent", _i),
-        ("acks_lost", _i),
-        ("retransmitted", _i),
-        ("marked", _i),
-        # TFRC sender, RFC 3448 section 4
-        ("small", _i),
-        ("restart_factor", _f),
-        ("floor_packets", _f),
-        ("modern", _i),
-        ("credit", _i),
-        ("min_interval", _i),
-        ("initial_packets", _f),
-        ("idle_packets", _f),
-        ("x", _f),
-        ("x_recv", _f),
-        ("x_calc", _f),
-        ("p", _f),
-        ("rtt", _f),
-        ("tld", _i),
-        ("base", _i),
-        ("started", _i),
-        ("idle", _i),
-        ("wc", _i),
-        ("wc_time", _i),
-        ("last_acked_send", _i),
-        ("t_next", _i),
-        ("limited1", _i),
-        ("limited2", _i),
-        ("set_value", _f, (RATES,)),
-        ("set_time", _i, (RATES,)),
-        ("set_size", _i),
-        # TFRC receiver, RFC 3448 sections 5 and 6, RFC 4342 section 8
-        ("r_seq", _i),
-        ("r_time", _i),
-        ("r_first", _i),
-        ("x_recv_rule", _i),
-        ("seed_rule", _i),
-        ("fb_time", _i),
-        ("fb_packets", _i),
-        ("fb_counter", _i),
-        ("arrivals", _i, (HISTORY,)),
-        ("n_arrivals", _i),
-        ("gap_first", _i, (GAPS,)),
-        ("gap_count", _i, (GAPS,)),
-        ("gap_before", _i, (GAPS,)),
-        ("gap_after", _i, (GAPS,)),
-        ("gap_later", _i, (GAPS,)),
-        ("gaps", _i),
-        ("event_seq", _i),
-        ("event_time", _i),
-        ("event_losses", _i),
-        ("events", _i),
-        ("intervals", _f, (9,)),
-        ("closed", _i),
-        # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
-        ("mss", _i),
-        ("most", _i),
-        ("initial_window", _f),
-        ("cwnd", _f),
-        ("ssthresh", _f),
-        ("una", _i),
-        ("nxt", _i),
-        ("seg_head", _i),
-        ("seg_tail", _i),
-        ("pipe", _f),
-        ("recovering", _i),
-        ("recover", _i),
-        ("srtt", _f),
-        ("rttvar", _f),
-        ("rto", _f),
-        ("rto_min", _f),
-        ("backoff", _f),
-        ("last_send", _i),
-        ("ecn_until", _i),
-        ("window_limit", _f),
-        # TCP and CCID 2 receiver
-        ("rcv_next", _i),
-        ("unacked", _i),
-        ("ack_every", _i),
-        ("ack_delay", _i),
-        ("ack_echo", _i),
-        ("old_lo", _i),
-        ("old_hi", _i),
-        ("highest", _i),
-        ("vector", np.uint64),
-        ("pending_mark", _i),
-        # log of the rate adjustments and of the send buffer
-        ("log", _i),
-        ("n_rates", _i),
-        ("n_levels", _i),
-    ],
-    align=True,
-)
+class Ack:
+    """A feedback packet (TFRC), acknowledgement (TCP) or acknowledgement vector (CCID 2) on its way back."""
 
-LINK = np.dtype(
-    [
-        ("on", _i),
-        ("rate", _f),
-        ("limit", _i),
-        ("red", _i),
-        ("ecn", _i),
-        ("low", _f),
-        ("high", _f),
-        ("max_p", _f),
-        ("weight", _f),
-        ("mean", _f),
-        ("since_mark", _i),
-        ("idle_from", _i),
-        ("busy_until", _i),
-        ("head", _i),
-        ("tail", _i),
-        ("mask", _i),
-        ("rng", np.uint64),
-        ("longest", _i),
-        ("bytes", _f),
-    ],
-    align=True,
-)
+    time: int
+    echo: int
+    counter: int
+    x_recv: float
+    p: float
+    upto: int
+    lo0: int
+    hi0: int
+    lo1: int
+    hi1: int
+    vector: np.uint64
+    mark: int
+
+
+class Segment:
+    """A segment that the TCP sender (or a packet that the CCID 2 sender) still waits for."""
+
+    frame: int
+    count: int
+    sent: int
+    sacked: int
+    lost: int
+    again: int
+
+
+class FlowState:
+    """All that one flow remembers, from its path to both its ends."""
+
+    # what the flow is
+    kind: int
+    payload: int
+    header: int
+    first: int
+    last: int
+    next_frame: int
+
+    # path: delay and jitter in ns; losses there and back; Gilbert-Elliott with its state
+    delay: int
+    jitter: int
+    loss: float
+    loss_back: float
+    burst_loss: float
+    to_bad: float
+    to_good: float
+    bad: int
+    bad_back: int
+    rng: np.uint64
+    rng_back: np.uint64
+    shared: int
+    ecn: int
+    last_arrival: int
+    last_ack: int
+
+    # rings of packets and acknowledgements in flight: counters that only grow, entry k at ring + (k & mask)
+    data_head: int
+    data_tail: int
+    ack_head: int
+    ack_tail: int
+    ring: int
+    mask: int
+    overflow: int
+
+    # send buffer of frames
+    buffer: int
+    drop_oldest: int
+    queue: Annotated[MutableSequence[int], QUEUE]
+    q_head: int
+    q_tail: int
+
+    # clocks
+    send_at: int
+    timer: int
+    delayed_ack: int
+
+    # counts; sent = delivered + dropped + lost + in flight, whatever happens
+    seq: int
+    sent: int
+    delivered: int
+    dropped_queue: int
+    lost: int
+    dropped_sender: int
+    acks_sent: int
+    acks_lost: int
+    retransmitted: int
+    marked: int
+
+    # TFRC sender, RFC 3448 section 4
+    small: int
+    restart_factor: float
+    floor_packets: float
+    modern: int
+    credit: int
+    min_interval: int
+    initial_packets: float
+    idle_packets: float
+    x: float
+    x_recv: float
+    x_calc: float
+    p: float
+    rtt: float
+    tld: int
+    nominal: int
+    started: int
+    idle: int
+    wc: int
+    wc_time: int
+    last_acked_send: int
+    t_next: int
+    limited1: int
+    limited2: int
+    set_value: Annotated[MutableSequence[float], RATES]
+    set_time: Annotated[MutableSequence[int], RATES]
+    set_size: int
+
+    # TFRC receiver, RFC 3448 sections 5 and 6, RFC 4342 section 8
+    r_seq: int
+    r_time: int
+    r_first: int
+    x_recv_rule: int
+    seed_rule: int
+    fb_time: int
+    fb_packets: int
+    fb_counter: int
+    arrivals: Annotated[MutableSequence[int], HISTORY]
+    n_arrivals: int
+    gap_first: Annotated[MutableSequence[int], GAPS]
+    gap_count: Annotated[MutableSequence[int], GAPS]
+    gap_before: Annotated[MutableSequence[int], GAPS]
+    gap_after: Annotated[MutableSequence[int], GAPS]
+    gap_later: Annotated[MutableSequence[int], GAPS]
+    gaps: int
+    event_seq: int
+    event_time: int
+    event_losses: int
+    events: int
+    intervals: Annotated[MutableSequence[float], 9]
+    closed: int
+
+    # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
+    mss: int
+    most: int
+    initial_window: float
+    cwnd: float
+    ssthresh: float
+    una: int
+    nxt: int
+    seg_head: int
+    seg_tail: int
+    pipe: float
+    recovering: int
+    recover: int
+    srtt: float
+    rttvar: float
+    rto: float
+    rto_min: float
+    backoff: float
+    last_send: int
+    ecn_until: int
+    window_limit: float
+
+    # TCP and CCID 2 receiver
+    rcv_next: int
+    unacked: int
+    ack_every: int
+    ack_delay: int
+    ack_echo: int
+    old_lo: int
+    old_hi: int
+    highest: int
+    vector: np.uint64
+    pending_mark: int
+
+    # log of the rate adjustments and of the send buffer
+    log: int
+    n_rates: int
+    n_levels: int
+
+
+class Link:
+    """The bottleneck: its rate, its queue, and RED in front of it."""
+
+    on: int
+    rate: float
+    limit: int
+    red: int
+    ecn: int
+    low: float
+    high: float
+    max_p: float
+    weight: float
+    filtered: float
+    since_mark: int
+    idle_from: int
+    busy_until: int
+    head: int
+    tail: int
+    mask: int
+    rng: np.uint64
+    longest: int
+    bytes: float
+
+
+class World(NamedTuple):
+    """What all rules of a simulation work on, beside the flow whose turn it is."""
+
+    link: Link
+    departures: MutableSequence[int]  # of the packets in the bottleneck, ns; a ring
+    data: Sequence[Packet]  # rings of all flows, one after the other
+    acks: Sequence[Ack]
+    segments: Sequence[Segment]
+    frames: Sequence[int]  # when each frame is spoken, ns
+    sent: MutableSequence[int]  # when it first left, ns
+    arrive: MutableSequence[int]  # when it was delivered, ns
+    fate: MutableSequence[int]
+    got: MutableSequence[int]  # 1 if TCP's receiver has it
+    rates: NDArray[np.float64]  # log of the first flow: rate adjustments
+    levels: NDArray[np.float64]  # and levels of its send buffer
+
+
+@cache
+def layout(record: type) -> np.dtype[np.void]:
+    """Memory layout of a record: 64 bits a field, in the order in which the class names them."""
+    fields: list[tuple[Any, ...]] = []
+    for name, kind in get_type_hints(record, include_extras=True).items():
+        size: tuple[Any, ...] = ()
+        if hasattr(kind, "__metadata__"):
+            size = ((kind.__metadata__[0],),)
+            kind = get_args(kind.__origin__)[0]
+        fields.append((name, {int: np.int64, float: np.float64}.get(kind, kind), *size))
+    return np.dtype(fields, align=True)
+
+
+def table(record: type, count: int) -> NDArray[Any]:
+    """Give `count` records, all zero: compiled rules and plain Python both read and write their fields by name."""
+    zeros = np.zeros(count, layout(record))
+    return zeros if COMPILED else zeros.view(np.recarray)

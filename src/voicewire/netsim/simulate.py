@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,7 @@ def _frames(flow: Flow) -> NDArray[np.int64]:
 
 
 def _record(flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> NDArray[np.void]:
-    f = np.zeros((), dtype=records.FLOW)
+    f = np.zeros((), dtype=records.layout(records.FlowState))
     path = flow.path
     f["payload"] = int(number(flow.payload, "the payload in bytes", 1, 65_000))
     f["header"] = int(number(flow.header, "the header in bytes", 0, 65_000))
@@ -134,7 +134,7 @@ def _ring(flow: Flow, bottleneck: Bottleneck | None) -> int:
 
 
 def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    link = np.zeros(1, dtype=records.LINK)
+    link = records.table(records.Link, 1)
     if bottleneck is None:
         return link, np.empty(1, dtype=np.int64)
     link["on"] = 1
@@ -149,6 +149,28 @@ def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.vo
     room = 1 << int(bottleneck.packets).bit_length()
     link["mask"] = room - 1
     return link, np.empty(room, dtype=np.int64)
+
+
+def _world(link: Any, departures: NDArray[np.int64], frames: NDArray[np.int64], room: int, rows: int) -> records.World:
+    """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
+    arrays: dict[str, Any] = {
+        "data": records.table(records.Packet, room),
+        "acks": records.table(records.Ack, room),
+        "segments": records.table(records.Segment, room),
+        "sent": np.full(frames.size, -1, dtype=np.int64),
+        "arrive": np.full(frames.size, -1, dtype=np.int64),
+        "fate": np.zeros(frames.size, dtype=np.int8),
+        "got": np.zeros(frames.size, dtype=np.int8),
+        "rates": np.empty((rows, 5)),
+        "levels": np.empty((rows, 2)),
+    }
+    return records.World(link=link, departures=cast(Any, departures), frames=cast(Any, frames), **arrays)
+
+
+def _result(f: NDArray[np.void], world: Any, part: slice) -> FlowResult:
+    """Cut a flow's part out of what all flows share."""
+    rates, levels = world.rates[: f["n_rates"]], world.levels[: f["n_levels"]]
+    return FlowResult(world.sent[part], world.arrive[part], world.fate[part], _packets(f), rates, levels)
 
 
 def _packets(f: NDArray[np.void]) -> dict[str, int]:
@@ -195,11 +217,10 @@ def simulate(
         raise NetsimError("give at least one flow")
     schedules = [_frames(flow) for flow in flows]
     ends = np.cumsum([s.size for s in schedules])
-    total = int(ends[-1])
     last = max(int(s[-1]) for s in schedules)
     until = last + 30 * records.SECOND if until_s is None else round(number(until_s, "the end in seconds", 0) * 1e9)
     seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
-    state = np.empty(len(flows), dtype=records.FLOW)
+    state = records.table(records.FlowState, len(flows))
     for k, flow in enumerate(flows):
         state[k] = _record(
             flow,
@@ -210,43 +231,18 @@ def simulate(
             log,
         )
     room = max(_ring(flow, bottleneck) for flow in flows)
-    state["ring"] = np.arange(len(flows)) * room
+    state["ring"] = np.arange(len(flows), dtype=np.int64) * room
     state["mask"] = room - 1
     link, departures = _link(bottleneck, seeds[0])
     frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
-    sent = np.full(total, -1, dtype=np.int64)
-    arrive = np.full(total, -1, dtype=np.int64)
-    fate = np.zeros(total, dtype=np.int8)
-    rows = _LOG_ROWS if log else 0
     # one log for all flows would mix them: only the first flow is logged
     state["log"][1:] = 0
-    rates, levels = np.empty((rows, 5)), np.empty((rows, 2))
-    events = engine.run(
-        state,
-        link[0],
-        departures,
-        np.empty(len(flows) * room, records.PACKET),
-        np.empty(len(flows) * room, records.ACK),
-        np.empty(len(flows) * room, records.SEGMENT),
-        frames,
-        sent,
-        arrive,
-        fate,
-        np.zeros(total, np.int8),
-        rates,
-        levels,
-        np.empty(len(flows), np.int64),
-        until,
-    )
+    world = _world(link[0], departures, frames, len(flows) * room, _LOG_ROWS if log else 0)
+    with np.errstate(over="ignore"):  # the random numbers wrap at 64 bits; only plain Python would mention it
+        events = engine.run(state, np.empty(len(flows), np.int64), until, *world)
     if state["overflow"].any():
         raise NetsimError("more packets under way than the simulator holds: shorten the delay or the initial burst")
-    results = []
-    for k in range(len(flows)):
-        part = slice(int(ends[k]) - schedules[k].size, int(ends[k]))
-        f = state[k]
-        results.append(
-            FlowResult(
-                sent[part], arrive[part], fate[part], _packets(f), rates[: f["n_rates"]], levels[: f["n_levels"]]
-            )
-        )
+    results = [
+        _result(state[k], world, slice(int(ends[k]) - schedules[k].size, int(ends[k]))) for k in range(len(flows))
+    ]
     return Result(tuple(results), int(events), float(link["bytes"][0]), int(link["longest"][0]))

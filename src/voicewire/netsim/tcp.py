@@ -7,22 +7,19 @@ what has to wait is joined into larger segments. Only what arrives *in order* co
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.records import DELIVERED, NEVER, SECOND
+from voicewire.netsim.records import DELIVERED, NEVER, SECOND, Ack, FlowState, Packet, Segment, World
 from voicewire.netsim.wire import send_back, transmit
 
 __all__: list[str] = []
 
-Record = Any
 DUPTHRESH = 3  # RFC 3517
 
 
 @rule
-def initialise(f: Record) -> None:
+def initialise(f: FlowState) -> None:
     """Connection just opened: the handshake has measured one round trip (RFC 2988 section 2.2)."""
     f.most = max(f.mss // f.payload, 1)
     f.cwnd = f.initial_window
@@ -38,34 +35,34 @@ def initialise(f: Record) -> None:
 
 
 @rule
-def _start_timer(f: Record, now: int) -> None:
+def _start_timer(f: FlowState, now: int) -> None:
     f.timer = now + int(min(f.rto * f.backoff, 64.0) * SECOND)
 
 
 @rule
-def _send_segment(f: Record, link: Record, departures: Any, data: Any, fate: Any, segment: Any, now: int) -> None:
+def _send_segment(f: FlowState, w: World, segment: Segment, now: int) -> None:
     segment.sent = now
     f.pipe += segment.count * f.payload
     f.last_send = now
-    transmit(f, link, departures, data, fate, now, segment.frame, segment.count, 0)
+    transmit(f, w, now, segment.frame, segment.count, 0)
     if f.timer == NEVER:
         _start_timer(f, now)
 
 
 @rule
-def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int) -> None:
+def push(f: FlowState, w: World, now: int) -> None:
     """Send what the window allows: lost segments first (RFC 3517 NextSeg), then new frames."""
     window = min(f.cwnd, f.window_limit)
     if f.recovering:
         k = f.seg_head
         while k < f.seg_tail:
-            segment = segments[f.ring + (k & f.mask)]
+            segment = w.segments[f.ring + (k & f.mask)]
             if segment.lost and not segment.again and not segment.sacked:
                 if f.pipe > 0.0 and f.pipe + segment.count * f.payload > window:
                     return
                 segment.again = 1
                 f.retransmitted += 1
-                _send_segment(f, link, departures, data, fate, segment, now)
+                _send_segment(f, w, segment, now)
             k += 1
     if f.nxt < f.next_frame and f.seg_head == f.seg_tail and now - f.last_send > int(f.rto * SECOND):
         f.cwnd = min(f.cwnd, f.initial_window)  # RFC 2581 section 4.1: restart window after idleness
@@ -75,7 +72,7 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         fits = int((window - f.pipe) / f.payload)
         if f.pipe > 0.0 and fits < count:
             return  # silly window avoidance (RFC 1122 section 4.2.3.4): wait until all of it fits
-        segment = segments[f.ring + (f.seg_tail & f.mask)]
+        segment = w.segments[f.ring + (f.seg_tail & f.mask)]
         segment.frame = f.nxt
         segment.count = count
         segment.sacked = 0
@@ -83,13 +80,13 @@ def push(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at
         segment.again = 0
         f.seg_tail += 1
         for k in range(f.nxt, f.nxt + count):
-            sent_at[k] = now
+            w.sent[k] = now
         f.nxt += count
-        _send_segment(f, link, departures, data, fate, segment, now)
+        _send_segment(f, w, segment, now)
 
 
 @rule
-def _measure(f: Record, now: int, echo: int) -> None:
+def _measure(f: FlowState, now: int, echo: int) -> None:
     sample = (now - echo) / SECOND  # timestamps: every acknowledgement measures (RFC 1323)
     f.rttvar = 0.75 * f.rttvar + 0.25 * abs(f.srtt - sample)
     f.srtt = 0.875 * f.srtt + 0.125 * sample
@@ -97,9 +94,7 @@ def _measure(f: Record, now: int, echo: int) -> None:
 
 
 @rule
-def on_ack(
-    f: Record, ack: Any, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
-) -> None:
+def on_ack(f: FlowState, ack: Ack, w: World, now: int) -> None:
     """An acknowledgement arrives: cumulative part, SACK blocks, losses, window."""
     _measure(f, now, ack.echo)
     progress = ack.upto > f.una
@@ -107,7 +102,7 @@ def on_ack(
         f.una = ack.upto
         f.backoff = 1.0
         while f.seg_head < f.seg_tail:
-            segment = segments[f.ring + (f.seg_head & f.mask)]
+            segment = w.segments[f.ring + (f.seg_head & f.mask)]
             if segment.frame + segment.count > f.una:
                 break
             if not segment.sacked and (not segment.lost or segment.again):
@@ -121,7 +116,7 @@ def on_ack(
         k = f.seg_tail - 1
         found = False
         while k >= f.seg_head:
-            segment = segments[f.ring + (k & f.mask)]
+            segment = w.segments[f.ring + (k & f.mask)]
             inside = (ack.lo0 <= segment.frame < ack.hi0) or (ack.lo1 <= segment.frame < ack.hi1)
             if inside and not segment.sacked:
                 segment.sacked = 1
@@ -150,31 +145,29 @@ def on_ack(
         f.pipe = 0.0
     elif progress:
         _start_timer(f, now)
-    push(f, link, departures, data, fate, sent_at, segments, now)
+    push(f, w, now)
 
 
 @rule
-def on_timer(
-    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, segments: Any, now: int
-) -> None:
+def on_timer(f: FlowState, w: World, now: int) -> None:
     """Retransmission timer: RFC 2581 section 3.1 and RFC 2988 section 5."""
     f.timer = NEVER
     f.ssthresh = max((f.nxt - f.una) * f.payload / 2.0, 2.0 * f.mss)
     f.cwnd = float(f.mss)
     f.backoff = min(f.backoff * 2.0, 64.0)
     for k in range(f.seg_head, f.seg_tail):
-        segment = segments[f.ring + (k & f.mask)]
+        segment = w.segments[f.ring + (k & f.mask)]
         segment.lost = 1
         segment.again = 0
         segment.sacked = 0  # RFC 2018 section 8: what was SACKed may have been forgotten
     f.pipe = 0.0
     f.recovering = 1
     f.recover = f.nxt
-    push(f, link, departures, data, fate, sent_at, segments, now)
+    push(f, w, now)
 
 
 @rule
-def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int) -> None:
+def _acknowledge(f: FlowState, w: World, echo: int, frame: int, now: int) -> None:
     f.unacked = 0
     f.delayed_ack = NEVER
     mark = f.pending_mark
@@ -183,13 +176,13 @@ def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int
     if frame >= f.rcv_next:
         # first block: the run of frames around the one that triggered this acknowledgement (RFC 2018 section 4)
         lo = frame
-        while lo - 1 > f.rcv_next and got[lo - 1]:
+        while lo - 1 > f.rcv_next and w.got[lo - 1]:
             lo -= 1
         hi = frame
-        while hi < f.last and got[hi]:
+        while hi < f.last and w.got[hi]:
             hi += 1
-    if send_back(f, acks, now):
-        ack = acks[f.ring + ((f.ack_tail - 1) & f.mask)]
+    if send_back(f, w, now):
+        ack = w.acks[f.ring + ((f.ack_tail - 1) & f.mask)]
         ack.echo = echo
         ack.upto = f.rcv_next
         ack.lo0 = lo
@@ -203,7 +196,7 @@ def _acknowledge(f: Record, acks: Any, got: Any, echo: int, frame: int, now: int
 
 
 @rule
-def on_packet(f: Record, packet: Any, acks: Any, got: Any, arrive: Any, fate: Any) -> None:
+def on_packet(f: FlowState, packet: Packet, w: World) -> None:
     """A segment arrives: in-order delivery, delayed acknowledgements (RFC 2581 section 4.2)."""
     now = packet.time
     f.delivered += 1
@@ -211,10 +204,10 @@ def on_packet(f: Record, packet: Any, acks: Any, got: Any, arrive: Any, fate: An
     hole = packet.frame > f.rcv_next
     filled = False
     for k in range(packet.frame, packet.frame + packet.count):
-        got[k] = 1
-    while f.rcv_next < f.last and got[f.rcv_next]:
-        arrive[f.rcv_next] = now
-        fate[f.rcv_next] = DELIVERED
+        w.got[k] = 1
+    while f.rcv_next < f.last and w.got[f.rcv_next]:
+        w.arrive[f.rcv_next] = now
+        w.fate[f.rcv_next] = DELIVERED
         f.rcv_next += 1
     filled = f.rcv_next > packet.frame + packet.count  # a hole was filled: acknowledge at once
     stale = packet.frame + packet.count <= f.old_hi and not hole
@@ -222,15 +215,15 @@ def on_packet(f: Record, packet: Any, acks: Any, got: Any, arrive: Any, fate: An
         f.ack_echo = packet.sent
     f.unacked += 1
     if hole or filled or stale or packet.mark or f.unacked >= f.ack_every:
-        _acknowledge(f, acks, got, packet.sent if hole else f.ack_echo, packet.frame, now)
+        _acknowledge(f, w, packet.sent if hole else f.ack_echo, packet.frame, now)
     elif f.delayed_ack == NEVER:
         f.delayed_ack = now + f.ack_delay
 
 
 @rule
-def on_delayed_ack(f: Record, acks: Any, got: Any, now: int) -> None:
+def on_delayed_ack(f: FlowState, w: World, now: int) -> None:
     """The delayed-acknowledgement timer runs out."""
-    _acknowledge(f, acks, got, f.ack_echo, -1, now)
+    _acknowledge(f, w, f.ack_echo, -1, now)
 
 
 @rule

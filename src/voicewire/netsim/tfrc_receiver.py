@@ -6,8 +6,6 @@ three later packets have come (NDUPACK), at a nominal time interpolated between 
 
 from __future__ import annotations
 
-from typing import Any
-
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, inverse, mean_interval
 from voicewire.netsim.records import (
@@ -18,17 +16,19 @@ from voicewire.netsim.records import (
     XRECV_CCID3,
     XRECV_RTT,
     XRECV_THESIS,
+    FlowState,
+    Packet,
+    World,
 )
 from voicewire.netsim.wire import send_back
 
 __all__: list[str] = []
 
-Record = Any
 NDUPACK = 3  # RFC 3448 section 5.1
 
 
 @rule
-def _packets_since(f: Record, since: int) -> int:
+def _packets_since(f: FlowState, since: int) -> int:
     count = 0
     k = f.n_arrivals - 1
     oldest = max(f.n_arrivals - HISTORY, 0)
@@ -39,7 +39,7 @@ def _packets_since(f: Record, since: int) -> int:
 
 
 @rule
-def receive_rate(f: Record, now: int, rtt: float) -> float:
+def receive_rate(f: FlowState, now: int, rtt: float) -> float:
     """X_recv in bytes per second.
 
     CCID 3 (RFC 4342 section 8.3): the bytes of the most recent t, over t, the larger of the RTT and the time since
@@ -57,7 +57,7 @@ def receive_rate(f: Record, now: int, rtt: float) -> float:
 
 
 @rule
-def loss_event_rate(f: Record) -> float:
+def loss_event_rate(f: FlowState) -> float:
     """p = 1 / I_mean, RFC 3448 section 5.4; I_0 runs from the last event's first packet to the newest."""
     if f.events == 0:
         return 0.0
@@ -66,7 +66,7 @@ def loss_event_rate(f: Record) -> float:
 
 
 @rule
-def _loss(f: Record, seq: int, when: int, now: int, rtt: float) -> bool:
+def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
     """Book one lost or marked packet; True if it starts a loss event (RFC 3448 section 5.2)."""
     round_trip = int(rtt * SECOND)
     if f.events == 0:
@@ -99,7 +99,7 @@ def _loss(f: Record, seq: int, when: int, now: int, rtt: float) -> bool:
 
 
 @rule
-def _find_losses(f: Record, seq: int, now: int, rtt: float) -> bool:
+def _find_losses(f: FlowState, seq: int, now: int, rtt: float) -> bool:
     """Note a new hole, and declare those that three later packets have passed (RFC 3448 section 5.1)."""
     fresh = False
     kept = 0
@@ -131,13 +131,13 @@ def _find_losses(f: Record, seq: int, now: int, rtt: float) -> bool:
 
 
 @rule
-def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None:
+def on_packet(f: FlowState, packet: Packet, w: World) -> None:
     """A data packet arrives: deliver it, look for losses, and report if a report is due."""
     now = packet.time
     rtt = packet.rtt
     f.delivered += 1
-    arrive[packet.frame] = now
-    fate[packet.frame] = DELIVERED
+    w.arrive[packet.frame] = now
+    w.fate[packet.frame] = DELIVERED
     f.arrivals[f.n_arrivals & (HISTORY - 1)] = now
     f.n_arrivals += 1
     f.fb_packets += 1
@@ -155,8 +155,8 @@ def on_packet(f: Record, packet: Any, acks: Any, arrive: Any, fate: Any) -> None
     f.fb_time = now
     f.fb_packets = 0
     f.fb_counter = packet.counter
-    if send_back(f, acks, now):
-        ack = acks[f.ring + ((f.ack_tail - 1) & f.mask)]
+    if send_back(f, w, now):
+        ack = w.acks[f.ring + ((f.ack_tail - 1) & f.mask)]
         ack.echo = packet.sent
         ack.counter = packet.counter
         ack.x_recv = x_recv

@@ -7,22 +7,20 @@ sender of RFC 5348. Rates count payload bytes per second; a packet of the flow i
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
-from voicewire.netsim.records import DROPPED_SENDER, NEVER, QUEUE, RATES, SECOND
+from voicewire.netsim.records import DROPPED_SENDER, NEVER, QUEUE, RATES, SECOND, FlowState, World
 from voicewire.netsim.wire import transmit
 
 __all__: list[str] = []
 
-Record = Any
 LEAST_RTT = 1e-4  # seconds; a clock's grain, so that a path without delay has a rate too
 T_MBI = 64.0  # seconds; RFC 3448 section 4.3: at least one packet in 64 s
 
 
 @rule
-def equation_rate(f: Record, p: float) -> float:
+def equation_rate(f: FlowState, p: float) -> float:
     """X_calc in payload bytes per second: the equation, for TFRC-SP with s = 1460 less the headers' share."""
     if f.small:
         # RFC 4828 sections 3 and 4.2: the factor goes to the equation's result only
@@ -31,14 +29,14 @@ def equation_rate(f: Record, p: float) -> float:
 
 
 @rule
-def apply_floor(f: Record) -> None:
+def apply_floor(f: FlowState) -> None:
     """MD, section 5.1 of the thesis: X never falls below so many packets per round trip."""
     if f.floor_packets > 0.0:
         f.x = max(f.x, f.floor_packets * f.payload / f.rtt)
 
 
 @rule
-def reschedule(f: Record, now: int) -> None:
+def reschedule(f: FlowState, now: int) -> None:
     """Nominal send time of the next packet, RFC 3448 section 4.6; recomputed whenever X changes."""
     if f.q_head == f.q_tail:
         f.send_at = NEVER
@@ -47,11 +45,11 @@ def reschedule(f: Record, now: int) -> None:
         f.send_at = now
         return
     interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)  # RFC 4828 section 4.3
-    f.send_at = max(now, f.base + interval)
+    f.send_at = max(now, f.nominal + interval)
 
 
 @rule
-def set_timer(f: Record, now: int) -> None:
+def set_timer(f: FlowState, now: int) -> None:
     """Nofeedback timer: max(4R, 2s/X), RFC 3448 section 4.3 step 5; the sender counts as idle until it sends."""
     wait = max(4.0 * f.rtt, 2.0 * f.payload / f.x)
     f.timer = now + int(wait * SECOND)
@@ -59,13 +57,13 @@ def set_timer(f: Record, now: int) -> None:
 
 
 @rule
-def initial_rate(f: Record) -> float:
+def initial_rate(f: FlowState) -> float:
     """Packets per RTT that a connection may begin with (RFC 3448: 1; RFC 4342 section 5 and RFC 5348: up to 4)."""
     return f.initial_packets * f.payload / f.rtt
 
 
 @rule
-def initialise(f: Record) -> None:
+def initialise(f: FlowState) -> None:
     """Sender initialisation, RFC 3448 section 4.2; the handshake has measured the RTT, so the first rate is s/R."""
     f.x_recv = 0.0
     f.tld = -NEVER
@@ -78,7 +76,7 @@ def initialise(f: Record) -> None:
 
 
 @rule
-def limited(f: Record, now: int) -> None:
+def limited(f: FlowState, now: int) -> None:
     """Note that the sender is not data-limited: it holds a frame that it may not send yet (RFC 5348, 8.2.1)."""
     if f.limited1 <= f.last_acked_send:
         f.limited1 = now
@@ -87,54 +85,52 @@ def limited(f: Record, now: int) -> None:
 
 
 @rule
-def send(f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int) -> None:
+def send(f: FlowState, w: World, now: int) -> None:
     """Send the frame at the head of the buffer, marked with the window counter (RFC 4342 section 8.1)."""
     frame = f.queue[f.q_head & (QUEUE - 1)]
     f.q_head += 1
     if f.started:
         # no credit across a silence: the nominal time never lags behind the clock by more than `credit`
         interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
-        f.base = max(f.base + interval, now - f.credit)
+        f.nominal = max(f.nominal + interval, now - f.credit)
         quarters = (now - f.wc_time) * 4 // int(f.rtt * SECOND)
         if quarters > 0:
             f.wc = (f.wc + min(quarters, 5)) & 15
             f.wc_time = now
     else:
         f.started = 1
-        f.base = now
+        f.nominal = now
         f.wc_time = now
     f.idle = 0
-    sent_at[frame] = now
-    transmit(f, link, departures, data, fate, now, frame, 1, f.wc)
+    w.sent[frame] = now
+    transmit(f, w, now, frame, 1, f.wc)
     reschedule(f, now)
     if f.modern and f.q_head != f.q_tail:
         limited(f, now)
 
 
 @rule
-def new_frame(
-    f: Record, link: Record, departures: Any, data: Any, fate: Any, sent_at: Any, now: int, frame: int
-) -> None:
+def new_frame(f: FlowState, w: World, now: int, frame: int) -> None:
     """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
     if f.q_tail - f.q_head >= f.buffer:
         f.dropped_sender += 1
         if not f.drop_oldest:
-            fate[frame] = DROPPED_SENDER
+            w.fate[frame] = DROPPED_SENDER
             return
-        fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
+        w.fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
         f.q_head += 1
     f.queue[f.q_tail & (QUEUE - 1)] = frame
     f.q_tail += 1
     if f.send_at == NEVER:
         reschedule(f, now)
     if f.send_at <= now:
-        send(f, link, departures, data, fate, sent_at, now)
+        send(f, w, now)
     elif f.modern:
         limited(f, now)
 
 
 @rule
-def _receive_limit(f: Record, now: int, x_recv: float, worse: bool, limited_by_data: bool) -> float:
+def _receive_limit(f: FlowState, now: int, x_recv: float, worse: bool, limited_by_data: bool) -> float:
     """recv_limit from X_recv_set, RFC 5348 section 4.3 step 4."""
     if limited_by_data:
         if worse:
@@ -172,7 +168,7 @@ def _receive_limit(f: Record, now: int, x_recv: float, worse: bool, limited_by_d
 
 
 @rule
-def _modern_limit(f: Record, now: int, sent: int, x_recv: float, worse: bool) -> float:
+def _modern_limit(f: FlowState, now: int, sent: int, x_recv: float, worse: bool) -> float:
     """Was the interval that the feedback covers data-limited throughout? (RFC 5348 section 8.2.1) Then the limit."""
     old = sent - int(f.rtt * SECOND)
     one = old < f.limited1 <= sent
@@ -185,7 +181,7 @@ def _modern_limit(f: Record, now: int, sent: int, x_recv: float, worse: bool) ->
 
 
 @rule
-def allowed(f: Record, now: int, limit: float) -> None:
+def allowed(f: FlowState, now: int, limit: float) -> None:
     """Step 4 of RFC 3448 section 4.3: the allowed rate from X_calc and the receive limit."""
     if f.p > 0.0:
         f.x_calc = equation_rate(f, f.p)
@@ -199,7 +195,7 @@ def allowed(f: Record, now: int, limit: float) -> None:
 
 
 @rule
-def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
+def on_feedback(f: FlowState, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
     """A feedback packet arrives: RFC 3448 section 4.3, steps 1 to 5."""
     sample = (now - sent) / SECOND
     f.rtt = max(0.9 * f.rtt + 0.1 * sample, LEAST_RTT)
@@ -221,7 +217,7 @@ def on_feedback(f: Record, now: int, sent: int, counter: int, x_recv: float, p: 
 
 
 @rule
-def on_timer(f: Record, now: int) -> None:
+def on_timer(f: FlowState, now: int) -> None:
     """The nofeedback timer expires: RFC 3448 section 4.4 (slow start as in its erratum), RFC 5348 section 4.4."""
     s = float(f.payload)
     if f.modern:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.records import DELIVERED, DROPPED_QUEUE, LOST, SECOND
+from voicewire.netsim.records import DELIVERED, DROPPED_QUEUE, LOST, SECOND, FlowState, Link, World
 
 __all__: list[str] = []
 
-Record = Any  # numpy records have no useful static type
+PASS, EARLY, FULL = 0, 1, 2  # what RED says to a packet
 
 
 @rule
@@ -24,21 +23,21 @@ def _mix(z: np.uint64) -> float:
 
 
 @rule
-def uniform(f: Record) -> float:
+def uniform(f: FlowState) -> float:
     """Next number in [0, 1) of the flow's forward stream (splitmix64): packet n meets the same luck in any variant."""
     f.rng = f.rng + np.uint64(0x9E3779B97F4A7C15)
     return _mix(f.rng)
 
 
 @rule
-def uniform_back(f: Record) -> float:
+def uniform_back(f: FlowState) -> float:
     """Next number of the flow's backward stream."""
     f.rng_back = f.rng_back + np.uint64(0x9E3779B97F4A7C15)
     return _mix(f.rng_back)
 
 
 @rule
-def lost_forward(f: Record) -> bool:
+def lost_forward(f: FlowState) -> bool:
     """Bernoulli, or Gilbert-Elliott when the bad state can be entered: first the state moves, then the coin falls."""
     if f.to_bad > 0.0:
         move = uniform(f)
@@ -51,7 +50,7 @@ def lost_forward(f: Record) -> bool:
 
 
 @rule
-def lost_backward(f: Record) -> bool:
+def lost_backward(f: FlowState) -> bool:
     """The same on the way back, with a state of its own."""
     if f.to_bad > 0.0:
         move = uniform_back(f)
@@ -64,40 +63,48 @@ def lost_backward(f: Record) -> bool:
 
 
 @rule
-def offer(link: Record, departures: Any, now: int, size: int, ecn: int) -> int:
+def early(link: Link, now: int, level: int, size: int) -> int:
+    """RED (RFC 2309; Floyd and Jacobson 1993): a filtered length, a probability linear between two levels."""
+    if level == 0:
+        slots = (now - max(link.busy_until, link.idle_from)) * link.rate / (SECOND * size)
+        link.filtered *= (1.0 - link.weight) ** max(slots, 0.0)
+        link.idle_from = now
+    link.filtered += link.weight * (level - link.filtered)
+    if link.filtered >= link.high:
+        link.since_mark = 0
+        return FULL
+    if link.filtered < link.low:
+        link.since_mark = -1
+        return PASS
+    link.since_mark += 1
+    pb = link.max_p * (link.filtered - link.low) / (link.high - link.low)
+    spread = 1.0 - link.since_mark * pb
+    pa = pb / spread if spread > 0.0 else 1.0
+    link.rng = link.rng + np.uint64(0x9E3779B97F4A7C15)
+    if _mix(link.rng) >= pa:
+        return PASS
+    link.since_mark = 0
+    return EARLY
+
+
+@rule
+def offer(w: World, now: int, size: int, ecn: int) -> int:
     """Offer a packet to the bottleneck: its departure time, negated if it leaves marked, or 0 if it is dropped."""
-    while link.head < link.tail and departures[link.head & link.mask] <= now:
+    link = w.link
+    while link.head < link.tail and w.departures[link.head & link.mask] <= now:
         link.head += 1
     level = link.tail - link.head
     if level >= link.limit:
         return 0
     mark = False
     if link.red:
-        # RFC 2309 and Floyd and Jacobson 1993: a filtered length, a probability linear between two levels
-        if level == 0:
-            slots = (now - max(link.busy_until, link.idle_from)) * link.rate / (SECOND * size)
-            link.mean *= (1.0 - link.weight) ** max(slots, 0.0)
-            link.idle_from = now
-        link.mean += link.weight * (level - link.mean)
-        if link.mean >= link.high:
-            link.since_mark = 0
+        verdict = early(link, now, level, size)
+        mark = verdict == EARLY and bool(link.ecn and ecn)
+        if verdict == FULL or (verdict == EARLY and not mark):
             return 0
-        if link.mean >= link.low:
-            link.since_mark += 1
-            pb = link.max_p * (link.mean - link.low) / (link.high - link.low)
-            spread = 1.0 - link.since_mark * pb
-            pa = pb / spread if spread > 0.0 else 1.0
-            link.rng = link.rng + np.uint64(0x9E3779B97F4A7C15)
-            if _mix(link.rng) < pa:
-                link.since_mark = 0
-                if not (link.ecn and ecn):
-                    return 0
-                mark = True
-        else:
-            link.since_mark = -1
     begin = max(now, link.busy_until)
     link.busy_until = begin + math.ceil(size * SECOND / link.rate)
-    departures[link.tail & link.mask] = link.busy_until
+    w.departures[link.tail & link.mask] = link.busy_until
     link.tail += 1
     link.bytes += size
     link.longest = max(link.longest, level + 1)
@@ -105,27 +112,25 @@ def offer(link: Record, departures: Any, now: int, size: int, ecn: int) -> int:
 
 
 @rule
-def _mark(fate: Any, frame: int, count: int, how: int) -> None:
+def _mark(w: World, frame: int, count: int, how: int) -> None:
     for k in range(frame, frame + count):
-        if fate[k] != DELIVERED:  # a needless retransmission may be lost without harm
-            fate[k] = how
+        if w.fate[k] != DELIVERED:  # a needless retransmission may be lost without harm
+            w.fate[k] = how
 
 
 @rule
-def transmit(
-    f: Record, link: Record, departures: Any, data: Any, fate: Any, now: int, frame: int, count: int, counter: int
-) -> int:
+def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: int) -> int:
     """Put `count` frames from `frame` on into one packet and send it; its sequence number is returned."""
     seq = f.seq
     f.seq += 1
     f.sent += 1
     leave = now
     mark = 0
-    if f.shared and link.on:
-        leave = offer(link, departures, now, count * f.payload + f.header, f.ecn)
+    if f.shared and w.link.on:
+        leave = offer(w, now, count * f.payload + f.header, f.ecn)
         if leave == 0:
             f.dropped_queue += 1
-            _mark(fate, frame, count, DROPPED_QUEUE)
+            _mark(w, frame, count, DROPPED_QUEUE)
             return seq
         if leave < 0:
             leave = -leave
@@ -133,7 +138,7 @@ def transmit(
             f.marked += 1
     if lost_forward(f):
         f.lost += 1
-        _mark(fate, frame, count, LOST)
+        _mark(w, frame, count, LOST)
         return seq
     arrival = leave + f.delay
     if f.jitter > 0:
@@ -143,7 +148,7 @@ def transmit(
     if f.data_tail - f.data_head > f.mask:
         f.overflow = 1
         return seq
-    slot = data[f.ring + (f.data_tail & f.mask)]
+    slot = w.data[f.ring + (f.data_tail & f.mask)]
     slot.time = arrival
     slot.seq = seq
     slot.frame = frame
@@ -157,7 +162,7 @@ def transmit(
 
 
 @rule
-def send_back(f: Record, acks: Any, now: int) -> bool:
+def send_back(f: FlowState, w: World, now: int) -> bool:
     """Launch an acknowledgement: True if it survives, and then its slot is `acks[f.ack_tail - 1]`."""
     f.acks_sent += 1
     if lost_backward(f):
@@ -171,6 +176,6 @@ def send_back(f: Record, acks: Any, now: int) -> bool:
         arrival += int(uniform_back(f) * f.jitter)
         arrival = max(arrival, f.last_ack)
     f.last_ack = arrival
-    acks[f.ring + (f.ack_tail & f.mask)].time = arrival
+    w.acks[f.ring + (f.ack_tail & f.mask)].time = arrival
     f.ack_tail += 1
     return True
