@@ -153,7 +153,7 @@ def _order(key: NDArray[np.float64]) -> NDArray[np.int64]:
     """Stable argsort of numbers ≥ 0, whose bits rise as they do: 33 bits by counting, the rest by insertion."""
     n = key.size
     bits = key.view(np.uint64)
-    order, other = np.arange(n), np.empty(n, np.int64)
+    order, other = np.arange(n, dtype=np.int64), np.empty(n, np.int64)
     count = np.empty(2048, np.int64)
     for shift in (np.uint64(31), np.uint64(42), np.uint64(53)):
         count[:] = 0
@@ -227,6 +227,11 @@ def _starts(delay: NDArray[np.float64], label: NDArray[np.int64]) -> tuple[int, 
     return wrong, starts[: n + 1].copy()
 
 
+def _lengths(starts: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Frames of each talkspurt, in the integers that `numpy.repeat` counts with: 32 bits on some machines."""
+    return np.diff(starts).astype(np.intp)
+
+
 def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Check a trace; return the delays (ms, inf where a frame never came) and the first index of each talkspurt.
 
@@ -274,7 +279,7 @@ def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike
     chosen = np.asarray(playout_ms, dtype=float)
     if chosen.shape != (starts.size - 1,):
         raise VoipError(f"{starts.size - 1} talkspurts need as many playout delays, not {chosen.size}")
-    target = np.repeat(chosen, np.diff(starts))
+    target = np.repeat(chosen, _lengths(starts))
     on_time = delay <= target  # never true where the target is NaN, nor for a frame that never came
     on_time &= np.isfinite(delay)
     played = int(on_time.sum())
@@ -306,6 +311,5 @@ def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, dela
         delay_ms = float(arrived[choice]) if choice >= 0 else float("nan")
     elif not delay_ms >= 0:
         raise VoipError("the playout delay is in milliseconds, 0 or more")
-    return per_talkspurt(
-        delay, np.repeat(np.arange(starts.size - 1), np.diff(starts)), np.full(starts.size - 1, delay_ms), c
-    )
+    label = np.repeat(np.arange(starts.size - 1, dtype=np.int64), _lengths(starts))
+    return per_talkspurt(delay, label, np.full(starts.size - 1, delay_ms), c)

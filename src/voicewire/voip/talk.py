@@ -60,18 +60,21 @@ def talk(
     expected = int(1.5 * seconds / (on + off)) + 20
     parts: list[NDArray[np.int64]] = []
     at, k = 0, 0
+    zero = np.zeros(1, np.int64)
     while at < slots:
         # drawn in blocks: one call to the generator for many talkspurts
         lengths = np.maximum(1, np.rint(rng.exponential(on, expected) / frame)).astype(np.int64)
         pauses = np.maximum(1, np.rint(rng.exponential(off, expected) / frame)).astype(np.int64)
-        starts = at + np.concatenate(([0], np.cumsum(lengths + pauses)[:-1]))
+        starts = at + np.concatenate((zero, np.cumsum(lengths + pauses)[:-1]))
         at = int(starts[-1] + lengths[-1] + pauses[-1])
-        index = np.repeat(starts - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths) + np.arange(lengths.sum())
-        parts.append(np.stack((index, np.repeat(np.arange(k, k + expected), lengths))))
+        counts = lengths.astype(np.intp)  # what repeat counts with: 32 bits on some machines
+        first = starts - np.concatenate((zero, np.cumsum(lengths)[:-1]))
+        index = np.repeat(first, counts) + np.arange(lengths.sum(), dtype=np.int64)
+        parts.append(np.stack((index, np.repeat(np.arange(k, k + expected, dtype=np.int64), counts))))
         k += expected
     slot, spurt = np.concatenate(parts, axis=1)
     keep = slot < slots
-    return Talk(slot[keep] * round(interval_ms * 1e6), spurt[keep], float(seconds))
+    return Talk(slot[keep] * np.int64(round(interval_ms * 1e6)), spurt[keep], float(seconds))
 
 
 def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
@@ -86,5 +89,6 @@ def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
     if flags.ndim != 1 or not flags.any():
         raise VoipError("no voice: the detector found nothing to send in this recording")
     begins = flags & ~np.concatenate(([False], flags[:-1]))
-    where = np.flatnonzero(flags)
-    return Talk(where * round(interval_ms * 1e6), (np.cumsum(begins) - 1)[where], flags.size * interval_ms / 1000)
+    where = np.flatnonzero(flags).astype(np.int64)  # times in ns need 64 bits on every machine
+    number = np.cumsum(begins, dtype=np.int64) - 1
+    return Talk(where * np.int64(round(interval_ms * 1e6)), number[where], flags.size * interval_ms / 1000)
