@@ -241,7 +241,7 @@ def _child(target: Target, source: str | None) -> int:
     os.chdir(ROOT)
     sys.path.insert(0, str(SOURCES))
     if target.plain:
-        numba.config.DISABLE_JIT = 1
+        setattr(numba.config, "DISABLE_JIT", 1)  # noqa: B010 - numba makes the names of its settings as it runs
     if source is not None:
         sys.meta_path.insert(0, _Changed(target, source))
     options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "--hypothesis-seed=0"]
