@@ -76,8 +76,6 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     import webrtcvad
 
     x = _whole(pcm)
-    import webrtcvad  # only here: the rest of the chapter runs without it
-
     detector = webrtcvad.Vad(level)
     return np.array([detector.is_speech(f.tobytes(), RATE) for f in x.reshape(-1, FRAME)], dtype=bool)
 
