@@ -30,6 +30,11 @@ LINE = 1000
 """Messages that wait for a client's acknowledgements before publishers have to wait for it."""
 
 
+def _nothing(topic: str) -> bool:
+    """May a client publish to `topic` whose permissions are not known?"""
+    return False
+
+
 class Services(Protocol):
     """What a connection needs of the broker."""
 
@@ -60,7 +65,7 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "broker", "busy", "closing", "congested", "dirty", "fd", "halted", "keep_alive", "need", "out", "out_size",
-        "outbox", "peer", "pressure", "rest", "router", "seen", "session", "slow", "transport",
+        "outbox", "peer", "pressing", "pressure", "rest", "router", "seen", "session", "slow", "transport",
     )  # fmt: skip
 
     def __init__(self, broker: Services) -> None:
@@ -80,6 +85,7 @@ class Connection(asyncio.Protocol):
         self.halted = False
         self.congested = False
         self.slow = False
+        self.pressing = False
         self.fd = -1
         self.seen = broker.loop.time()
         self.keep_alive = broker.config.limits.connect_timeout
@@ -219,7 +225,9 @@ class Connection(asyncio.Protocol):
 
     def judge(self) -> None:
         """Work out anew whether publishers have to wait for this client."""
-        self.slow = (self.congested or bool(self.pressure.waiters)) and not self.pressure.stalled
+        pressure = self.pressure
+        self.pressing = pressure.stalled or bool(pressure.waiters)
+        self.slow = (self.congested or self.pressing) and not pressure.stalled
 
     def hold_back(self, publisher: Connection) -> None:
         """Read no more from `publisher` until this client has caught up."""
@@ -228,9 +236,8 @@ class Connection(asyncio.Protocol):
 
     def caught_up(self) -> None:
         """An acknowledgement has come: let publishers go on if this client is no longer behind."""
-        pressure = self.pressure
-        if (pressure.waiters or pressure.stalled) and not self.behind():
-            pressure.release()
+        if not self.behind():
+            self.pressure.release()
 
     def full(self) -> bool:
         """Does so much wait to be written that no more should be made?"""
@@ -330,7 +337,7 @@ class Connection(asyncio.Protocol):
             if session is None or self.halted:
                 return pos
         limit = router.limits.max_packet
-        permissions = session.permissions
+        may_write = session.permissions.may_write if session.permissions is not None else _nothing
         run: Route | None = None  # consecutive QoS 0 messages on one topic …
         run_topic: bytes | None = None
         run_start = run_count = 0  # … that begin here, and so many
@@ -368,7 +375,7 @@ class Connection(asyncio.Protocol):
                         if route.kind:
                             quota -= len(route.subscribers)
                             self.broker.ends.special(route, 0, 0, data[topic_end:end], False, self, session)
-                        elif permissions is not None and permissions.may_write(route.name):
+                        elif may_write(route.name):
                             run, run_start, run_count, run_topic = route, pos, 0, topic
                     elif topic_end > end:
                         raise MalformedError("the packet ends inside a field")

@@ -18,6 +18,7 @@ class Peer(Protocol):
     closing: bool
     congested: bool
     slow: bool
+    pressing: bool
 
     @property
     def name(self) -> str:

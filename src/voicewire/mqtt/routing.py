@@ -14,19 +14,11 @@ from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.session import RELEASED, Message, Outgoing, Route, Session
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
-from voicewire.mqtt.work import SLICE, Work, weight
+from voicewire.mqtt.work import Work, weight
 
 ORDINARY, END_TO_END, CLOSED = 0, 1, 2
 FIRST = 16
 """Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
-PIECE = 500
-"""Subscribers that one step of a long delivery serves."""
-
-
-def heavy(subscribers: int, size: int) -> bool:
-    """Is a message of `size` bytes to so many subscribers too much for one slice?"""
-    return subscribers * (1 + (size >> 12)) > SLICE
-
 
 class Router:
     """Routes messages between sessions.
@@ -145,14 +137,10 @@ class Router:
     def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:
         """Pass a run of `count` QoS 0 messages on, as the bytes that they came in."""
         self.publish_received += count
-        subscribers = route.subscribers
-        if heavy(len(subscribers), len(blob)):
-            self.work.run(self._forward_long(subscribers, blob, count, source), source)
-        else:
-            self._forward(subscribers, blob, count, source)
-
-    def _forward(self, subscribers: Sequence[tuple[Session, int]], blob: bytes, count: int, source: Peer) -> None:
-        for session, _ in subscribers:
+        if len(blob) > route.light:
+            self.work.run(self._forward_long(route, blob, count, source), source)
+            return
+        for session, _ in route.subscribers:
             connection = session.connection
             if connection is not None:
                 try:
@@ -163,86 +151,76 @@ class Router:
                 except Exception as error:
                     connection.broke(error)
 
-    def _forward_long(
-        self, subscribers: Sequence[tuple[Session, int]], blob: bytes, count: int, source: Peer
-    ) -> Iterator[int]:
-        piece = max(1, PIECE // (1 + (len(blob) >> 12)))
-        for i in range(0, len(subscribers), piece):
-            self._forward(subscribers[i : i + piece], blob, count, source)
-            yield piece * (1 + (len(blob) >> 12))
+    def _forward_long(self, route: Route, blob: bytes, count: int, source: Peer) -> Iterator[int]:
+        for piece, steps in route.pieces(len(blob)):
+            self.forward(piece, blob, count, source)
+            self.publish_received -= count
+            yield steps
 
     def deliver(
-        self,
-        route: Route,
-        payload: bytes,
-        qos: int,
-        retain: bool,
-        source: Peer | None,
-        hold: Hold | None = None,
-        answer: bytes = b"",
-    ) -> None:
+        self, route: Route, payload: bytes, qos: int, retain: bool, source: Peer | None, hold: Hold | None = None,
+        answer: bytes = b"", whole: bool = True,
+    ) -> None:  # fmt: skip
         """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
 
-        When all have it, its hold begins, and `answer` goes to its `source`.
+        When all have it (this is the `whole` delivery, or the last piece of one), its hold begins, and `answer` goes
+        to its `source`.
         """
         self.publish_received += 1
         if retain:
-            self.retain(route, payload, min(qos, 2))
-        message = Message(route.topic, payload, False, hold) if qos else None
-        subscribers = route.subscribers
-        if heavy(len(subscribers), len(payload)):
-            self.work.run(self._deliver_long(route, message, payload, qos, source, hold, answer), source)
+            self.retain(route, payload, qos if qos < 3 else 2)
+        if len(payload) > route.light:
+            self.work.run(self._deliver_long(route, payload, qos, source, hold, answer), source)
             return
-        self._hand_out(subscribers, route, message, payload, qos, source, hold)
-        self._handed_out(source, hold, answer)
+        message: Message | None = None
+        for session, granted in route.subscribers:
+            if hold is not None and len(self.outbox.dirty) >= FIRST:
+                self.outbox.flush()
+            q = qos if qos < granted else granted
+            connection = session.connection
+            try:
+                if not q:
+                    if hold is not None:
+                        hold.cannot(session.client_id, Missing.QOS_0)
+                    if connection is None:
+                        continue
+                    connection.push_qos0(route.head(0, len(payload)) + payload, 1)
+                    self.publish_sent += 1
+                else:
+                    if message is None:
+                        message = Message(route.topic, payload, False, hold)
+                    if hold is None or session.client_id not in hold.acknowledged:
+                        self.send(session, connection, message, q, route)
+                    if connection is None:
+                        continue
+                if (connection.slow or session.queue) and source is not None:
+                    connection.hold_back(source)
+            except Exception as error:
+                self._failed(session, error)
+        if hold is not None and whole:
+            hold.begin()
+            self.keep(hold)
+        if answer and source is not None:
+            source.push(answer)
 
     def _deliver_long(
-        self, route: Route, message: Message | None, payload: bytes, qos: int, source: Peer | None, hold: Hold | None,
-        answer: bytes,
-    ) -> Iterator[int]:  # fmt: skip
-        subscribers = route.subscribers
-        piece = max(1, PIECE // (1 + (len(payload) >> 12)))
-        for i in range(0, len(subscribers), piece):
-            there = [entry for entry in subscribers[i : i + piece] if not entry[0].ended]
-            self._hand_out(there, route, message, payload, qos, source, hold)
-            yield piece * (1 + (len(payload) >> 12))
-        self._handed_out(source, hold, answer)
-
-    def _handed_out(self, source: Peer | None, hold: Hold | None, answer: bytes) -> None:
+        self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None, answer: bytes
+    ) -> Iterator[int]:
+        for piece, steps in route.pieces(len(payload)):
+            self.deliver(piece, payload, qos, False, source, hold, b"", False)
+            self.publish_received -= 1
+            yield steps
         if hold is not None:
             hold.begin()
             self.keep(hold)
         if answer and source is not None:
             source.push(answer)
 
-    def _hand_out(
-        self, subscribers: Sequence[tuple[Session, int]], route: Route, message: Message | None, payload: bytes,
-        qos: int, source: Peer | None, hold: Hold | None,
-    ) -> None:  # fmt: skip
-        whole = b""
-        for session, granted in subscribers:
-            if hold is not None and len(self.outbox.dirty) >= FIRST:
-                self.outbox.flush()
-            q = qos if qos < granted else granted
-            connection = session.connection
-            try:
-                if not q or message is None:
-                    if hold is not None:
-                        hold.cannot(session.client_id, Missing.QOS_0)
-                    if connection is None:
-                        continue
-                    whole = whole or route.head(0, len(payload)) + payload
-                    connection.push_qos0(whole, 1)
-                    self.publish_sent += 1
-                elif hold is None or session.client_id not in hold.acknowledged:
-                    self.send(session, connection, message, q, route)
-                if source is not None and connection is not None and (connection.slow or session.queue):
-                    connection.hold_back(source)
-            except Exception as error:
-                if connection is None:
-                    self.log.exception("a message for %r has failed: %r", session.client_id, error)
-                else:
-                    connection.broke(error)
+    def _failed(self, session: Session, error: Exception) -> None:
+        if session.connection is None:
+            self.log.error("a message for %r has failed: %r", session.client_id, error, exc_info=error)
+        else:
+            session.connection.broke(error)
 
     def send(self, session: Session, connection: Peer | None, message: Message, qos: int, route: Route | None) -> None:
         """Send `message` at QoS 1-3, or let it wait for the window, or for the client."""
@@ -375,7 +353,8 @@ class Router:
             self.keep(hold)
         if session.queue:
             self.pump(session, connection)
-        connection.caught_up()
+        if connection.pressing:
+            connection.caught_up()
 
     def keep(self, hold: Hold) -> None:
         """Let the hold outlive the broker, if its publisher's session does."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
-
-OVERHEAD = 100
-"""Bytes that a waiting message costs beside its topic and payload."""
+from voicewire.mqtt.work import SLICE
 
 
 class Message:
-    """An application message inside the broker; shared by all its subscribers. `size` is what it counts for."""
+    """An application message inside the broker; shared by all its subscribers. `size`: bytes that it counts for."""
 
     __slots__ = ("hold", "payload", "retain", "size", "topic")
 
@@ -23,7 +22,7 @@ class Message:
         self.payload = payload
         self.retain = retain
         self.hold = hold
-        self.size = len(topic) + len(payload) + OVERHEAD
+        self.size = len(topic) + len(payload) + 100
 
     def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
         """Return the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0."""
@@ -126,10 +125,11 @@ class Session:
 class Route:
     """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
 
-    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to.
+    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to. A message
+    of more than `light` bytes is too much to be handed out in one slice.
     """
 
-    __slots__ = ("heads", "kind", "name", "need", "subscribers", "topic")
+    __slots__ = ("heads", "kind", "light", "name", "need", "subscribers", "topic")
 
     def __init__(self, topic: bytes, name: str, subscribers: list[tuple[Session, int]], kind: int = 0) -> None:
         self.topic = topic
@@ -137,7 +137,18 @@ class Route:
         self.subscribers = subscribers
         self.kind = kind
         self.need = 0
+        self.light = (SLICE // (len(subscribers) or 1) - 1 << 12) - 1 if len(subscribers) > 1 else 1 << 30
         self.heads: dict[int, bytes] = {}
+
+    def pieces(self, size: int) -> Iterator[tuple[Route, int]]:
+        """Cut the route for a message of `size` bytes into some that are light; yields each, and its steps."""
+        each = 1 + (size >> 12)
+        count = max(1, SLICE // 4 // each)
+        for i in range(0, len(self.subscribers), count):
+            there = [entry for entry in self.subscribers[i : i + count] if not entry[0].ended]
+            piece = Route(self.topic, self.name, there, self.kind)
+            piece.light = 1 << 30
+            yield piece, count * each
 
     def head(self, qos: int, size: int) -> bytes:
         """Return a PUBLISH up to its packet id, for a payload of `size` bytes; the last few are remembered."""
