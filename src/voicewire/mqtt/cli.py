@@ -131,6 +131,7 @@ def _broker(options: argparse.Namespace) -> int:
 
 
 async def _serve(config: Config) -> None:
+    import gc
     import signal
 
     from voicewire.mqtt.broker import Broker
@@ -143,6 +144,8 @@ async def _serve(config: Config) -> None:
         except NotImplementedError:  # Windows: Ctrl-C ends the loop instead
             break
     async with Broker(config):
+        gc.collect()
+        gc.freeze()  # modules are never garbage: a collection that visits them all would only keep clients waiting
         await stop.wait()
 
 
