@@ -195,7 +195,7 @@ def test_publisher_that_never_reads(broker: Start) -> None:
         wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         wire.socket.setblocking(False)
         pings, sent = p.encode(p.Pingreq()) * 8192, 0
-        end = time.monotonic() + 3
+        end = time.monotonic() + 60
         blocked = False
         while time.monotonic() < end and not blocked:
             try:
