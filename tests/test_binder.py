@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from voicewire import paths
+from voicewire.publish import lockfile
 
 ROOT = paths.root()
 
@@ -45,7 +46,7 @@ def test_the_plan_uses_the_environment_the_packages_and_the_script():
     )
     plan = done.stdout + done.stderr
     assert done.returncode == 0, plan[-2000:]
-    assert "Building conda environment for python=3.11" in plan
+    assert f"Building conda environment for python={lockfile.reference_python(ROOT)}" in plan
     assert "environment.yml" in plan
     assert "mosquitto" in plan
     assert "postBuild" in plan

@@ -228,15 +228,21 @@ def test_the_repository_has_one_address():
     assert pages in readme
 
 
-def test_version_and_launch_tag_agree():
+def test_no_link_points_to_a_tag_before_it_exists():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert config["repository"]["branch"] == f"v{version}"
-    assert citation["version"] == version
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"/v{version}?" in readme
-    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    listed = subprocess.run(["git", "tag", "--points-at", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    released = f"v{version}" in listed.stdout.split()
+    branch = f"v{version}" if released else "main"
+    assert config["repository"]["branch"] == branch
+    assert re.findall(r"mybinder\.org/v2/gh/[\w-]+/[\w-]+/([^?]+)\?", readme) == [branch]
+    assert citation["version"] == version
+    assert ("date-released" in citation) is released
+    heading = re.search(rf"^## {re.escape(version)}: (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert heading is not None
+    assert (heading[1] == "unreleased") is not released
 
 
 def test_links_between_the_front_files_resolve():

@@ -16,6 +16,7 @@ from voicewire.publish import lockfile
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = ("requirements.lock", "requirements-extras.lock")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REFERENCE = lockfile.reference_python(ROOT)
 REMEDY = "run 'python tools/make.py lock'"
 
 
@@ -70,21 +71,21 @@ def test_every_pin_has_a_hash_and_no_line_names_a_machine(lock):
 
 
 def test_environment_yml_is_generated_from_the_lock():
-    assert read("environment.yml") == lockfile.environment_yml(read(LOCKS[0])), REMEDY
+    assert read("environment.yml") == lockfile.environment_yml(read(LOCKS[0]), REFERENCE), REMEDY
 
 
 def test_environment_yml_inlines_the_pins_that_apply():
     environment = yaml.safe_load(read("environment.yml"))
     assert environment["name"] == "voicewire"
     python, pip, inlined = environment["dependencies"]
-    assert (python, pip) == ("python=3.11", "pip")
+    assert (python, pip) == (f"python={REFERENCE}", "pip")
     names = [line.split("==")[0] for line in inlined["pip"]]
     assert len(set(names)) == len(names)  # one version of each applies
     assert not any(line.startswith(("-", ".")) or "--hash" in line for line in inlined["pip"])
     assert {"numpy", "jupyter-book", "jupyterlab", "nbval"} <= set(names)
     assert not {"pywinpty", "appnope", "colorama"} & set(names)
     for requirement in wanted("book", "test"):
-        if requirement.marker is None or requirement.marker.evaluate({"python_version": "3.11"}):
+        if requirement.marker is None or requirement.marker.evaluate({"python_version": REFERENCE}):
             pin = next(
                 x for x in inlined["pip"] if canonicalize_name(x.split("==")[0]) == canonicalize_name(requirement.name)
             )
@@ -103,8 +104,10 @@ two==3.0 ; python_full_version >= '3.12' \\
 win==1 ; sys_platform == 'win32'
 both==1 ; os_name != 'nt' or (sys_platform != 'emscripten' and sys_platform != 'win32')
 """
-    text = lockfile.environment_yml(lock)
-    assert [line.strip(" -\n") for line in text.splitlines() if "==" in line] == ["one==1.0", "two==2.0", "both==1"]
+    for python, two in (("3.11", "two==2.0"), ("3.12", "two==3.0")):
+        text = lockfile.environment_yml(lock, python)
+        assert f"- python={python}\n" in text
+        assert [line.strip(" -\n") for line in text.splitlines() if "==" in line] == ["one==1.0", two, "both==1"]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +122,29 @@ both==1 ; os_name != 'nt' or (sys_platform != 'emscripten' and sys_platform != '
 )
 def test_the_generator_refuses_what_is_no_lock(lock, message):
     with pytest.raises(ValueError, match=message):
-        lockfile.environment_yml(lock)
+        lockfile.environment_yml(lock, "3.11")
 
 
 def test_paths_of_a_machine_are_taken_out_of_comments():
     home = Path("/home/someone/book")
     assert lockfile.without_paths("#   -c /home/someone/book/requirements.lock\n", home) == "#   -c requirements.lock\n"
+
+
+def test_one_place_names_the_reference_python():
+    minor = int(REFERENCE.split(".")[1])
+    supported = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    assert REFERENCE in supported
+    assert f">=3.{min(int(v.split('.')[1]) for v in supported)}" in PROJECT["requires-python"]
+    readme = " ".join(read("README.md").split())
+    assert f"Python {supported[0]} to {supported[-1]}" in readme
+    assert f"identical to the last digit: {REFERENCE})" in readme
+    # CI's own machine is a Debian whose Python is the reference: 12 has 3.11, 13 has 3.13.
+    debian = {11: "12", 13: "13"}
+    workflow = read(".github/workflows/ci.yml")
+    assert f"debian:{debian[minor]}" in workflow if minor in debian else f'python-version: "{REFERENCE}"' in workflow
+
+
+def test_the_three_pythons_take_the_same_versions_of_all_that_computes():
+    # A split pin is another program: its types, its codecs and its last digits are others too.
+    for name in ("numpy", "scipy", "numba", "llvmlite", "librosa", "av", "matplotlib", "scikit-image", "pandas"):
+        assert len(locked(LOCKS[0])[canonicalize_name(name)]) == 1, f"{name} is split: {REMEDY}"

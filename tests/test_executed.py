@@ -59,7 +59,7 @@ def ran(base: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_only_what_changed_is_executed(base, ran):
+def test_only_what_changed_is_executed(base, ran, monkeypatch):
     def now() -> list[str]:
         ran.clear()
         executed.execute(base)
@@ -77,6 +77,8 @@ def test_only_what_changed_is_executed(base, ran):
         assert now() == expected
     committed(base / ECHO, "2\n")
     assert now() == [ECHO]
+    monkeypatch.setattr(executed, "versions", lambda: "a newer library")
+    assert now() == [ECHO, NFC]
     (base / executed.EXECUTED / NFC).unlink()
     assert now() == [NFC]
     ran.clear()
@@ -146,3 +148,11 @@ def test_a_source_that_was_edited_meanwhile_is_not_overwritten(base, ran):
     notebooks.write(base / NFC, edited)
     assert executed.write_back(base) == []
     assert nbformat.read(base / NFC, as_version=4).cells[0].source == "print(2)"
+
+
+def test_another_version_of_a_library_is_another_state(monkeypatch):
+    before = executed.versions()
+    assert executed.versions() == before
+    version = executed.metadata.version
+    monkeypatch.setattr(executed.metadata, "version", lambda name: "0" if name == "numpy" else version(name))
+    assert executed.versions() != before

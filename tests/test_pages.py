@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from sphinx.errors import ExtensionError
 
 from voicewire import claims, paths
 from voicewire.ledger import collecting
-from voicewire.publish.pages import gather, scorecard, status
+from voicewire.publish.pages import gather, mend, scorecard, status
 
 ROOT = paths.root()
 
@@ -151,3 +153,20 @@ def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):
     for path in paths.chapters():
         assert path.stem in page
     assert status.commit(tmp_path) == ("unknown", "unknown")
+
+
+def test_a_fault_that_occurs_no_more_fails_the_build(tmp_path, monkeypatch):
+    site, doctrees = tmp_path / "html", tmp_path / "doctrees"
+    (site / "_static").mkdir(parents=True)
+    doctrees.mkdir()
+    app: Any = SimpleNamespace(outdir=site, doctreedir=doctrees, builder=SimpleNamespace(format="html"))
+    page = site / "a.html"
+    page.write_text("<p><b>one</b></p>")
+    monkeypatch.setattr(mend, "FAULTS", (("<b>", "<strong>"), ("<i>", "<em>")))
+    with pytest.raises(ExtensionError, match="no page has <i> any more"):
+        mend.mend(app, None)
+    assert page.read_text() == "<p><b>one</b></p>"
+    page.write_text("<p><b>one</b> <i>two</i></p>")
+    mend.mend(app, None)
+    assert page.read_text() == "<p><strong>one</b> <em>two</i></p>"
+    mend.mend(app, None)  # the next build writes no page anew, so that none has the fault

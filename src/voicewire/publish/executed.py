@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +52,21 @@ def sources(base: Path, part: paths.Part) -> list[Path]:
     return [*code, *(p for p in recorded.rglob("*") if p.is_file()), base / "requirements.lock"]
 
 
+def versions() -> str:
+    """Return a fingerprint of Python and of the installed versions of what the package depends on."""
+    names = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
+    lines = [sys.version, *(f"{name} {metadata.version(name)}" for name in sorted(names))]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
 def states(base: Path) -> dict[str, str]:
     """Return for each chapter's name what its outputs depend on, as a fingerprint, in the order of the book."""
-    found = {}
+    found, installed = {}, versions()
     for part in paths.PARTS:
         chapters = paths.chapters(part.name, base)
         shared = digest(base, sources(base, part)) if chapters else ""
         for path in chapters:
-            found[path.relative_to(base).as_posix()] = f"{shared}{digest(base, [path])} {sys.version_info[:2]}"
+            found[path.relative_to(base).as_posix()] = f"{shared}{digest(base, [path])}{installed}"
     return found
 
 

@@ -10,23 +10,22 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["environment_yml", "pins", "without_paths"]
+__all__ = ["environment_yml", "pins", "reference_python", "without_paths"]
 
-#: Where Binder and conda run the book: the newest Python 3.11, on Linux.
 _LINUX = {
     "implementation_name": "cpython",
     "os_name": "posix",
     "platform_machine": "x86_64",
     "platform_python_implementation": "CPython",
     "platform_system": "Linux",
-    "python_full_version": "3.11.99",
-    "python_version": "3.11",
     "sys_platform": "linux",
 }
+"""Where Binder and conda run the book; which Python is said by `reference_python`."""
 
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -44,7 +43,7 @@ channels:
   - conda-forge
   - nodefaults
 dependencies:
-  - python=3.11
+  - python={python}
   - pip
   - pip:
 """
@@ -71,10 +70,17 @@ def pins(lock_text: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def environment_yml(lock_text: str) -> str:
-    """Return the text of environment.yml: the pins of a lock that apply to Python 3.11 on Linux."""
-    lines = [f"      - {name}=={version}\n" for name, version, marker in pins(lock_text) if _applies(marker)]
-    return _HEAD + "".join(lines)
+def reference_python(root: Path) -> str:
+    """Return the version of Python that the committed outputs were made with, such as "3.11"."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return str(project["tool"]["voicewire"]["reference-python"])
+
+
+def environment_yml(lock_text: str, python: str) -> str:
+    """Return the text of environment.yml: the pins of a lock that apply to the newest `python` (3.11) on Linux."""
+    place = {**_LINUX, "python_version": python, "python_full_version": f"{python}.99"}
+    lines = [f"      - {name}=={version}\n" for name, version, marker in pins(lock_text) if _applies(marker, place)]
+    return _HEAD.format(python=python) + "".join(lines)
 
 
 def without_paths(lock_text: str, root: Path) -> str:
@@ -82,23 +88,23 @@ def without_paths(lock_text: str, root: Path) -> str:
     return lock_text.replace(f"{root.as_posix()}/", "")
 
 
-def _applies(marker: str) -> bool:
+def _applies(marker: str, place: dict[str, str]) -> bool:
     if not marker:
         return True
     try:
-        return _truth(ast.parse(marker, mode="eval").body)
+        return _truth(ast.parse(marker, mode="eval").body, place)
     except (SyntaxError, KeyError, ValueError) as error:
         raise ValueError(f"the marker {marker!r} can't be read: {error}") from None
 
 
-def _truth(node: ast.expr) -> bool:
+def _truth(node: ast.expr, place: dict[str, str]) -> bool:
     if isinstance(node, ast.BoolOp):
-        return (all if isinstance(node.op, ast.And) else any)(_truth(value) for value in node.values)
+        return (all if isinstance(node.op, ast.And) else any)(_truth(value, place) for value in node.values)
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         raise SyntaxError("neither a comparison nor a combination of comparisons")
     names = [n.id for n in (node.left, node.comparators[0]) if isinstance(n, ast.Name)]
     left, right = (
-        _LINUX[n.id] if isinstance(n, ast.Name) else ast.literal_eval(n) for n in (node.left, *node.comparators)
+        place[n.id] if isinstance(n, ast.Name) else ast.literal_eval(n) for n in (node.left, *node.comparators)
     )
     if any(name.startswith("python_") for name in names):
         return bool(_COMPARE[type(node.ops[0])](_version(left), _version(right)))
@@ -117,7 +123,7 @@ def main() -> None:
         if file.is_file():
             file.write_text(without_paths(file.read_text(encoding="utf-8"), root), encoding="utf-8")
     lock = (root / "requirements.lock").read_text(encoding="utf-8")
-    (root / "environment.yml").write_text(environment_yml(lock), encoding="utf-8")
+    (root / "environment.yml").write_text(environment_yml(lock, reference_python(root)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 FAULTS = (
     # The arrow that unfolds a part in the sidebar has no name.
@@ -22,15 +23,27 @@ LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
 
 
 def mend(app: Sphinx, error: Exception | None) -> None:
-    """Mend the known faults in every page of the site."""
+    """Mend the known faults in every page of the site.
+
+    Raises
+    ------
+    ExtensionError
+        If a fault occurs nowhere in a site built from nothing: the theme or extension writes something else now, which
+        this mends no longer.
+    """
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     for name in LEFTOVERS:
         (Path(app.outdir) / "_static" / name).unlink(missing_ok=True)
-    for path in Path(app.outdir).rglob("*.html"):
-        before = path.read_text(encoding="utf-8")
+    pages = {path: path.read_text(encoding="utf-8") for path in Path(app.outdir).rglob("*.html")}
+    mark = Path(app.doctreedir) / "mended"  # a later build writes only the pages that changed
+    gone = [fault for fault, _ in FAULTS if not any(fault in text for text in pages.values())]
+    if gone and not mark.exists():
+        raise ExtensionError(f"no page has {' nor '.join(gone)} any more: see FAULTS in {Path(__file__).name}")
+    for path, before in pages.items():
         after = before
         for fault, right in FAULTS:
             after = after.replace(fault, right)
         if after != before:
             path.write_text(after, encoding="utf-8")
+    mark.touch()
