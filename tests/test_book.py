@@ -246,7 +246,35 @@ def test_no_link_points_to_a_tag_before_it_exists():
 
 
 def test_links_between_the_front_files_resolve():
-    for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+    for file in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"):
         content = (ROOT / file).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", content):
             assert (ROOT / target).exists(), f"{file}: {target}"
+
+
+def test_the_table_of_what_runs_where_names_every_part_of_the_night():
+    script = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
+    parts = re.findall(r"^part (\w+) \d+ ", script, re.M)
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## What runs where")[2].partition("##")[0]
+    named = re.findall(r"^\| .*?\(`(\w+)`\)", table, re.M)
+    assert len(parts) == len(set(parts)) > 0
+    assert sorted(named) == sorted(parts)
+    for part in ("fuzz", "kills"):
+        row = next(line for line in table.splitlines() if f"(`{part}`)" in line)
+        count = int(re.search(rf"^part {part} .* (\d+)$", script, re.M)[1])
+        assert row.split("|")[4].strip() == {1_000_000: "a million"}.get(count, str(count))
+
+
+def test_workflows_pin_their_actions_and_run_nothing_of_their_own():
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        content = path.read_text(encoding="utf-8")
+        uses = re.findall(r"uses: (\S+)(.*)", content)
+        for action, comment in uses:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), f"{path.name}: {action}"
+            assert re.fullmatch(r" # v\d+\.\d+\.\d+", comment), f"{path.name}: say which version {action} is"
+        jobs = yaml.safe_load(content)["jobs"]
+        assert all("timeout-minutes" in job or "needs" in job for job in jobs.values()), path.name
+        assert yaml.safe_load(content)["permissions"]
+    commands = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert "bash .ci/run" in commands
+    assert "bash .ci/nightly" in (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")

@@ -203,6 +203,8 @@ def test(options: argparse.Namespace) -> None:
         "data",
         "README.md",
         "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CODE_OF_CONDUCT.md",
         step="codespell",
     )
     say("mypy")
