@@ -14,7 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Interval", "Quartiles", "bootstrap_interval", "quartiles", "t_interval"]
+__all__ = [
+    "Interval",
+    "Quartiles",
+    "autocorrelation",
+    "bootstrap_interval",
+    "effective_size",
+    "quartiles",
+    "t_interval",
+]
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,79 @@ def quartiles(samples: ArrayLike) -> Quartiles:
     """
     lower, median, upper = np.quantile(_samples(samples, at_least=1), [0.25, 0.5, 0.75])
     return Quartiles(float(lower), float(median), float(upper))
+
+
+def autocorrelation(x: ArrayLike) -> NDArray[np.float64]:
+    """Return the sample autocorrelations of a series at the lags 0, 1, …, n - 1.
+
+    With the deviations d from the mean, r_k = sum d_i d_(i+k) / sum d_i^2.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        The series, n at least 2, not constant.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        r_0 = 1, r_1, …; they always satisfy 1 + 2 (r_1 + … + r_(n-1)) = 0.
+
+    Raises
+    ------
+    ValueError
+        If the series is too short, not finite, or constant.
+
+    Examples
+    --------
+    >>> autocorrelation([1, 2, 3, 4]).round(2).tolist()
+    [1.0, 0.25, -0.3, -0.45]
+    """
+    d = _samples(x, at_least=2)
+    d = d - d.mean()
+    if not d.any():
+        raise ValueError("a constant series has no autocorrelation")
+    n = d.size
+    power = d @ d
+    return np.array([d[: n - k] @ d[k:] / power for k in range(n)])
+
+
+def effective_size(x: ArrayLike) -> float:
+    """Return how many independent samples tell the mean as well as this series does.
+
+    n_eff = n / (1 + 2 sum r_k), the sum being cut by the initial positive sequence: lags are added two at a time
+    until such a pair is no longer positive.
+
+    Parameters
+    ----------
+    x : array_like, shape (n,)
+        A stationary series (no drift), n at least 4, not constant.
+
+    Returns
+    -------
+    float
+        The effective size, between 1 and n: a series that alternates tells more than n independent samples
+        would, which is not trusted from one series.
+
+    Raises
+    ------
+    ValueError
+        If the series is too short, not finite, or constant.
+
+    Examples
+    --------
+    >>> round(effective_size([1, 1, 1, 3, 3, 3, 1, 1, 1, 3, 3, 3]), 3)
+    6.545
+    """
+    r = autocorrelation(_samples(x, at_least=4))
+    n = r.size
+    total = 0.0
+    for k in range(0, n - 1, 2):
+        pair = r[k] + r[k + 1]
+        if pair <= 0:
+            break
+        total += pair
+    factor = 2 * total - 1  # r_0 is counted once, not twice
+    return float(min(n / max(factor, 1.0), n))
 
 
 def _samples(samples: ArrayLike, at_least: int) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from voicewire.foundations import exercises as e
 from voicewire.foundations import judging
+from voicewire.stats import effective_size
 
 HALF = 2.776 * 2**0.5
 
@@ -18,7 +19,7 @@ def acov(x, k):
 
 
 def right_interval(x):
-    return judging.mean_interval(x, judging.effective_size(x))
+    return judging.mean_interval(x, effective_size(x))
 
 
 def predict(printed, runs, extra=1.0, quantile=None):
@@ -44,7 +45,7 @@ def predict(printed, runs, extra=1.0, quantile=None):
         (e.check_acov, acov),
         (e.check_lag, lambda x: [acov(x, k) / acov(x, 0) for k in range(len(x))]),
         (e.check_pairs, lambda r: {8: 1.9, 6: 1.5, 4: 0.0}[len(r)]),
-        (e.check_lab_size, judging.effective_size),
+        (e.check_lab_size, effective_size),
         (e.check_lab_interval, right_interval),
     ],
 )
@@ -93,12 +94,12 @@ def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):
 
 
 def _size(x, minus):
-    factor = len(x) / judging.effective_size(x)
+    factor = len(x) / effective_size(x)
     return len(x) / (factor + 1 - minus)
 
 
 def _known(x):
-    half = 1.96 * np.std(x, ddof=1) / np.sqrt(judging.effective_size(x))
+    half = 1.96 * np.std(x, ddof=1) / np.sqrt(effective_size(x))
     return np.mean(x) - half, np.mean(x) + half
 
 

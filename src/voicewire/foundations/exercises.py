@@ -13,6 +13,7 @@ from scipy import stats
 
 from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
 from voicewire.foundations import judging
+from voicewire.stats import autocorrelation, effective_size
 
 __all__ = [
     "check_acov",
@@ -189,8 +190,8 @@ def check_lag(answer: object) -> Feedback:
             return Feedback(False, f"for {n} samples there are {n} lags, 0 to {n - 1}; yours gives {r.size} numbers.")
         if abs(r[0] - 1) > 1e-9:
             return Feedback(False, f"r_0 is 1 by its definition, yours is {r[0]:.4g}: divide by the lag 0.")
-        if np.abs(r - judging.autocorrelation(x)).max() > 1e-9:
-            return Feedback(False, f"lag {int(np.abs(r - judging.autocorrelation(x)).argmax())} is not right yet.")
+        if np.abs(r - autocorrelation(x)).max() > 1e-9:
+            return Feedback(False, f"lag {int(np.abs(r - autocorrelation(x)).argmax())} is not right yet.")
     return Feedback(True, f"and all lags but 0 add up to -1/2 ({r[1:].sum():.2f} here).")
 
 
@@ -218,11 +219,11 @@ _RS = ([1.0, 0.6, 0.4, -0.1, 0.1, -0.3, 0.3, 0.1], [1.0, 0.5, -0.2, 0.1, 0.3, 0.
 
 
 def check_lab_size(answer: object) -> Feedback:
-    """Stage 4: x -> effective size; equal to `judging.effective_size` on series not seen before."""
+    """Stage 4: x -> effective size; equal to `effective_size` on series not seen before."""
     hint = None
     if not unanswered(answer) and callable(answer):
         x = _series(5, 400)
-        expected = judging.effective_size(x)
+        expected = effective_size(x)
         factor = 400 / expected
         try:
             got = float(answer(x))
@@ -234,7 +235,7 @@ def check_lab_size(answer: object) -> Feedback:
             hint = "each lag counts twice, before and after: 1 + 2 (r_1 + r_2 + …)."
     if hint:
         return Feedback(False, hint)
-    cases = [((x,), judging.effective_size(x)) for x in (_series(6, 300), _series(7, 1000))]
+    cases = [((x,), effective_size(x)) for x in (_series(6, 300), _series(7, 1000))]
     flips = np.tile([1.0, -1.0], 20)
     cases.append(((flips,), 40.0))
     return _compared(answer, cases, "equal to the package's on series that you had not seen.")
@@ -253,7 +254,7 @@ def check_lab_interval(answer: object) -> Feedback:
             low, high = answer(x)
         except Exception as error:  # whatever a student's code may raise
             return Feedback(False, f"your function raises {type(error).__name__}: {error}")
-        wanted = judging.mean_interval(x, judging.effective_size(x))
+        wanted = judging.mean_interval(x, effective_size(x))
         if np.abs(np.array([low, high], dtype=float) - wanted).max() > 1e-9:
             return Feedback(False, _interval_hint(x, (float(low), float(high)), wanted))
         hits.append(low <= 0 <= high)
@@ -263,7 +264,7 @@ def check_lab_interval(answer: object) -> Feedback:
 
 def _interval_hint(x: NDArray[np.float64], got: tuple[float, float], wanted: tuple[float, float]) -> str:
     half, right = (got[1] - got[0]) / 2, (wanted[1] - wanted[0]) / 2
-    n = judging.effective_size(x)
+    n = effective_size(x)
     own = stats.t.ppf(0.975, n - 1)
     plain = stats.t.ppf(0.975, x.size - 1)
     usual = {

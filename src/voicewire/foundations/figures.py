@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from voicewire import figures
-from voicewire.foundations.judging import autocorrelation
+from voicewire.stats import autocorrelation
 
 __all__ = [
     "coverage_by_size",
