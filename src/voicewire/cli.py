@@ -16,7 +16,7 @@ from voicewire import __version__, paths
 from voicewire.ledger.vocabulary import VERDICTS, Score
 
 MODULES = (
-    "voicewire.grading_cli",
+    "voicewire.course.cli",
     "voicewire.publish.new_study",
     "voicewire.mqtt.cli",
     *(f"voicewire.{part.name}.cli" for part in paths.PARTS),

@@ -1,0 +1,102 @@
+"""``voicewire student`` and ``voicewire grade``: what an instructor needs."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from voicewire.course.sandbox import KINDS
+
+
+def register(subparsers: Any) -> None:
+    """Add both commands."""
+    student = subparsers.add_parser(
+        "student",
+        help="write the students' notebooks, without solutions",
+        description="Write chapters without their worked solutions, and released assignments, to OUTDIR/<study>/.",
+        epilog="Releasing assignments needs the extra 'grading'.",
+    )
+    student.add_argument("outdir", type=Path, metavar="OUTDIR", help="folder to write to; nothing in it is replaced")
+    student.add_argument("studies", nargs="*", metavar="STUDY", help="only these studies (default: all)")
+    student.set_defaults(handler=_student)
+    grade = subparsers.add_parser(
+        "grade",
+        help="mark submitted assignments",
+        description="Mark a submitted notebook, or all in a folder: the points of each question, then a line for each.",
+        epilog="This runs what students wrote, each submission confined in the strongest way that works here; install"
+        " bubblewrap for the best. Exit status: 1 if a submission has a problem.",
+    )
+    grade.add_argument("submitted", type=Path, metavar="SUBMITTED", help="a notebook, or a folder of notebooks")
+    grade.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    grade.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=30,
+        metavar="S",
+        help="seconds that a cell, or the tests of a question, may take (default: 30)",
+    )
+    grade.add_argument(
+        "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
+    )
+    grade.set_defaults(handler=_grade)
+
+
+def _seconds(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 3600:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds, 1 to 3600")
+    return int(text)
+
+
+def _student(options: argparse.Namespace) -> int:
+    from voicewire.course import handout
+
+    for path in handout.write_students(options.outdir, options.studies):
+        print(path)
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from voicewire.course import grading
+
+    tell = None if options.json else _print
+    reports = grading.grade(options.submitted, timeout=options.timeout, confine=options.confine, tell=tell)
+    if options.json:
+        rows = [
+            {**dataclasses.asdict(report), "points": report.points, "max_points": report.max_points}
+            for report in reports
+        ]
+        print(json.dumps(rows, indent=1, ensure_ascii=True))
+    else:
+        _summary(reports)
+    return 1 if any(report.problems for report in reports) else 0
+
+
+def _print(report: Any) -> None:
+    print(f"{report.file} ({report.study or 'no assignment'})")
+    width = max((len(question.id) for question in report.questions), default=0)
+    for question in report.questions:
+        points = "to read" if question.points is None else f"{question.points:g}"
+        reason = f"  {question.reason}" if question.reason and question.points is not None else ""
+        print(f"  {question.id:<{width}}  {points:>7} of {question.max_points:g}{reason}")
+    for problem in report.problems:
+        print(f"  ! {problem}")
+    sys.stdout.flush()
+
+
+def _summary(reports: Sequence[Any]) -> None:
+    print()
+    width = max(len(report.file) for report in reports)
+    for report in reports:
+        if report.questions:
+            said = f"{report.points:g} of {report.max_points:g}  {report.seconds:.1f} s"
+            if any(question.points is None for question in report.questions):
+                said += "  (an answer is to be read)"
+        else:
+            said = "no marks"
+        print(f"{report.file:<{width}}  {'; '.join([said, *report.problems])}")
+    print(f"\nEach submission ran {reports[0].confinement}.")

@@ -1,0 +1,227 @@
+"""Marks what a class handed in: each submission by a process of its own, the results in one list."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voicewire import paths
+from voicewire.course import sandbox as confinement
+from voicewire.course.key import GradingError, Key, read_keys
+from voicewire.course.sandbox import Sandbox
+from voicewire.course.submission import Step, SubmissionError, arrange, find, identify, read, shown
+
+__all__ = ["Question", "Report", "grade"]
+
+#: Seconds that marking may take beside the cells and tests of a submission.
+GRACE = 60
+
+
+@dataclass(frozen=True)
+class Question:
+    """Points of one graded cell; `points` is None where a person must read the answer."""
+
+    id: str
+    points: float | None
+    max_points: float
+    reason: str = ""
+
+
+@dataclass
+class Report:
+    """What came of one submitted notebook.
+
+    Attributes
+    ----------
+    file : str
+        Its path within what was handed in.
+    study : str or None
+        Which assignment it is.
+    questions : list of Question
+        The marks.
+    problems : list of str
+        What was wrong with the file, in words for whoever wrote it.
+    seconds : float
+        How long its marking took.
+    confinement : str
+        Where it ran.
+    """
+
+    file: str
+    study: str | None = None
+    questions: list[Question] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    confinement: str = ""
+
+    @property
+    def points(self) -> float:
+        """Sum of the points given."""
+        return sum(q.points or 0.0 for q in self.questions)
+
+    @property
+    def max_points(self) -> float:
+        """Sum of the points that can be had."""
+        return sum(q.max_points for q in self.questions)
+
+
+def grade(
+    submitted: Path,
+    *,
+    timeout: int = 30,
+    base: Path | None = None,
+    confine: str | None = None,
+    tell: Callable[[Report], None] | None = None,
+) -> list[Report]:
+    """Mark a submitted notebook, or every notebook in a folder.
+
+    Parameters
+    ----------
+    submitted : Path
+        A notebook, or a folder that is searched for notebooks.
+    timeout : int
+        Seconds that one cell, or the tests of one question, may take.
+    base : Path
+        The checkout with the instructor's sources.
+    confine : str
+        How submissions are confined, see `voicewire.course.sandbox`; by default the strongest way that works here.
+    tell : callable
+        Gets each report as soon as it is there, in the order of the files.
+
+    Raises
+    ------
+    GradingError
+        If there is nothing to grade or to grade against, submissions can't be confined as wished, or an assignment's
+        own solutions don't earn its points. What is wrong with a submission is a problem in its `Report` instead.
+    """
+    base = base or paths.root()
+    if not submitted.exists():
+        raise GradingError(f"{submitted} does not exist")
+    files = find(submitted)
+    if not files:
+        raise GradingError(f"there is no notebook in {submitted}")
+    keys = read_keys(base)
+    handed_in = submitted if submitted.is_dir() else submitted.parent
+    sandbox = confinement.choose(confine, base, [base / "notebooks", handed_in])
+    work = [_prepare(file, submitted, keys, sandbox) for file in files]
+    with tempfile.TemporaryDirectory(prefix="voicewire-grading-") as scratch:
+        Path(scratch).chmod(0o755)  # other users read the compiled code in it
+        sandbox = sandbox.sharing(Path(scratch))
+        for study in dict.fromkeys(report.study for report, _ in work):
+            if study is not None:
+                _try_key(keys[study], sandbox, max(timeout, 120))
+        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        reports = []
+        with ThreadPoolExecutor(workers) as pool:
+            jobs = [
+                pool.submit(_mark, report, steps, keys, sandbox, number, timeout)
+                for number, (report, steps) in enumerate(work, 1)
+            ]
+            for job in jobs:
+                reports.append(job.result())
+                if tell is not None:
+                    tell(reports[-1])
+    return reports
+
+
+def _prepare(file: Path, submitted: Path, keys: dict[str, Key], sandbox: Sandbox) -> tuple[Report, list[Step]]:
+    name = file.relative_to(submitted).as_posix() if submitted.is_dir() else file.name
+    report = Report(shown(name), confinement=sandbox.words)
+    try:
+        cells = read(file)
+        key = identify(cells, keys)
+        report.study = key.study
+        return report, arrange(cells, key, report.problems)
+    except (SubmissionError, MemoryError) as error:
+        report.problems.append(str(error) or "it is too large to be read")
+        return report, []
+
+
+def _mark(
+    report: Report, steps: list[Step], keys: dict[str, Key], sandbox: Sandbox, number: int, timeout: float
+) -> Report:
+    if report.study is None:
+        return report
+    key = keys[report.study]
+    tests = [cell for cell in key.cells if cell.test]
+    try:
+        limit = timeout * (len(tests) + 2) + GRACE
+        verdict = _marker(_job(key, steps, sandbox, number, timeout), limit)
+        marks = {name: Question(name, points, most, why) for name, points, most, why in verdict["questions"]}
+        report.problems += verdict["problems"]
+        report.seconds = verdict["seconds"]
+    except GradingError as error:
+        marks = {}
+        report.problems.append(f"it could not be marked: {error}")
+    for cell in key.cells:
+        if cell.test:
+            report.questions.append(marks.get(cell.id) or Question(cell.id, 0.0, cell.points or 0.0, "not marked"))
+        elif cell.points is not None:
+            report.questions.append(Question(cell.id, None, cell.points, "to be read"))
+    return report
+
+
+def _job(key: Key, steps: list[Step], sandbox: Sandbox, number: int, timeout: float) -> dict[str, Any]:
+    return {
+        "steps": [dataclasses.asdict(step) for step in steps],
+        "asked": key.asked,
+        "imports": key.imports,
+        "sandbox": dataclasses.asdict(sandbox),
+        "number": number,
+        "timeout": timeout,
+    }
+
+
+def _try_key(key: Key, sandbox: Sandbox, timeout: float) -> None:
+    """Mark the assignment's own solutions: they compile what submissions then share, and must earn every point."""
+    name = f"notebooks/{key.study}/{key.path.name}"
+    sources = [cell.source for cell in key.cells if cell.code]
+    try:
+        _marker({"compile": sources}, timeout + GRACE, sandbox.compiled)
+        steps = [
+            Step(cell.id, cell.source) if cell.answer else Step(cell.id, cell.visible, cell.source, cell.points)
+            for cell in key.cells
+            if cell.code
+        ]
+        verdict = _marker(_job(key, steps, sandbox, 0, timeout), timeout * (len(steps) + 2) + GRACE)
+    except GradingError as error:
+        raise GradingError(f"{name}: its own solutions fail: {error}") from None
+    failed = [f"{question}: {why}" for question, _, _, why in verdict["questions"] if why]
+    if failed:
+        raise GradingError(f"{name}: its own solutions don't earn every point ({'; '.join(failed)})")
+
+
+def _marker(job: dict[str, Any], limit: float, compiled: str | None = None) -> dict[str, Any]:
+    """Run a marker to its end, and return what it says."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONOPTIMIZE": ""}
+    if compiled is not None:
+        environment["NUMBA_CACHE_DIR"] = compiled
+    with subprocess.Popen(
+        [sys.executable, "-m", "voicewire.course.marker"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, log = process.communicate(json.dumps(job).encode("ascii"), timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise GradingError(f"it did not end within {limit:.0f} s, whatever was tried") from None
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        lines = log.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
+        raise GradingError(f"the marking process ended: {shown(lines[-1])}")
+    return json.loads(out) if out else {}
