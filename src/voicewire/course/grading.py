@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -113,23 +112,20 @@ def grade(
     handed_in = submitted if submitted.is_dir() else submitted.parent
     sandbox = confinement.choose(confine, base, [base / "notebooks", handed_in])
     work = [_prepare(file, submitted, keys, sandbox) for file in files]
-    with tempfile.TemporaryDirectory(prefix="voicewire-grading-") as scratch:
-        Path(scratch).chmod(0o755)  # other users read the compiled code in it
-        sandbox = sandbox.sharing(Path(scratch))
-        for study in dict.fromkeys(report.study for report, _ in work):
-            if study is not None:
-                _try_key(keys[study], sandbox, max(timeout, 120))
-        workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        reports = []
-        with ThreadPoolExecutor(workers) as pool:
-            jobs = [
-                pool.submit(_mark, report, steps, keys, sandbox, number, timeout)
-                for number, (report, steps) in enumerate(work, 1)
-            ]
-            for job in jobs:
-                reports.append(job.result())
-                if tell is not None:
-                    tell(reports[-1])
+    for study in dict.fromkeys(report.study for report, _ in work):
+        if study is not None:
+            _try_key(keys[study], sandbox, max(timeout, 120))
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    reports = []
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = [
+            pool.submit(_mark, report, steps, keys, sandbox, number, timeout)
+            for number, (report, steps) in enumerate(work, 1)
+        ]
+        for job in jobs:
+            reports.append(job.result())
+            if tell is not None:
+                tell(reports[-1])
     return reports
 
 
@@ -186,7 +182,7 @@ def _try_key(key: Key, sandbox: Sandbox, timeout: float) -> None:
     name = f"notebooks/{key.study}/{key.path.name}"
     sources = [cell.source for cell in key.cells if cell.code]
     try:
-        _marker({"compile": sources}, timeout + GRACE, sandbox.compiled)
+        _marker({"compile": sources}, timeout + GRACE)
         steps = [
             Step(cell.id, cell.source) if cell.answer else Step(cell.id, cell.visible, cell.source, cell.points)
             for cell in key.cells
@@ -200,11 +196,9 @@ def _try_key(key: Key, sandbox: Sandbox, timeout: float) -> None:
         raise GradingError(f"{name}: its own solutions don't earn every point ({'; '.join(failed)})")
 
 
-def _marker(job: dict[str, Any], limit: float, compiled: str | None = None) -> dict[str, Any]:
+def _marker(job: dict[str, Any], limit: float) -> dict[str, Any]:
     """Run a marker to its end, and return what it says."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONOPTIMIZE": ""}
-    if compiled is not None:
-        environment["NUMBA_CACHE_DIR"] = compiled
     with subprocess.Popen(
         [sys.executable, "-m", "voicewire.course.marker"],
         env=environment,

@@ -14,7 +14,6 @@ process
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import os
 import pwd
@@ -58,8 +57,6 @@ class Sandbox:
         The checkout; its notebooks are hidden.
     hide : tuple of str
         Folders that no submission may see: the checkout's notebooks and what others handed in.
-    compiled : str or None
-        Folder with compiled code for all, read-only.
     """
 
     kind: str
@@ -67,7 +64,6 @@ class Sandbox:
     prefix: tuple[str, ...]
     base: str
     hide: tuple[str, ...]
-    compiled: str | None = None
 
     @contextlib.contextmanager
     def start(self, number: int, seconds: float) -> Iterator[tuple[subprocess.Popen[bytes], int, int, Path | None]]:
@@ -101,13 +97,12 @@ class Sandbox:
                 "user": user,
                 "limits": _limits(seconds, user),
                 "hide": list(self.hide) if self.kind == "user" and self.prefix else [],
-                "compiled": self.compiled,
             }
             command = [sys.executable, "-m", "voicewire.course.worker", json.dumps(settings)]
             home = _HOME if folder is None else str(folder)
             environment = _environment(home)
             if folder is None:
-                command = [*_bubblewrap(self.base, self.hide, self.compiled, environment), "--", *command]
+                command = [*_bubblewrap(self.base, self.hide, environment), "--", *command]
             else:
                 command = [*self.prefix, *command]
             with subprocess.Popen(
@@ -134,10 +129,6 @@ class Sandbox:
             if folder is not None:
                 # By the program: what a student nests deeply is beyond shutil.rmtree.
                 subprocess.run(["rm", "-rf", "--", folder], check=False, stderr=subprocess.DEVNULL)
-
-    def sharing(self, compiled: Path) -> Sandbox:
-        """Return the same with a folder of compiled code."""
-        return dataclasses.replace(self, compiled=str(compiled))
 
 
 def _user(number: int) -> int:
@@ -184,11 +175,10 @@ def _environment(home: str) -> dict[str, str]:
         "IPYTHONDIR": f"{home}/.ipython",
         "MPLCONFIGDIR": f"{home}/.matplotlib",
         "MPLBACKEND": "agg",
-        "NUMBA_CACHE_DIR": f"{home}/.numba",
     }
 
 
-def _bubblewrap(base: str, hide: Sequence[str], compiled: str | None, environment: dict[str, str]) -> list[str]:
+def _bubblewrap(base: str, hide: Sequence[str], environment: dict[str, str]) -> list[str]:
     command = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     # Root's own processes are never counted against a limit: the worker leaves root inside.
@@ -202,7 +192,7 @@ def _bubblewrap(base: str, hide: Sequence[str], compiled: str | None, environmen
             command += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
             command += ["--ro-bind", name, name]
-    readable = _readable(base, compiled)
+    readable = _readable(base)
     for place in readable:
         command += [*_way(place), "--ro-bind-try", place, place]
     command += [*_way(base), "--perms", "0755", "--dir", f"{base}/notebooks"]  # by which the package knows a checkout
@@ -215,11 +205,14 @@ def _bubblewrap(base: str, hide: Sequence[str], compiled: str | None, environmen
     return command
 
 
-def _readable(base: str, compiled: str | None) -> list[str]:
+def _readable(base: str) -> list[str]:
     """Return what a submission needs of the machine: the interpreter, its packages, ours, and the book's data."""
     wanted = ["/usr", "/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc/fonts"]
     wanted += [sys.prefix, sys.base_prefix, *site.getsitepackages(), str(Path(__file__).parents[1])]
-    wanted += [f"{base}/data", f"{base}/pyproject.toml", *([compiled] if compiled else [])]
+    wanted += [f"{base}/data", f"{base}/pyproject.toml"]
+    # What was compiled once need not be compiled for each submission: it is read through a copy, see `_code_cache`.
+    checkout = Path(__file__).resolve().parents[3]
+    wanted += [f"{checkout}/pyproject.toml", f"{checkout}/.cache/numba"]
     found: list[str] = []
     for place in sorted(wanted, key=lambda place: len(Path(place).parts)):
         if not any(Path(place).is_relative_to(bound) for bound in found):

@@ -41,18 +41,7 @@ def confine(settings: dict[str, Any]) -> None:
     if sys.platform == "linux":
         libc.prctl(38, 1, 0, 0, 0)  # no new privileges, by set-user-id programs for one
         libc.prctl(1, signal.SIGKILL, 0, 0, 0)  # ends with the marker
-    _borrow(settings["compiled"])
-
-
-def _borrow(shared: str | None) -> None:
-    """Give numba a folder of its own in which what others compiled is linked, not copied: the original is read-only."""
-    if shared is None or "NUMBA_CACHE_DIR" not in os.environ:
-        return
-    for folder, _, files in os.walk(shared):
-        mine = Path(os.environ["NUMBA_CACHE_DIR"]) / Path(folder).relative_to(shared)
-        mine.mkdir(parents=True, exist_ok=True)
-        for name in files:
-            (mine / name).symlink_to(Path(folder) / name)
+    Path(os.environ["TMPDIR"]).mkdir(exist_ok=True)
 
 
 class Worker:
