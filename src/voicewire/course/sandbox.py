@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pwd
 import shutil
 import site
 import subprocess
@@ -133,6 +132,8 @@ class Sandbox:
 
 def _user(number: int) -> int:
     """Return the id of a user that nobody is."""
+    import pwd  # which Windows has not
+
     taken = {entry.pw_uid for entry in pwd.getpwall()}
     free = [uid for uid in range(_FIRST_USER, _FIRST_USER + 10_000) if uid not in taken]
     return free[number % len(free)]

@@ -108,6 +108,7 @@ class Session:
         self._sent = 0
         self._buffer = b""
         self._why = ""
+        self._began = False
         self._over = threading.Event()
         #: When the present question's time is over, by `time.monotonic`.
         self.deadline = time.monotonic() + seconds
@@ -164,6 +165,7 @@ class Session:
         self._write(plain.dumps({"id": self._sent, "do": do, "with": arguments}))
         try:
             reply = plain.loads(self._read())
+            self._began = True
             if reply.get("id") != self._sent:
                 raise plain.DataError("a reply to nothing that was asked")
             if "error" not in reply:
@@ -240,7 +242,8 @@ class Session:
 
     def _much_on_disk(self, family: list[int]) -> bool:
         if self._folder is None:  # in memory, which is limited in bytes but not in files
-            for place in ("submission", "tmp"):
+            # Before the first reply, bubblewrap may not yet have left the machine's own file system.
+            for place in ("submission", "tmp", "dev/shm") if self._began else ():
                 with contextlib.suppress(OSError):
                     about = os.statvfs(f"/proc/{family[-1]}/root/{place}" if family else f"/proc/self/{place}")
                     if about.f_files - about.f_ffree > FILES:

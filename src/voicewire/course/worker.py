@@ -59,7 +59,7 @@ class Worker:
         self._kept: list[Any] = []
         self._does: dict[str, Callable[..., Any]] = {
             "run": self._run,
-            "get": lambda name: self._shell.user_ns[name],
+            "get": self._get,
             "attribute": lambda number, name: getattr(self._kept[number], name),
             "call": self._call,
             "truth": lambda number: bool(self._kept[number]),
@@ -75,12 +75,16 @@ class Worker:
         except plain.DataError as error:
             return {**reply, "error": ["ValueError"], "text": f"this can't be handed over: {error}"}
         except BaseException as error:  # whatever a student's code may raise
-            text = f"name '{request['with'][0]}' is not defined" if request["do"] == "get" else str(error)[:300]
-            return {**reply, "error": plain.names_of(error)[:20], "text": text}
+            return {**reply, "error": plain.names_of(error)[:20], "text": str(error)[:300]}
 
     def _keep(self, value: Any) -> dict[str, Any]:
         self._kept.append(value)
         return {"object": [len(self._kept) - 1, type(value).__name__[:80], callable(value)]}
+
+    def _get(self, name: str) -> Any:
+        if name not in self._shell.user_ns:
+            raise NameError(name)
+        return self._shell.user_ns[name]
 
     def _run(self, source: str) -> None:
         result = self._shell.run_cell(source, store_history=False, silent=True)
