@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# fmt: off (lines as short as the page of the book is wide)
+# Lines as short as the page of the book is wide.
+# fmt: off
 
 __all__ = [
     "Held",
@@ -127,8 +128,12 @@ def field_of(text: bytes) -> bytes:
 
 
 def publish(
-    topic: str, payload: bytes, qos: int = 0, packet_id: int = 0,
-    dup: bool = False, retain: bool = False,
+    topic: str,
+    payload: bytes,
+    qos: int = 0,
+    packet_id: int = 0,
+    dup: bool = False,
+    retain: bool = False,
 ) -> bytes:
     """A PUBLISH packet.
 
@@ -262,12 +267,12 @@ def read_publish(first: int, body: bytes) -> dict[str, object]:
     True
     """
     qos, end = first // 2 % 4, 2 + int.from_bytes(body[:2], "big")
-    after = end + 2 if qos else end
+    start = end + 2 if qos else end
     return {
         "topic": body[2:end].decode(),
-        "payload": body[after:],
+        "payload": body[start:],
         "qos": qos,
-        "packet_id": int.from_bytes(body[end:after], "big"),
+        "packet_id": int.from_bytes(body[end:start], "big"),
         "dup": bool(first & 8),
         "retain": bool(first & 1),
     }

@@ -25,7 +25,8 @@ from cryptography.hazmat.primitives.ciphers.aead import (
 )
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-# fmt: off (lines as short as the page of the book is wide)
+# Lines as short as the page of the book is wide.
+# fmt: off
 
 __all__ = [
     "arrival",
@@ -182,6 +183,9 @@ def people_of(data: bytes) -> tuple[list[bytes], int]:
 
 
 RULE = struct.Struct(">QI12sB")  # until, size, nonce, number of readers
+CIPHERS: dict[int, type[AESGCM | ChaCha20Poly1305]] = {
+    1: AESGCM, 2: ChaCha20Poly1305,
+}
 
 
 def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
@@ -266,7 +270,7 @@ def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
 
 
 def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
-    """The key of a reader's envelope: from a secret that only two can have.
+    """The key of a reader's envelope, from a secret that only two have.
 
     Parameters
     ----------
@@ -348,14 +352,10 @@ def readable(
         raise ValueError("not signed by the owner") from None
     until, _, _, readers = parts_of(data)[0][name]
     me = people_of(data)[0].index(own.public_key().public_bytes_raw())
-    if not 0 <= now < math.inf or 0 < until < now:
-        raise ValueError("too late")
-    return readers.index(me)  # a ValueError for who is no reader
-
-
-CIPHERS: dict[int, type[AESGCM | ChaCha20Poly1305]] = {
-    1: AESGCM, 2: ChaCha20Poly1305,
-}
+    late = not 0 <= now < math.inf or 0 < until < now
+    if late or me not in readers:
+        raise ValueError("too late" if late else "no reader of this part")
+    return readers.index(me)
 
 
 def open_part(
