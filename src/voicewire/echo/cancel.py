@@ -35,6 +35,16 @@ class Cancelled:
         Sampling rate in Hz.
     microphone : ndarray of float, shape (n, 2)
         What they heard, cut to the same span.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> done = Cancelled(np.full((4, 2), 0.1), 8000, np.ones((4, 2)))
+    >>> round(done.erle())
+    20
     """
 
     residual: NDArray[np.float64]
@@ -42,12 +52,31 @@ class Cancelled:
     microphone: NDArray[np.float64]
 
     def erle(self, start: float = 0.0, stop: float | None = None) -> float:
-        """Echo return loss enhancement in dB from `start` to `stop` (s)."""
+        """Echo return loss enhancement in dB from `start` to `stop` (s).
+
+        Parameters
+        ----------
+        start, stop : float
+            Span in s; to the end without stop.
+
+        Returns
+        -------
+        float
+            dB.
+        """
         span = slice(round(start * self.rate), None if stop is None else round(stop * self.rate))
         return erle(self.microphone[span], self.residual[span])
 
     def progress(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Ends (s) and ERLE (dB) of the blocks of a quarter of a second, silent ones left out."""
+        """Ends (s) and ERLE (dB) of the blocks of a quarter of a second, silent ones left out.
+
+        Returns
+        -------
+        ends : ndarray of float
+            s.
+        decibels : ndarray of float
+            ERLE of each block, dB.
+        """
         step = max(1, round(_BLOCK * self.rate))
         ends = np.arange(step, len(self.residual) + 1, step)
         loud = [n for n in ends if self.microphone[n - step : n].any()]
@@ -79,10 +108,26 @@ def cancel(
     progress : bool
         Whether to show a bar, in a terminal.
 
+    Returns
+    -------
+    Cancelled
+
     Raises
     ------
     ValueError
         For an empty or mono recording, samples that are not finite, or an impossible parameter.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> far = rng.standard_normal((4000, 2))
+    >>> done = cancel(far, 0.5 * far, 8000, length=8)
+    >>> bool(done.erle(start=0.25) > 20)
+    True
     """
     x, d = (_channels(a, name) for a, name in ((far, "the far end"), (microphone, "the microphone recording")))
     n = min(len(x), len(d))
@@ -119,12 +164,37 @@ def _channels(samples: ArrayLike, name: str) -> NDArray[np.float64]:
 def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
     """Samples, shape (n, 2), and rate (Hz) of a stereo sound file.
 
+    Parameters
+    ----------
+    path : Path
+        A sound file that libsndfile reads.
+
+    Returns
+    -------
+    samples : ndarray of float, shape (n, 2)
+        From -1 to 1.
+    rate : int
+        Hz.
+
     Raises
     ------
     ValueError
         If it isn't stereo.
     OSError, soundfile.SoundFileError
         If it cannot be read.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_stereo(Path(folder) / "a.wav", np.zeros((10, 2)), 8000)
+    ...     samples, rate = read_stereo(Path(folder) / "a.wav")
+    >>> samples.shape, rate
+    ((10, 2), 8000)
     """
     import soundfile
 
@@ -135,7 +205,31 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
 
 
 def write_stereo(path: Path, samples: NDArray[Any], rate: int) -> str:
-    """Write a WAV of 16 bits a sample, or of 32-bit floats where 16 bits would clip; returns which."""
+    """Write a WAV of 16 bits a sample, or of 32-bit floats where 16 bits would clip; returns which.
+
+    Parameters
+    ----------
+    path : Path
+        File to write.
+    samples : ndarray of float, shape (n, 2)
+        Samples.
+    rate : int
+        Hz.
+
+    Returns
+    -------
+    str
+        How the samples were written, for people.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> write_stereo(Path("residual.wav"), np.zeros((10, 2)), 8000)  # doctest: +SKIP
+    '16 bits'
+    """
     import soundfile
 
     clips = bool(np.abs(samples).max(initial=0.0) >= 1)

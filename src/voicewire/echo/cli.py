@@ -7,9 +7,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
+__all__ = ["register"]
+
 
 def register(subparsers: Any) -> None:
-    """Add the study's command."""
+    """Add the study's command.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> parser.parse_args(["echo", "far.wav", "mic.wav", "out.wav"]).length
+    512
+    """
     parser = subparsers.add_parser(
         "echo",
         help="cancel a recorded stereo echo",

@@ -11,6 +11,8 @@ from voicewire._compiled import COMPILED
 from voicewire.echo import plain
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 
+__all__ = ["WLDRRLSDCD"]
+
 if COMPILED:
     from voicewire.echo import _kernel as kernel
 
@@ -43,6 +45,15 @@ class WLDRRLSDCD(AdaptiveFilter):
     Notes
     -----
     While the whole window of x is zero nothing changes: ageing R in silence would end in 0/0.
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> filter_ = WLDRRLSDCD(1, 0.9, updates=1)
+    >>> filter_.update(2 + 0j, 1 + 0j)
+    (1+0j)
+    >>> filter_.taps.tolist()
+    [(0.5+0j), 0j]
     """
 
     def __init__(

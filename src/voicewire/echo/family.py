@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from voicewire.echo.samples import pair
 
+__all__ = ["AdaptiveFilter"]
+
 
 class AdaptiveFilter(ABC):
     """A widely linear adaptive filter: complex far end in, complex a priori error out.
@@ -20,6 +22,16 @@ class AdaptiveFilter(ABC):
         Taps of each of the four echo paths (L).
     dtype : dtype
         Real type to compute with, float32 or float64.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> from voicewire.echo import WLNLMS
+    >>> isinstance(WLNLMS(4), AdaptiveFilter)
+    True
     """
 
     def __init__(self, length: int, dtype: DTypeLike = np.float64) -> None:
@@ -50,7 +62,17 @@ class AdaptiveFilter(ABC):
         return self._run(far, microphone)
 
     def update(self, x_n: complex, d_n: complex) -> complex:
-        """Adapt by one sample; returns its a priori error."""
+        """Adapt by one sample; returns its a priori error.
+
+        Parameters
+        ----------
+        x_n, d_n : complex
+            One sample of the far end and of the microphones.
+
+        Returns
+        -------
+        complex
+        """
         error = self.process(np.array([x_n], complex), np.array([d_n], complex))
         return complex(error[0])
 
@@ -68,11 +90,26 @@ class AdaptiveFilter(ABC):
         """The arrays that make up the state, by name."""
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """A copy of the state, as arrays that `numpy.savez` can write."""
+        """A copy of the state, as arrays that `numpy.savez` can write.
+
+        Returns
+        -------
+        dict of ndarray
+        """
         return {name: array.copy() for name, array in self._arrays().items()}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> Self:
         """Continue from a saved state of a filter with the same parameters.
+
+        Parameters
+        ----------
+        state : dict of ndarray
+            From `save`.
+
+        Returns
+        -------
+        AdaptiveFilter
+            Itself.
 
         Raises
         ------

@@ -16,9 +16,31 @@ from voicewire.echo.measures import Curve, dcd_operations, woodbury_operations
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
 from voicewire.stats import t_interval
 
+__all__ = ["Live", "by_reuse", "curves", "descent", "far_rooms", "learning", "responses", "trade_off", "work"]
+
 
 def label(key: tuple[int, float]) -> str:
-    """How a curve (N_it, alpha_r) is named in every figure."""
+    r"""How a curve (N_it, alpha_r) is named in every figure.
+
+    Parameters
+    ----------
+    key : (int, float)
+        N_it and alpha_r.
+
+    Returns
+    -------
+    str
+        For a legend.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> label((3, 0.4))
+    '$N_{it}=3$, $\\alpha_r=0.4$'
+    """
     return f"$N_{{it}}={key[0]}$, $\\alpha_r={key[1]:g}$"
 
 
@@ -29,7 +51,35 @@ def curves(
     seconds: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Misalignment against time, one line a curve; the change of the echo paths is marked."""
+    """Misalignment against time, one line a curve; the change of the echo paths is marked.
+
+    Parameters
+    ----------
+    data : mapping of (int, float) to Curve
+        By N_it and alpha_r.
+    change_at : int
+        Sample of the change.
+    source : str
+        Where the data come from, see `voicewire.figures.origin`.
+    seconds : bool
+        Whether time is in s instead of thousand samples.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> one = Curve(np.array([1000, 2000]), np.array([-5.0, -9.0]))
+    >>> curves({(1, 0.4): one}, 1500, "simulated here").get_ylabel()
+    'misalignment (dB)'
+    """
     ax = new_axes(ax, (7.0, 3.8))
     unit = 1 / paper.RATE if seconds else 1e-3
     for i, (key, curve) in enumerate(data.items()):
@@ -44,7 +94,28 @@ def curves(
 
 
 def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """Impulse responses, shifted apart so that each can be followed."""
+    """Impulse responses, shifted apart so that each can be followed.
+
+    Parameters
+    ----------
+    paths : mapping of str to array_like
+        Impulse responses by name.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> responses({"LL": [1, 0.5], "RR": [0.5, 1]}).get_xlabel()
+    'delay (samples)'
+    """
     ax = new_axes(ax, (7.0, 3.0))
     for i, (name, response) in enumerate(paths.items()):
         values = np.asarray(response)
@@ -57,7 +128,28 @@ def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
 
 
 def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
-    """Misalignment of several algorithms in one scene."""
+    """Misalignment of several algorithms in one scene.
+
+    Parameters
+    ----------
+    data : mapping of str to Curve
+        By name of the algorithm.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> learning({"NLMS": Curve(np.array([1000]), np.array([-5.0]))}).get_ylabel()
+    'misalignment (dB)'
+    """
     ax = new_axes(ax)
     for i, (name, curve) in enumerate(data.items()):
         ax.plot(curve.samples / 1e3, curve.decibels, color=SERIES[i], linestyle=LINESTYLES[i], label=name)
@@ -74,6 +166,10 @@ class Live:
     ----------
     seconds : float
         How long the recording is.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -100,7 +196,32 @@ class Live:
 
 
 def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit: str, ax: Axes | None = None) -> Axes:
-    """A result over seeds against N_it, with its 95 % interval, beside what theory expects."""
+    """A result over seeds against N_it, with its 95 % interval, beside what theory expects.
+
+    Parameters
+    ----------
+    data : mapping of int to array_like
+        N_it to the results of the seeds.
+    expected : mapping of int to float
+        N_it to theory.
+    unit : str
+        Label of the axis, with the unit.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> by_reuse({1: [2.0, 2.1, 1.9], 2: [1.0, 1.1, 0.9]}, {1: 2.0, 2: 1.0}, "time (s)").get_ylabel()
+    'time (s)'
+    """
     ax = new_axes(ax, (5.6, 3.4))
     passes = sorted(data)
     intervals = [t_interval(data[n]) for n in passes]
@@ -124,7 +245,28 @@ def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit:
 
 
 def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
-    """Time to come back to -15 dB against the floor: left and down is better. One mark a seed."""
+    """Time to come back to -15 dB against the floor: left and down is better. One mark a seed.
+
+    Parameters
+    ----------
+    data : mapping of str to (array_like, array_like)
+        Name to times (samples) and floors (dB) of the seeds.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> trade_off({"plain": ([2000.0], [-30.0])}).get_ylabel()
+    'floor (dB)'
+    """
     ax = new_axes(ax, (6.0, 3.6))
     for i, (name, (times, floors)) in enumerate(data.items()):
         ax.plot(np.asarray(times) / 1e3, floors, color=SERIES[i], marker=MARKERS[i], linestyle="", label=name)
@@ -135,7 +277,28 @@ def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None =
 
 
 def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Multiplications and additions per sample against L: DCD beside Woodbury."""
+    """Multiplications and additions per sample against L: DCD beside Woodbury.
+
+    Parameters
+    ----------
+    lengths : array_like of int
+        Taps of an echo path.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> len(work([32, 64]).lines)
+    3
+    """
     ax = new_axes(ax, (5.6, 3.4))
     sizes = [int(n) for n in np.asarray(lengths)]
     series = {
@@ -160,6 +323,19 @@ def descent(excess: ArrayLike, norms: ArrayLike, ax: Axes | None = None) -> Axes
         Before the first move and after each; both are drawn relative to their first value.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> [float(y) for y in descent([4.0, 1.0], [2.0, 1.0]).lines[0].get_ydata()]
+    [1.0, 0.25]
     """
     ax = new_axes(ax, (5.6, 3.2))
     for i, (name, values) in enumerate({"cost above its minimum": excess, r"residual norm $\|r\|$": norms}.items()):
@@ -182,6 +358,19 @@ def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Ax
         Taps of the filter, L; marked.
     ax : Axes, optional
         Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> far_rooms({0.0: {16: [-9.0, -8.0], 48: [-25.0, -24.0]}}, 32).get_xlabel()
+    'taps of the far room $M$'
     """
     ax = new_axes(ax, (5.6, 3.4))
     for i, (alpha, found) in enumerate(data.items()):

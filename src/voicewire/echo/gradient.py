@@ -11,6 +11,8 @@ from voicewire._compiled import COMPILED, njit
 from voicewire.echo import reference
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 
+__all__ = ["WLAPA", "WLNLMS"]
+
 
 @njit(cache=True, error_model="numpy")
 def _project(x: Any, d: Any, e: Any, g: Any, history: Any, wanted: Any, step: Any, floor: Any) -> None:
@@ -61,6 +63,15 @@ class WLAPA(AdaptiveFilter):
         Added to the diagonal of X^H X.
     dtype : dtype
         float64 or float32.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> WLAPA(4, order=3).update(1 + 1j, 2 + 0j)
+    (2+0j)
     """
 
     def __init__(
@@ -122,6 +133,18 @@ class WLNLMS(WLAPA):
         Added to the energy of the window.
     dtype : dtype
         float64 or float32.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> filter_ = WLNLMS(1, step=1.0, regularization=1e-12)
+    >>> filter_.update(2 + 1j, 10 + 0j)
+    (10+0j)
+    >>> filter_.taps.round(6).tolist()
+    [(2+1j), (2-1j)]
     """
 
     def __init__(

@@ -11,6 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from voicewire.echo.family import AdaptiveFilter
 from voicewire.echo.scene import Signals
 
+__all__ = [
+    "Curve",
+    "Operations",
+    "dcd_operations",
+    "erle",
+    "expected_rise",
+    "expected_tracking",
+    "follow",
+    "misalignment",
+    "woodbury_operations",
+]
+
 Real = NDArray[np.float64]
 
 
@@ -21,6 +33,21 @@ def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
     ----------
     taps, truth : array_like of complex, shape (2L,)
         Estimated and true taps.
+
+    Returns
+    -------
+    float
+        20 log10 of the distance of the taps over the length of the true ones, in dB; -300 or less for equal
+        ones.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> round(misalignment([1, 0], [1, 1]), 2)
+    -3.01
     """
     g, true = np.asarray(taps, complex), np.asarray(truth, complex)
     wrong = float(np.linalg.norm(true - g))
@@ -28,7 +55,27 @@ def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
 
 
 def erle(d: ArrayLike, e: ArrayLike) -> float:
-    """Echo return loss enhancement in dB: power at the microphones over power of the residual."""
+    """Echo return loss enhancement in dB: power at the microphones over power of the residual.
+
+    Parameters
+    ----------
+    d, e : array_like, shape (N,) or (N, channels)
+        What the microphones heard, and what is left of it.
+
+    Returns
+    -------
+    float
+        10 log10 of the ratio of their powers, in dB; infinite if nothing is left, 0 if there was nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> erle([2, 2j], [0.2, 0.2j])
+    20.0
+    """
     before, after = np.mean(np.abs(np.asarray(d)) ** 2), np.mean(np.abs(np.asarray(e)) ** 2)
     if after == 0:
         return math.inf if before > 0 else 0.0
@@ -37,19 +84,65 @@ def erle(d: ArrayLike, e: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Curve:
-    """Misalignment in dB against the number of samples seen."""
+    """Misalignment in dB against the number of samples seen.
+
+    Attributes
+    ----------
+    samples : ndarray of int, shape (n,)
+        Samples seen at each point.
+    decibels : ndarray of float, shape (n,)
+        Misalignment there, dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> Curve(np.array([10, 20]), np.array([-3.0, -25.0])).tracking_time(0, -20)
+    20.0
+    """
 
     samples: NDArray[np.int64]
     decibels: Real
 
     def tracking_time(self, change_at: int, level: float) -> float:
-        """Samples from the change until the misalignment is first at or below level; infinite if never."""
+        """Samples from the change until the misalignment is first at or below level; infinite if never.
+
+        Parameters
+        ----------
+        change_at : int
+            When the paths changed, in samples.
+        level : float
+            Misalignment to come down to, dB.
+
+        Returns
+        -------
+        float
+            Samples.
+        """
         late = self.samples > change_at
         hit = np.flatnonzero(late & (self.decibels <= level))
         return float(self.samples[hit[0]] - change_at) if hit.size else math.inf
 
     def steady(self, start: int, stop: int) -> float:
-        """Mean misalignment in dB over start < n <= stop (mean of the power, then in dB)."""
+        """Mean misalignment in dB over start < n <= stop (mean of the power, then in dB).
+
+        Parameters
+        ----------
+        start, stop : int
+            Span, in samples.
+
+        Returns
+        -------
+        float
+            dB.
+
+        Raises
+        ------
+        ValueError
+            If no point of the curve lies there.
+        """
         chosen = (self.samples > start) & (self.samples <= stop)
         if not chosen.any():
             raise ValueError(f"no point of the curve lies in {start} < n <= {stop}")
@@ -57,7 +150,33 @@ class Curve:
 
 
 def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curve:
-    """Run a filter over a scene and note its misalignment every so many samples."""
+    """Run a filter over a scene and note its misalignment every so many samples.
+
+    Parameters
+    ----------
+    filter_ : AdaptiveFilter
+        The filter; it adapts on from its state.
+    signals : Signals
+        A scene.
+    every : int
+        Samples between two points.
+
+    Returns
+    -------
+    Curve
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> from voicewire.echo import WLNLMS
+    >>> from voicewire.echo.scene import Scene
+    >>> curve = follow(WLNLMS(8), Scene(8, 2000, 1, source="white").signals(), 1000)
+    >>> curve.samples.tolist(), bool(curve.decibels[-1] < -5)
+    ([1000, 2000], True)
+    """
     ends = np.arange(every, signals.x.size + 1, every)
     decibels = np.empty(ends.size)
     for i, end in enumerate(ends):
@@ -67,18 +186,79 @@ def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curv
 
 
 def expected_tracking(length: int, memory: float, reuse: int, level: float = -20.0) -> float:
-    """Samples to come down to `level` dB after all signs change: 2 exp(-N_it n/(K L)), so 2.996 K L/N_it for -20 dB."""
+    """Samples to come down to `level` dB after all signs change: 2 exp(-N_it n/(K L)), so 2.996 K L/N_it for -20 dB.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    memory : float
+        K in lambda = 1 - 1/(K L).
+    reuse : int
+        Passes a sample, N_it.
+    level : float
+        Misalignment to come down to, dB.
+
+    Returns
+    -------
+    float
+        Samples, equation ``eq-echo-theory``.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> round(expected_tracking(128, 64, 1))
+    24541
+    """
     return memory * length / reuse * (math.log(2) - level * math.log(10) / 20)
 
 
 def expected_rise(reuse: int) -> float:
-    """Rise of the floor in dB that N_it-fold shorter memory brings: 10 log10 N_it."""
+    """Rise of the floor in dB that N_it-fold shorter memory brings: 10 log10 N_it.
+
+    Parameters
+    ----------
+    reuse : int
+        Passes a sample, N_it.
+
+    Returns
+    -------
+    float
+        dB, equation ``eq-echo-theory``.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> round(expected_rise(2), 2)
+    3.01
+    """
     return 10 * math.log10(reuse)
 
 
 @dataclass(frozen=True)
 class Operations:
-    """Real operations per sample."""
+    """Real operations per sample.
+
+    Attributes
+    ----------
+    additions, multiplications, shifts, comparisons : int
+        Each of real numbers.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> Operations(3, 2, 0, 0).additions
+    3
+    """
 
     additions: int
     multiplications: int
@@ -91,6 +271,28 @@ def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
 
     The 2x2 blocks hold four reals; ageing R and r is counted as multiplications, since lambda need not be 1 - 2^-k.
     A DCD update shifts a column (4L) and subtracts it (4L), and one search compares 4L magnitudes.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    reuse : int
+        Passes a sample, N_it.
+    updates : int
+        Most moves a pass, N_u.
+
+    Returns
+    -------
+    Operations
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> dcd_operations(128, 1, 4).multiplications
+    2560
     """
     L = length
     once = Operations(
@@ -109,7 +311,26 @@ def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
 
 
 def woodbury_operations(length: int) -> Operations:
-    """Operations per sample of complex WL-RLS by Woodbury's identity, lower triangle only (4 real products each)."""
+    """Operations per sample of complex WL-RLS by Woodbury's identity, lower triangle only (4 real products each).
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+
+    Returns
+    -------
+    Operations
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> woodbury_operations(1).multiplications
+    62
+    """
     n = 2 * length
     half = n * (n + 1) // 2
     return Operations(
@@ -121,5 +342,24 @@ def woodbury_operations(length: int) -> Operations:
 
 
 def nlms_operations(length: int) -> Operations:
-    """Operations per sample of WL-NLMS on four reals a delay."""
+    """Operations per sample of WL-NLMS on four reals a delay.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+
+    Returns
+    -------
+    Operations
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> nlms_operations(128).additions
+    1032
+    """
     return Operations(additions=8 * length + 8, multiplications=8 * length + 8, shifts=0, comparisons=0)

@@ -7,12 +7,29 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = ["Responses", "complex_taps", "echo", "responses"]
+
 Real = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 
 class Responses(NamedTuple):
-    """Four real impulse responses of L samples: first letter the loudspeaker, second the microphone."""
+    """Four real impulse responses of L samples: first letter the loudspeaker, second the microphone.
+
+    Attributes
+    ----------
+    LL, LR, RL, RR : ndarray of float, shape (L,)
+        Pressure at the second letter for a pulse from the first.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> Responses(*np.eye(4)).RL.tolist()
+    [0.0, 0.0, 1.0, 0.0]
+    """
 
     LL: Real
     LR: Real
@@ -32,6 +49,18 @@ def complex_taps(responses: Responses) -> Complex:
     -------
     ndarray of complex, shape (2L,)
         Even entries meet x(n-k), odd ones x*(n-k).
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    Two equal direct paths need x only, not x*.
+
+    >>> direct, none = np.array([1.0]), np.array([0.0])
+    >>> complex_taps(Responses(LL=direct, LR=none, RL=none, RR=direct)).real.tolist()
+    [1.0, 0.0]
     """
     LL, LR, RL, RR = (np.asarray(response, float) for response in responses)
     taps = np.empty(2 * LL.size, complex)
@@ -41,7 +70,32 @@ def complex_taps(responses: Responses) -> Complex:
 
 
 def responses(taps: ArrayLike) -> Responses:
-    """The four real echo paths of 2L complex taps: the inverse of `complex_taps`."""
+    """The four real echo paths of 2L complex taps: the inverse of `complex_taps`.
+
+    Parameters
+    ----------
+    taps : array_like of complex, shape (2L,)
+        Even entries meet x(n-k), odd ones x*(n-k).
+
+    Returns
+    -------
+    Responses
+        Each of shape (L,).
+
+    Raises
+    ------
+    ValueError
+        If the taps are not a row of even length.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> responses([1, 0]).RR.tolist()
+    [1.0]
+    """
     g = np.asarray(taps, complex)
     if g.ndim != 1 or g.size % 2:
         raise ValueError(f"taps must be one-dimensional and even in number, not of shape {g.shape}")
@@ -58,6 +112,21 @@ def echo(paths: Responses, x: Complex) -> Complex:
         The echo paths.
     x : ndarray of complex, shape (N,)
         Far end, left + 1j*right.
+
+    Returns
+    -------
+    ndarray of complex, shape (N,)
+        Left + 1j*right microphone.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> one, none = np.array([0.0, 1.0]), np.zeros(2)
+    >>> echo(Responses(LL=one, LR=none, RL=none, RR=none), np.array([3 + 1j, 0, 0])).real.round(9).tolist()
+    [0.0, 3.0, 0.0]
     """
     from scipy.signal import fftconvolve
 

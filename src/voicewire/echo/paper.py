@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+__all__ = ["AMPLITUDE", "AR_POLE", "BITS", "FIGURE_1", "FIGURE_2", "RATE", "SNR_DB", "UPDATES", "Setting"]
+
 AMPLITUDE = 1.0
 """H, Section IV."""
 UPDATES = 4
@@ -22,7 +24,28 @@ RATE = 8000
 
 @dataclass(frozen=True)
 class Setting:
-    """One simulation of Section IV."""
+    """One simulation of Section IV.
+
+    Attributes
+    ----------
+    length, memory : int
+        L and K.
+    samples, change_at : int
+        Duration, and sample of the change.
+    change : str
+        What changes, see `voicewire.echo.scene.changed`.
+    curves : tuple of (int, float)
+        (N_it, alpha_r) of each curve.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> FIGURE_1.length, FIGURE_1.forgetting == 1 - 1 / (64 * 128)
+    (128, True)
+    """
 
     length: int
     memory: int

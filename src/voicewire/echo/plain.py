@@ -36,8 +36,8 @@ class WLDRRLSDCD(AdaptiveFilter):
     ValueError
         For a parameter out of its range.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapters ``notebooks/echo/02_rls_by_shifts`` and ``notebooks/echo/03_data_reuse``.
 
     Examples

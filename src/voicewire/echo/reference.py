@@ -53,8 +53,8 @@ def shifted(window: Complex, x_n: complex) -> Complex:
         The window of sample n, equation (4) of the paper; the oldest sample
         has left.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -92,8 +92,8 @@ def nlms_step(
     e : complex
         The a priori error, equation (10) of the paper.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -132,6 +132,9 @@ def nlms(
     See Also
     --------
     voicewire.echo.WLNLMS : the compiled filter.
+
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -172,8 +175,8 @@ def apa_step(
     e : complex
         The a priori error of the newest window.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -211,6 +214,9 @@ def apa(
     See Also
     --------
     voicewire.echo.WLAPA : the compiled filter.
+
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -254,8 +260,8 @@ def rls_gain(
         ``(lam R + window window^H)^-1`` by the matrix inversion lemma,
         equation ``eq-echo-lemma``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -295,6 +301,9 @@ def rls(
     See Also
     --------
     voicewire.echo.WLRLS, voicewire.echo.StereoRLS : the compiled filters.
+
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -332,8 +341,8 @@ def times(a: complex, v: Complex) -> Complex:
     -------
     ndarray of complex, of v's shape
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
@@ -363,8 +372,8 @@ def next_matrix(R: Complex, window: Complex, lam: float) -> Complex:
         ``lam R + window window^H``, by equation ``eq-echo-column`` (steps 1
         and 2 of Tables I and II).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
@@ -405,8 +414,8 @@ def leading(r: Complex) -> tuple[int, complex, float]:
     v : float
         That part, with its sign.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
@@ -443,8 +452,8 @@ def dcd(
     r : ndarray of complex, shape (M,)
         ``r - R change``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-test``.
 
     Examples
@@ -497,8 +506,8 @@ def reuse_step(
     e : complex
         The a priori error, before the first pass.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-error``:
     Table II of the paper with its misprints repaired; Table I is N_it = 1.
 
@@ -551,6 +560,9 @@ def dr_rls_dcd(
     --------
     voicewire.echo.WLDRRLSDCD : the compiled filter, with the same taps to the
         last bit.
+
+    Notes
+    -----
     Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples

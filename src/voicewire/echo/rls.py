@@ -12,6 +12,8 @@ from voicewire.echo import reference
 from voicewire.echo.family import AdaptiveFilter, positive
 from voicewire.echo.model import Responses, complex_taps
 
+__all__ = ["WLRLS", "StereoRLS"]
+
 # Sums may be reordered: without that LLVM adds one number after the other.
 _FAST = {"reassoc", "contract", "nsz"}
 
@@ -100,6 +102,18 @@ class WLRLS(AdaptiveFilter):
         Keep P Hermitian by storing half of it. Without, the update is unstable (for demonstration).
     dtype : dtype
         float64 or float32.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> filter_ = WLRLS(1, 1.0, regularization=1e-9)
+    >>> x = np.array([2 + 1j, 1j])
+    >>> _ = filter_.process(x, 2 * x)
+    >>> filter_.taps.round(6).real.tolist()
+    [2.0, 0.0]
     """
 
     def __init__(
@@ -194,6 +208,18 @@ class StereoRLS(AdaptiveFilter):
     ----------
     length, forgetting, regularization, dtype
         As in `WLRLS`; regularization is the complex filter's epsilon.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> filter_ = StereoRLS(1, 1.0, regularization=1e-9)
+    >>> x = np.array([2 + 1j, 1j])
+    >>> _ = filter_.process(x, 2 * x)
+    >>> filter_.taps.round(6).real.tolist()
+    [2.0, 0.0]
     """
 
     def __init__(

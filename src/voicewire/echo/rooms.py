@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.signal import lfilter
 
+__all__ = ["decaying", "image_source", "room_response"]
+
 SPEED_OF_SOUND = 343.0
 """In m/s, at 20 degrees Celsius."""
 
@@ -42,6 +44,18 @@ def image_source(
     ------
     ValueError
         If a point lies outside the room.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    Without walls: one arrival, after 3 m of 343 m/s at 8 kHz.
+
+    >>> room = image_source(200, 8000, (6, 5, 3), (1, 1, 1), (4, 1, 1), reflection=0.0)
+    >>> int(np.argmax(np.abs(room)))
+    70
     """
     room, start, end = (np.asarray(a, float) for a in (size, source, microphone))
     if ((start <= 0) | (start >= room) | (end <= 0) | (end >= room)).any():
@@ -75,13 +89,51 @@ def decaying(length: int, rng: np.random.Generator, decay: float | None = None) 
         Source of randomness.
     decay : float, optional
         Samples in which the amplitude falls by e; length/5 by default.
+
+    Returns
+    -------
+    ndarray of float, shape (length,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> response = decaying(100, np.random.default_rng(1))
+    >>> round(float(np.sum(response**2)), 9)
+    1.0
     """
     response = rng.standard_normal(length) * np.exp(-np.arange(length) / (decay or length / 5))
     return response / np.linalg.norm(response)
 
 
 def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """A response of a small office with source and microphone at random places, of energy 1, direct sound first."""
+    """A response of a small office with source and microphone at random places, of energy 1, direct sound first.
+
+    Parameters
+    ----------
+    length : int
+        Samples.
+    rate : float
+        Sampling rate, Hz.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of float, shape (length,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> response = room_response(64, 8000, np.random.default_rng(1))
+    >>> response.shape, round(float(np.sum(response**2)), 9)
+    ((64,), 1.0)
+    """
     size = np.array([4.2, 3.4, 2.7])
     source, microphone = (size * rng.uniform(0.15, 0.85, 3) for _ in range(2))
     travel = int(np.linalg.norm(source - microphone) / SPEED_OF_SOUND * rate)

@@ -7,11 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+__all__ = ["SignalError", "stereo"]
+
 _SMALLEST = 1e-15  # below this, squares of samples leave float32
 
 
 class SignalError(ValueError):
-    """A signal that no filter can use; the message says which sample and what to do."""
+    """A signal that no filter can use; the message says which sample and what to do.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> try:
+    ...     stereo([1], [1, 2])
+    ... except SignalError as error:
+    ...     print(error)
+    two channels of equal length are needed, these have shapes (1,) and (2,)
+    """
 
 
 def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
@@ -30,6 +45,15 @@ def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
     ------
     SignalError
         If the channels differ in length or are not real and one-dimensional.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> stereo([1, 2], [3, 4]).tolist()
+    [(1+3j), (2+4j)]
     """
     a, b = np.asarray(left), np.asarray(right)
     if a.ndim != 1 or a.shape != b.shape:

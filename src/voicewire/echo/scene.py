@@ -13,6 +13,8 @@ from voicewire.echo import paper
 from voicewire.echo.model import Responses, complex_taps, echo
 from voicewire.echo.rooms import decaying, room_response
 
+__all__ = ["Scene", "Signals", "changed", "predistort"]
+
 Complex = NDArray[np.complex128]
 Real = NDArray[np.float64]
 Change = Literal["none", "sign", "swap", "drift"]
@@ -28,6 +30,19 @@ def predistort(x: Complex, amount: float) -> Complex:
         Left + 1j*right.
     amount : float
         alpha_r; 0 changes nothing, the paper recommends at most 0.5.
+
+    Returns
+    -------
+    ndarray of complex, shape (N,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> predistort(np.array([1 + 1j, -1 - 1j]), 0.5).tolist()
+    [(1.5+1j), (-1-1.5j)]
     """
     left, right = x.real, x.imag
     out = np.empty(x.size, complex)
@@ -41,6 +56,34 @@ def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Respo
 
     "sign" negates all four (Figure 1); "swap" interchanges the microphones, all at once (equation (17) as meant);
     "drift" moves to new random paths of the same decay.
+
+    Parameters
+    ----------
+    paths : Responses
+        The echo paths before.
+    change : {"none", "sign", "swap", "drift"}
+        What happens.
+    rng : Generator
+        Source of randomness of a drift.
+
+    Returns
+    -------
+    Responses
+
+    Raises
+    ------
+    ValueError
+        For an unknown change.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> paths = Responses(*np.eye(4))
+    >>> bool((changed(paths, "swap", np.random.default_rng(1)).LL == paths.LR).all())
+    True
     """
     if change == "none":
         return paths
@@ -55,7 +98,33 @@ def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Respo
 
 @dataclass(frozen=True)
 class Signals:
-    """What a scene sounds like."""
+    """What a scene sounds like.
+
+    Attributes
+    ----------
+    x : ndarray of complex, shape (N,)
+        Far end, left + 1j*right.
+    d : ndarray of complex, shape (N,)
+        Microphones.
+    noise, near_end : ndarray of complex, shape (N,)
+        What of d is noise, and a near-end talker.
+    before, after : Responses
+        The echo paths before and after the change.
+    change_at : int
+        Sample of the change; the end where there is none.
+    drift : bool
+        Whether the paths move from there to the end, not at once.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> signals = Scene(8, 100, 1).signals()
+    >>> signals.x.shape, signals.change_at
+    ((100,), 100)
+    """
 
     x: Complex
     d: Complex
@@ -67,7 +136,17 @@ class Signals:
     drift: bool
 
     def truth(self, n: int) -> Complex:
-        """The true complex taps at sample n."""
+        """The true complex taps at sample n.
+
+        Parameters
+        ----------
+        n : int
+            Sample.
+
+        Returns
+        -------
+        ndarray of complex, shape (2L,)
+        """
         old, new = complex_taps(self.before), complex_taps(self.after)
         if n < self.change_at:
             return old
@@ -103,6 +182,16 @@ class Scene:
         Echo to noise at each microphone, in dB.
     double_talk : (int, int), optional
         First and last sample of a near-end talker as loud as the echo.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> scene = Scene(8, 100, 1, source="white", change="sign", change_at=50)
+    >>> bool((scene.signals().truth(60) == -scene.signals().truth(40)).all())
+    True
     """
 
     length: int
@@ -118,7 +207,17 @@ class Scene:
     double_talk: tuple[int, int] | None = None
 
     def signals(self) -> Signals:
-        """Draw the scene: both channels of the far end have power 1 before the pre-distortion."""
+        """Draw the scene: both channels of the far end have power 1 before the pre-distortion.
+
+        Returns
+        -------
+        Signals
+
+        Raises
+        ------
+        ValueError
+            For an unknown source or change.
+        """
         rngs = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(6)]
         for_source, for_far, for_paths, for_noise, for_change, for_talk = rngs
         far_length = self.far_length or self.length

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from voicewire import paths
 from voicewire.echo import paper
 
+__all__ = ["SENTENCES", "talk", "utterances"]
+
 SENTENCES = (
     "The birch canoe slid on the smooth planks.",
     "Glue the sheet to the dark blue background.",
@@ -27,7 +29,21 @@ _PAUSE = 0.4  # s between sentences
 
 
 def synthesise() -> NDArray[np.float64]:
-    """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file."""
+    """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+        Largest magnitude 0.9.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> synthesise()  # doctest: +SKIP
+    """
     import parselmouth
 
     pieces = []
@@ -52,7 +68,22 @@ def _recording() -> NDArray[np.float64]:
 
 
 def utterances() -> list[NDArray[np.float64]]:
-    """The recorded sentences, cut at the pauses (at least half as long as they were made)."""
+    """The recorded sentences, cut at the pauses (at least half as long as they were made).
+
+    Returns
+    -------
+    list of ndarray of float
+        Samples at `paper.RATE`.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> len(utterances()) >= len(SENTENCES)
+    True
+    """
     speech = _recording()
     silent = np.abs(speech) < 1e-4
     edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.view(np.int8), [0]])))
@@ -71,6 +102,20 @@ def talk(seconds: float, seed: int) -> NDArray[np.float64]:
         Duration.
     seed : int
         Seed of the order and of the noise.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+        At `paper.RATE`, of power 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> talk(0.5, seed=1).size
+    4000
     """
     rng = np.random.default_rng(seed)
     pieces = utterances()

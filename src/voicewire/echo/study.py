@@ -20,6 +20,8 @@ from voicewire.echo.measures import Curve, follow, misalignment
 from voicewire.echo.scene import Scene, Signals
 from voicewire.echo.speech import talk
 
+__all__ = ["THEORY", "column", "far_rooms", "figure", "read", "read_curves", "scene", "theory", "track"]
+
 Rows = list[dict[str, Any]]
 CHANGE_AT = 90_000
 """Of the recorded seeds: 11 memories of Figure 1, so the old paths are learnt."""
@@ -27,7 +29,30 @@ SEEDS = range(5)
 
 
 def paper_filter(setting: paper.Setting, reuse: int, **other: Any) -> WLDRRLSDCD:
-    """The filter of a figure, in float32, with the paper's H, N_u and M_b unless given otherwise."""
+    """The filter of a figure, in float32, with the paper's H, N_u and M_b unless given otherwise.
+
+    Parameters
+    ----------
+    setting : paper.Setting
+        Of a figure.
+    reuse : int
+        Passes a sample, N_it.
+    **other
+        Parameters of `WLDRRLSDCD` that shall differ.
+
+    Returns
+    -------
+    WLDRRLSDCD
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> paper_filter(paper.FIGURE_1, 3).data_reuse
+    3
+    """
     given: dict[str, Any] = {
         "length": setting.length,
         "forgetting": setting.forgetting,
@@ -53,6 +78,21 @@ def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) ->
         Samples between two points of a curve.
     seed : int
         Seed of the scene; all curves share it.
+
+    Returns
+    -------
+    dict
+        (N_it, alpha_r) to `Curve`.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> curves = figure(1, scale=1 / 300, every=2500)
+    >>> sorted(curves)[0]
+    (1, 0.0)
     """
     setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
     samples, change_at = (int(n * scale) // every * every for n in (setting.samples, setting.change_at))
@@ -76,7 +116,33 @@ def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) ->
 
 
 def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
-    """Tracking times (in samples) and floors (in dB) of one filter in a scene whose paths change at `CHANGE_AT`."""
+    """Tracking times (in samples) and floors (in dB) of one filter in a scene whose paths change at `CHANGE_AT`.
+
+    Parameters
+    ----------
+    signals : Signals
+        A scene, with 20,000 samples before its change and 10,000 at the end.
+    every : int
+        Samples between two points of the curve.
+    **other
+        Parameters of `WLDRRLSDCD` that shall differ from the paper's.
+
+    Returns
+    -------
+    dict
+        ``t10``, ``t15``, ``t20``: samples to -10, -15, -20 dB; ``before``, ``after``: floors, dB; ``highest``,
+        dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> found = track(scene(1, samples=102_500))
+    >>> found["before"] < -20 and found["t10"] <= found["t15"] <= found["t20"]
+    True
+    """
     reuse = other.pop("data_reuse", 1)
     curve = follow(paper_filter(paper.FIGURE_1, reuse, **other), signals, every)
     end = signals.x.size
@@ -91,13 +157,50 @@ def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
 
 
 def scene(seed: int, samples: int = 140_000, **other: Any) -> Signals:
-    """The scene of Figure 1, shorter: the change comes at `CHANGE_AT`."""
+    """The scene of Figure 1, shorter: the change comes at `CHANGE_AT`.
+
+    Parameters
+    ----------
+    seed : int
+        Seed.
+    samples : int
+        Duration.
+    **other
+        Parameters of `Scene` that shall differ.
+
+    Returns
+    -------
+    Signals
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> scene(1, samples=95_000).change_at
+    90000
+    """
     given: dict[str, Any] = {"change": "sign", "change_at": CHANGE_AT}
     return Scene(paper.FIGURE_1.length, samples, seed, **(given | other)).signals()
 
 
 def tracking() -> Rows:
-    """N_it x alpha_r x family x seed."""
+    """N_it x alpha_r x family x seed.
+
+    Returns
+    -------
+    list of dict
+        A row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> tracking()  # doctest: +SKIP
+    """
     rows: Rows = []
     cases = [
         ("decaying", 0.4, (1, 2, 3, 4, 5, 6)),
@@ -124,7 +227,21 @@ THEORY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 def theory() -> Rows:
-    """Tracking against theory: far rooms twice as long and as long as the filter, and what ails the latter."""
+    """Tracking against theory: far rooms twice as long and as long as the filter, and what ails the latter.
+
+    Returns
+    -------
+    list of dict
+        A row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> theory()  # doctest: +SKIP
+    """
     rows: Rows = []
     for name, (in_scene, in_filter) in THEORY.items():
         for family in ("decaying", "room"):
@@ -155,8 +272,8 @@ def far_rooms(
     dict
         alpha_r (0 and the paper's 0.4) to M to the misalignment in dB of each seed.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/echo/01_adaptive_filters``, equation ``eq-echo-dimension``.
 
     Examples
@@ -178,7 +295,21 @@ def far_rooms(
 
 
 def equal_work() -> Rows:
-    """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned."""
+    """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned.
+
+    Returns
+    -------
+    list of dict
+        A row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> equal_work()  # doctest: +SKIP
+    """
     rows: Rows = []
     for seed in SEEDS:
         signals = scene(seed)
@@ -190,7 +321,21 @@ def equal_work() -> Rows:
 
 
 def sensitivity() -> Rows:
-    """What the paper leaves out, one thing at a time: the far-end room's length and epsilon."""
+    """What the paper leaves out, one thing at a time: the far-end room's length and epsilon.
+
+    Returns
+    -------
+    list of dict
+        A row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> sensitivity()  # doctest: +SKIP
+    """
     rows: Rows = []
     for seed in SEEDS[:2]:
         for far_length in (64, 128, 512):
@@ -233,13 +378,53 @@ RECORDINGS: dict[str, Callable[[], Rows]] = {
 
 
 def read(name: str) -> Rows:
-    """A recorded experiment, numbers as numbers."""
+    """A recorded experiment, numbers as numbers.
+
+    Parameters
+    ----------
+    name : str
+        One of `RECORDINGS`.
+
+    Returns
+    -------
+    list of dict
+        A row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> len(read("equal-work"))
+    25
+    """
     with (paths.data("echo") / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
 
 
 def read_curves(number: int) -> dict[tuple[int, float], Curve]:
-    """The recorded curves of Figure 1 or 2."""
+    """The recorded curves of Figure 1 or 2.
+
+    Parameters
+    ----------
+    number : {1, 2}
+        Which figure.
+
+    Returns
+    -------
+    dict
+        (N_it, alpha_r) to `Curve`.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> (3, 0.4) in read_curves(1)
+    True
+    """
     rows = read(f"figure-{number}")
     points = np.array([row["n"] for row in rows], np.int64)
     setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
@@ -250,7 +435,30 @@ def read_curves(number: int) -> dict[tuple[int, float], Curve]:
 
 
 def column(rows: Rows, name: str, **where: Any) -> list[float]:
-    """One column of the rows that match, in order of the seeds."""
+    """One column of the rows that match, in order of the seeds.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Rows of a recording.
+    name : str
+        Of the column.
+    **where
+        What the other columns must be.
+
+    Returns
+    -------
+    list of float
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> column([{"seed": 0, "t": 3.0}, {"seed": 1, "t": 4.0}], "t", seed=1)
+    [4.0]
+    """
     return [row[name] for row in rows if all(row[key] == value for key, value in where.items())]
 
 

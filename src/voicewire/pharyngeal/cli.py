@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Any
 
+__all__ = ["formants", "register"]
+
 _TRACKERS = ("praat", "praat-robust", "lpc")
 
 

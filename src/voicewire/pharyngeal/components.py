@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["ArticulatoryModel", "fit"]
+
 Array = NDArray[np.float64]
 
 

@@ -17,6 +17,8 @@ from voicewire import paths
 from voicewire.pharyngeal import formants, sound, textgrid
 from voicewire.pharyngeal.textgrid import Interval
 
+__all__ = ["PAIRS", "measured", "record"]
+
 # Pairs of words that differ in emphasis only: (emphatic, plain).
 PAIRS: Final = (("طاب", "تاب"), ("صار", "سار"), ("ضال", "دال"), ("طابت", "تابت"), ("صاد", "ساد"), ("ضام", "دام"))
 VOWELS: Final = ("a", "aː", "a:", "A", "aa", "A:")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+__all__ = ["REGISTRY", "Corpus", "corpus", "fetch"]
+
 SWITCH: Final = "VOICEWIRE_FETCH"
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["PermutationTest", "leave_one_out", "leverage", "pearson", "permutation_test"]
+
 Numbers = Sequence[float] | NDArray[np.float64]
 
 

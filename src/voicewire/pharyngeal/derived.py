@@ -13,6 +13,17 @@ import numpy as np
 from voicewire.pharyngeal import correlation, forensics, paper
 from voicewire.pharyngeal.paper import cell, tokens
 
+__all__ = [
+    "correlation_claim",
+    "everything",
+    "larynx_f1",
+    "repaired_ayn",
+    "table_1",
+    "table_2",
+    "text_acoustics",
+    "text_articulation",
+]
+
 Derived = dict[str, tuple[Any, str]]
 
 _PLAIN_TT: Final = ("tt-ttuttina", "tt-ttwajen")  # the two tokens beside /tˁ/ without /ʕ/

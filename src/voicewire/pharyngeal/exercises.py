@@ -9,6 +9,26 @@ import numpy as np
 from voicewire.exercises import Feedback, choice, number
 from voicewire.pharyngeal import correlation, derived, paper, reference, tract, tube
 
+__all__ = [
+    "check_ceiling",
+    "check_components",
+    "check_elevation",
+    "check_false_alarms",
+    "check_first_contact",
+    "check_lobanov",
+    "check_location_range",
+    "check_missing_token",
+    "check_needed_rise",
+    "check_percent",
+    "check_quarter_wave",
+    "check_rmse",
+    "check_same_vowel",
+    "check_sd",
+    "check_strongest_knob",
+    "check_tract_length",
+    "check_without_leverage",
+]
+
 
 def check_quarter_wave(answer: object) -> Feedback:
     """F1 of a uniform tube of 16 cm, Hz (``01_tract_to_formants``)."""

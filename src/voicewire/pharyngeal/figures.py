@@ -21,6 +21,22 @@ from voicewire.pharyngeal.formants import Track
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
 
+__all__ = [
+    "components",
+    "describe",
+    "errors",
+    "frame",
+    "leverage",
+    "locations",
+    "missing",
+    "shares",
+    "sweep",
+    "tracks",
+    "tract_and_sound",
+    "tube_resonances",
+    "vowel_space",
+]
+
 Array = NDArray[np.float64]
 
 

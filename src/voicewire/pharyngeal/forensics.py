@@ -16,6 +16,19 @@ from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 import numpy as np
 import pandas as pd
 
+__all__ = [
+    "MissingToken",
+    "Reading",
+    "Search",
+    "agreement",
+    "difference_readings",
+    "mean_readings",
+    "missing_token",
+    "percent_readings",
+    "sd_readings",
+    "unshift",
+]
+
 
 def decimals(printed: str) -> int:
     """Return how many decimals a printed number has (``"0.654"`` -> 3)."""

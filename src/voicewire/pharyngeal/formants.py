@@ -19,6 +19,19 @@ from voicewire.pharyngeal import sound as sounds
 from voicewire.pharyngeal.sound import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
 
+__all__ = [
+    "COLUMNS",
+    "MALE",
+    "PRAAT_DEFAULT",
+    "TRACKERS",
+    "Settings",
+    "Track",
+    "Tracker",
+    "measure",
+    "midpoint",
+    "track",
+]
+
 Array = NDArray[np.float64]
 Tracker = Literal["praat", "praat-robust", "lpc"]
 TRACKERS: Final = ("praat", "praat-robust", "lpc")

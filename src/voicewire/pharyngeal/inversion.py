@@ -16,6 +16,8 @@ from scipy.optimize import least_squares
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import LIMITS, Articulation
 
+__all__ = ["NAMES", "Solution", "family", "invert"]
+
 Array = NDArray[np.float64]
 NAMES: Final = tuple(field.name for field in fields(Articulation))
 # /a/ is an open vowel: the tip is down, and the dorsum does not close the mouth. Assumption.

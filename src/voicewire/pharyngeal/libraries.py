@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+__all__ = ["librosa"]
+
 
 def librosa() -> Any:
     """Return the module ``librosa``, with the submodules whose first use would warn about missing widgets."""

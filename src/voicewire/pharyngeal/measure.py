@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Constriction", "constriction", "distances", "elevation", "perturbed", "to_rest_frame"]
+
 Array = NDArray[np.float64]
 
 CONTACT: float = 0.03

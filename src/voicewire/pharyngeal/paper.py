@@ -20,6 +20,19 @@ import pandas as pd
 
 from voicewire import paths
 
+__all__ = [
+    "ARTICULATORS",
+    "AYN_EARLIER",
+    "FORMANTS",
+    "LARYNX_PERCENT",
+    "LARYNX_RISE",
+    "TEXT_PLAIN",
+    "TEXT_SHIFT",
+    "cell",
+    "table",
+    "tokens",
+]
+
 ARTICULATORS: Final = ("hyoid", "larynx", "opening", "location")  # Table I, centimetres
 FORMANTS: Final = ("F1", "F2", "F3", "F4")  # Table II, hertz
 

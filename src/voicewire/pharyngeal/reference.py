@@ -65,8 +65,8 @@ def wave(s: complex, walls: float = 1.0) -> tuple[complex, complex]:
     sigma, gamma : complex
         Of equation ``eq-pharyngeal-chain`` (Sondhi and Schroeter 1987).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -100,8 +100,8 @@ def section(
     ndarray of complex, shape (2, 2)
         Equation ``eq-pharyngeal-chain``; its determinant is 1.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -134,8 +134,8 @@ def lip_load(s: complex, area: float) -> complex:
         Pressure over flow at the lips, g/(cm^4 s); equation
         ``eq-pharyngeal-lips``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -168,8 +168,8 @@ def flow_ratio(
     -------
     complex
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -203,8 +203,8 @@ def bisect(f: Callable[[float], float], low: float, high: float) -> float:
     float
         To a 67-millionth of the distance (26 halvings).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -238,6 +238,9 @@ def resonances(areas: Array, lengths: Array, count: int = 4) -> Array:
     See Also
     --------
     voicewire.pharyngeal.tube.resonances : the compiled one.
+
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -272,8 +275,8 @@ def secant(f: Callable[[complex], complex], s: complex) -> complex:
     complex
         The zero, once a step is shorter than 0.001.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -312,6 +315,9 @@ def formant(
     See Also
     --------
     voicewire.pharyngeal.tube.resonances : the compiled one.
+
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
@@ -347,8 +353,8 @@ def autocorrelation(x: Array, p: int) -> Array:
     ndarray of float, shape (p + 1,)
         Sum of x(t) x(t + k), equation ``eq-pharyngeal-autocorrelation``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
@@ -374,8 +380,8 @@ def levinson(r: Array) -> tuple[Array, float]:
     E : float
         Its energy, in the units of r.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``, equation
     ``eq-pharyngeal-levinson``.
 
@@ -414,6 +420,9 @@ def burg(x: Array, p: int) -> Array:
     See Also
     --------
     librosa.lpc : the same, compiled.
+
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
@@ -448,8 +457,8 @@ def poles(a: Array, rate: float) -> tuple[Array, Array]:
     F, B : ndarray of float
         Lowest first; equation ``eq-pharyngeal-pole``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
@@ -482,8 +491,8 @@ def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
     -------
     ndarray of float, shape (N,)
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
@@ -510,8 +519,8 @@ def frame_window(n: int) -> Array:
     ndarray of float, shape (n,)
         The window of Praat: exp(-12 t^2) for t from -1 to 1, lowered.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
@@ -547,6 +556,9 @@ def track(
     See Also
     --------
     voicewire.pharyngeal.formants.track : with resampling and checks.
+
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples

@@ -18,6 +18,8 @@ from voicewire.pharyngeal import inversion, paper, tract
 from voicewire.pharyngeal.inversion import NAMES
 from voicewire.pharyngeal.tract import Articulation
 
+__all__ = ["RISE_MORE", "RISE_PLAIN", "changes", "formants", "load", "record", "targets"]
+
 Array = NDArray[np.float64]
 
 # cm: rise of the larynx in the plain vowel, and how much more beside /tˁ/ (Section III)

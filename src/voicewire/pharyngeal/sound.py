@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["Sound", "SoundError", "read"]
+
 Array = NDArray[np.float64]
 
 CLIP_RUN: Final = 3  # this many neighbouring samples at full scale are a cut-off wave, not a peak

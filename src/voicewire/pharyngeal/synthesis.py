@@ -18,6 +18,8 @@ from voicewire._compiled import njit
 from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.sound import Sound
 
+__all__ = ["CONTEXTS", "RATE", "Speaker", "Token", "cascade", "corpus", "glottal_source", "speakers", "vowel"]
+
 Array = NDArray[np.float64]
 
 RATE: Final = 16_000

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+__all__ = ["Grid", "Interval", "TextGridError", "read", "write"]
+
 
 class TextGridError(ValueError):
     """A TextGrid that cannot be used; the message names the file, what is wrong and what to do."""

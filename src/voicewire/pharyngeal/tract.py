@@ -18,6 +18,22 @@ from scipy.interpolate import CubicSpline
 from voicewire.pharyngeal import synthesis, tube
 from voicewire.pharyngeal.sound import Sound
 
+__all__ = [
+    "LIMITS",
+    "REST_HYOID",
+    "Articulation",
+    "Outline",
+    "area_function",
+    "formants",
+    "moved",
+    "outline",
+    "random_open",
+    "speak",
+    "vector",
+    "wall",
+    "wall_length",
+]
+
 Array = NDArray[np.float64]
 
 # Points of the fixed wall (cm): incisor, alveolar ridge, hard palate, velum, rear wall of the pharynx, down to below
@@ -235,8 +251,8 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
     -------
     Articulation
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples

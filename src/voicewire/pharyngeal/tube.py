@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from voicewire._compiled import njit
 from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
+__all__ = ["Resonances", "praat_tract", "resonances", "response", "two_tube", "uniform"]
+
 Array = NDArray[np.float64]
 
 

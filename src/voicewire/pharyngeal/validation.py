@@ -17,6 +17,8 @@ from voicewire import paths
 from voicewire.pharyngeal import formants, synthesis
 from voicewire.pharyngeal.formants import Settings, Tracker
 
+__all__ = ["METHODS", "compare", "errors", "summary", "tokens"]
+
 Array = NDArray[np.float64]
 
 GROSS: Final = 150.0  # Hz: beyond this a formant was taken for its neighbour

@@ -16,6 +16,8 @@ from scipy import stats as scipy_stats
 
 from voicewire.stats import Interval
 
+__all__ = ["bootstrap_by_speaker", "ellipse", "hedges", "lobanov", "mixed_model", "nearey", "wide"]
+
 Array = NDArray[np.float64]
 
 

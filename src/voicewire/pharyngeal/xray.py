@@ -18,6 +18,8 @@ from scipy.interpolate import PchipInterpolator
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import Articulation, Outline
 
+__all__ = ["ORIGIN", "PIXEL", "Frame", "Tracker", "film", "pixels", "render"]
+
 Array = NDArray[np.float64]
 
 PIXEL: Final = 0.05  # cm; a frame of 256 x 256 covers 12.8 cm, about what old cine films resolve
