@@ -14,7 +14,10 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-HELD = ("echo",)
+TRACT = ("tube", "tract", "reference", "inversion", "measure")
+SOUND = ("formants", "sound", "synthesis", "textgrid", "validation", "vowels")
+PAPER = ("paper", "forensics", "correlation")
+HELD = ("echo", *(f"pharyngeal.{name}" for name in (*TRACT, *SOUND, *PAPER)))
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
 
 

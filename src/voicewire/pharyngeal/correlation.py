@@ -22,10 +22,29 @@ Numbers = Sequence[float] | NDArray[np.float64]
 def pearson(x: Numbers, y: Numbers) -> float:
     """Return Pearson's correlation of two sequences of equal length.
 
+    Parameters
+    ----------
+    x, y : sequence of float
+        Of equal length, at least two.
+
+    Returns
+    -------
+    float
+        From -1 to 1.
+
     Raises
     ------
     ValueError
         If lengths differ, fewer than three pairs are given, or one side is constant.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(pearson([1, 2, 3], [2, 4, 6]), 9)
+    1.0
     """
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if a.shape != b.shape or a.ndim != 1 or a.size < 3:
@@ -38,21 +57,78 @@ def pearson(x: Numbers, y: Numbers) -> float:
 
 
 def leverage(x: Numbers) -> NDArray[np.float64]:
-    """Return the leverage of each point in a straight-line fit (between 1/n and 1; they add up to 2)."""
+    """Return the leverage of each point in a straight-line fit (between 1/n and 1; they add up to 2).
+
+    Parameters
+    ----------
+    x : sequence of float
+        Where the points lie.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> leverage([0, 0, 0, 1]).round(2).tolist()
+    [0.33, 0.33, 0.33, 1.0]
+    """
     a = np.asarray(x, dtype=float)
     centred = a - a.mean()
     return np.asarray(1 / a.size + centred**2 / float(centred @ centred), dtype=np.float64)
 
 
 def leave_one_out(x: Numbers, y: Numbers) -> NDArray[np.float64]:
-    """Return the correlation without each point in turn."""
+    """Return the correlation without each point in turn.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Of equal length.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> leave_one_out([1, 2, 3, 9], [1, 2, 3, -9]).round(2).tolist()[-1]
+    1.0
+    """
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     return np.array([pearson(np.delete(a, i), np.delete(b, i)) for i in range(a.size)])
 
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Exact two-sided permutation test: correlation, its p value, and the number of permutations."""
+    """Exact two-sided permutation test: correlation, its p value, and the number of permutations.
+
+    Attributes
+    ----------
+    r : float
+        The correlation.
+    p : float
+        Share of all pairings at least as extreme.
+    permutations : int
+        How many.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> permutation_test([1, 2, 3], [1, 2, 3]).permutations
+    6
+    """
 
     r: float
     p: float
@@ -62,10 +138,30 @@ class PermutationTest:
 def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
     """Test a correlation by all n! pairings (n at most 8), two-sided.
 
+    Parameters
+    ----------
+    x, y : sequence of float
+        Of equal length, at most 8.
+
+    Returns
+    -------
+    PermutationTest
+
     Raises
     ------
     ValueError
         For more than eight pairs: the exact test is meant for a handful.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    Of six pairings of three points, two are as extreme.
+
+    >>> round(permutation_test([1, 2, 3], [1, 2, 3]).p, 3)
+    0.333
     """
     if len(x) > 8:
         raise ValueError("the exact test goes through n! pairings; it is meant for at most eight")

@@ -38,6 +38,13 @@ def decimals(printed: str) -> int:
 def agreement(printed: str, value: float) -> str:
     """Say how ``value`` would have to be cut to give ``printed``.
 
+    Parameters
+    ----------
+    printed : str
+        The number as printed.
+    value : float
+        The number as computed.
+
     Returns
     -------
     str
@@ -47,6 +54,15 @@ def agreement(printed: str, value: float) -> str:
     ------
     ValueError
         If ``printed`` is no decimal number.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> agreement("0.65", 0.659), agreement("0.66", 0.659), agreement("0.67", 0.659)
+    ('truncated', 'rounded', '')
     """
     try:
         target = Decimal(printed)
@@ -64,7 +80,26 @@ def agreement(printed: str, value: float) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """One way to compute a number: its description, its value, and how it agrees with the print."""
+    """One way to compute a number: its description, its value, and how it agrees with the print.
+
+    Attributes
+    ----------
+    how : str
+        What was computed.
+    value : float
+        The result.
+    cut : str
+        How it agrees with the print, see `agreement`; empty if it does not.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> mean_readings("1.5", {"a": 1.0, "b": 2.0}).matches[0].value
+    1.5
+    """
 
     how: str
     value: float
@@ -81,6 +116,15 @@ class Search:
         The number as set in the paper.
     readings
         Every reading that was tried.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> mean_readings("1.5", {"a": 1.0, "b": 2.0}).tried
+    3
     """
 
     printed: str
@@ -102,7 +146,12 @@ class Search:
         return min(self.readings, key=lambda reading: abs(reading.value - float(self.printed)))
 
     def describe(self) -> str:
-        """Say in one sentence which reading gives the print, or that none of so many does."""
+        """Say in one sentence which reading gives the print, or that none of so many does.
+
+        Returns
+        -------
+        str
+        """
         if self.matches:
             first = self.matches[0]
             more = f" (one of {len(self.matches)} that do)" if len(self.matches) > 1 else ""
@@ -114,7 +163,13 @@ class Search:
         )
 
     def frame(self) -> pd.DataFrame:
-        """Return the readings as a table, those nearest to the print first."""
+        """Return the readings as a table, those nearest to the print first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns reading, value, agrees.
+        """
         rows = sorted(self.readings, key=lambda reading: abs(reading.value - float(self.printed)))
         return pd.DataFrame([{"reading": r.how, "value": r.value, "agrees": r.cut or "no"} for r in rows])
 
@@ -134,14 +189,56 @@ def _subsets(tokens: Mapping[str, float], least: int) -> Iterable[tuple[str, lis
 
 
 def mean_readings(printed: str, tokens: Mapping[str, float]) -> Search:
-    """Try the mean of each non-empty subset of the tokens, largest subsets first (2^n - 1 readings)."""
+    """Try the mean of each non-empty subset of the tokens, largest subsets first (2^n - 1 readings).
+
+    Parameters
+    ----------
+    printed : str
+        The number as printed.
+    tokens : mapping of str to float
+        Listed tokens, by name.
+
+    Returns
+    -------
+    Search
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> mean_readings("1.5", {"a": 1.0, "b": 2.0}).matches[0].how
+    'the mean of all 2'
+    """
     return _search(
         printed, ((f"the mean of {label}", math.fsum(values) / len(values)) for label, values in _subsets(tokens, 1))
     )
 
 
 def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
-    """Try the standard deviation of each subset of at least two tokens, of sample (n - 1) and population (n)."""
+    """Try the standard deviation of each subset of at least two tokens, of sample (n - 1) and population (n).
+
+    Parameters
+    ----------
+    printed : str
+        The number as printed.
+    tokens : mapping of str to float
+        Listed tokens, by name.
+
+    Returns
+    -------
+    Search
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> sd_readings("1.41", {"a": 0.0, "b": 2.0}).matches[0].how
+    'the sample SD of all 2'
+    """
     return _search(
         printed,
         (
@@ -153,12 +250,54 @@ def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
 
 
 def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
-    """Try the difference of each ordered pair of named values."""
+    """Try the difference of each ordered pair of named values.
+
+    Parameters
+    ----------
+    printed : str
+        The number as printed.
+    values : mapping of str to float
+        Numbers, by name.
+
+    Returns
+    -------
+    Search
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> difference_readings("1.0", {"a": 3.0, "b": 2.0}).matches[0].how
+    'a - b'
+    """
     return _search(printed, ((f"{a} - {b}", values[a] - values[b]) for a, b in itertools.permutations(values, 2)))
 
 
 def percent_readings(printed: str, values: Mapping[str, float]) -> Search:
-    """Try percentages of each ordered pair: of the second, of the first, of their mean, and the bare ratio."""
+    """Try percentages of each ordered pair: of the second, of the first, of their mean, and the bare ratio.
+
+    Parameters
+    ----------
+    printed : str
+        The number as printed.
+    values : mapping of str to float
+        Numbers, by name.
+
+    Returns
+    -------
+    Search
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> percent_readings("50.0", {"a": 3.0, "b": 2.0}).matches[0].how
+    '(a - b) / b'
+    """
 
     def candidates() -> Iterable[tuple[str, float]]:
         for a, b in itertools.permutations(values, 2):
@@ -183,6 +322,15 @@ class MissingToken:
         Range of the sample standard deviation with such a token.
     sd_agrees
         Whether some token of the interval gives the printed standard deviation too (``None`` if none is printed).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> missing_token("1.0", [0.0, 2.0]).low
+    1.0
     """
 
     low: float
@@ -207,6 +355,18 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
     Returns
     -------
     MissingToken
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    Two tokens, 0 and 2, and a mean of three printed as 1.0: the third lay between 1.0 and 1.3.
+
+    >>> found = missing_token("1.0", [0.0, 2.0])
+    >>> found.low, round(found.high, 9)
+    (1.0, 1.3)
     """
     listed = np.asarray(tokens, dtype=float)
     if listed.size < 1:
@@ -224,9 +384,23 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
 def unshift(f1: float, f2: float, third: float, fourth: float) -> dict[str, float]:
     """Repair a formant row whose third cell holds F2 - F1 and whose fourth holds F3 (Table II, /ʕ/).
 
+    Parameters
+    ----------
+    f1, f2, third, fourth : float
+        The four cells as printed, Hz.
+
     Returns
     -------
     dict
         ``F1``, ``F2``, ``F3`` as repaired, and ``difference``: how far the third cell is from F2 - F1.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> unshift(650.0, 1700.0, 1050.0, 2500.0)["F3"]
+    2500.0
     """
     return {"F1": f1, "F2": f2, "F3": fourth, "difference": third - (f2 - f1)}

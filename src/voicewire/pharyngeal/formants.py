@@ -58,6 +58,15 @@ class Settings:
         Poles broader than this (Hz) are the voice's tilt, not a formant; ``None`` keeps all.
     step
         Time step, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> Settings(ceiling=5500.0).count
+    5
     """
 
     ceiling: float = 5000.0
@@ -91,6 +100,15 @@ class Track:
         Seconds, shape (n,).
     frequencies, bandwidths
         Hz, shape (n, 4); NaN where no formant was found.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> Track(np.array([0.1]), np.ones((1, 4)), np.ones((1, 4))).at(0.1)[0].tolist()
+    [1.0, 1.0, 1.0, 1.0]
     """
 
     times: Array
@@ -98,7 +116,18 @@ class Track:
     bandwidths: Array
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """Return the four frequencies and bandwidths (Hz) of the frame nearest to a time (s)."""
+        """Return the four frequencies and bandwidths (Hz) of the frame nearest to a time (s).
+
+        Parameters
+        ----------
+        time : float
+            s.
+
+        Returns
+        -------
+        frequencies, bandwidths : ndarray of float, shape (4,)
+            Hz.
+        """
         index = int(np.argmin(np.abs(self.times - time)))
         return self.frequencies[index], self.bandwidths[index]
 
@@ -188,6 +217,17 @@ def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -
         For an unknown tracker.
     SoundError
         If the sound's rate is too low for the ceiling, or there is too little of it.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import tract
+    >>> vowel = tract.speak(tract.Articulation())
+    >>> track(vowel).frequencies.shape[1]
+    4
     """
     if tracker not in TRACKERS:
         raise ValueError(f"unknown tracker {tracker!r}; choose one of {', '.join(TRACKERS)}")
@@ -258,6 +298,17 @@ def measure(
         Columns file, label, start, end (s), tracker, point, time (s), formant, frequency (Hz), bandwidth (Hz), flag.
         A row that could not be measured has NaN and says why in ``flag``: ``silent``, ``too short``, ``no formant``;
         ``clipped`` rows are measured but not to be trusted.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import tract
+    >>> table = measure(tract.speak(tract.Articulation()))
+    >>> sorted(set(table["point"])), len(table)
+    (['midpoint', 'onset'], 8)
     """
     wanted = [Interval("", 0.0, sound.duration)] if intervals is None else list(intervals)
     rows: list[tuple[object, ...]] = []
@@ -281,5 +332,32 @@ def measure(
 
 
 def midpoint(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -> Array:
-    """Return F1 to F4 (Hz) in the middle of a sound; NaN where none was found."""
+    """Return F1 to F4 (Hz) in the middle of a sound; NaN where none was found.
+
+    Parameters
+    ----------
+    sound : Sound
+        Mono sound.
+    tracker : {"praat", "praat-robust", "lpc"}
+        Which tracker.
+    settings : Settings
+        Its settings.
+
+    Returns
+    -------
+    ndarray of float, shape (4,)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import tract
+    >>> vowel = tract.Articulation()
+    >>> found, true = midpoint(tract.speak(vowel)), tract.formants(vowel).frequencies
+    >>> bool(np.abs(found[:2] - true[:2]).max() < 60)
+    True
+    """
     return track(sound, tracker, settings).at(sound.duration / 2)[0]

@@ -36,6 +36,15 @@ class Solution:
         Its formants, Hz, shape (k,).
     error
         Largest relative error of a formant.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> Solution.__name__
+    'Solution'
     """
 
     articulation: Articulation
@@ -70,6 +79,17 @@ def invert(
     ------
     ValueError
         For targets that are no rising row of positive numbers, or unknown articulators.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> start = Articulation()
+    >>> found = invert(tract.formants(start).frequencies[:2], start, ("body", "root"))
+    >>> found.error < 0.01
+    True
     """
     goal = np.asarray(target, dtype=float)
     if goal.ndim != 1 or goal.size == 0 or not (np.diff(goal, prepend=0.0) > 0).all():
@@ -132,6 +152,14 @@ def family(
     -------
     list of Solution
         Those that match, possibly fewer than ``starts``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> family(np.array([600.0, 1300.0]), 3, seed=1)  # doctest: +SKIP
     """
     kept = []
     names = tuple(free)

@@ -48,6 +48,18 @@ def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Arr
     ------
     ValueError
         If there are fewer than two landmarks or their numbers differ.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    A head that has moved by (1, 0): what moved with it is where it was.
+
+    >>> marks = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0]])
+    >>> to_rest_frame(np.array([[4.0, 2.0]]), marks + [1, 0], marks).round(9).tolist()
+    [[3.0, 2.0]]
     """
     here, rest = _contour(landmarks, "landmarks"), _contour(rest_landmarks, "rest landmarks")
     if here.shape != rest.shape:
@@ -61,7 +73,26 @@ def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Arr
 
 @dataclass(frozen=True)
 class Constriction:
-    """A measured constriction: opening and location, cm, and whether the tongue touches the wall."""
+    """A measured constriction: opening and location, cm, and whether the tongue touches the wall.
+
+    Attributes
+    ----------
+    opening : float
+        Least distance of tongue and wall, cm.
+    location : float
+        Length along the wall, cm.
+    contact : bool
+        Whether they touch.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> Constriction(0.4, 11.2, False).opening
+    0.4
+    """
 
     opening: float
     location: float
@@ -71,11 +102,26 @@ class Constriction:
 def distances(tongue: Array, wall: Array) -> tuple[Array, Array]:
     """Project each tongue point on the wall's polyline.
 
+    Parameters
+    ----------
+    tongue, wall : ndarray of float, shape (n, 2) and (m, 2)
+        Contours, cm.
+
     Returns
     -------
     tuple of ndarray
         For each tongue point: its distance to the wall (cm), and the length along the wall from its first point to
         the foot of the projection (cm); each of shape (n,).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> d, place = distances(np.array([[1.0, 0.5], [2.0, 0.7]]), np.array([[0.0, 0.0], [3.0, 0.0]]))
+    >>> d.tolist(), place.tolist()
+    ([0.5, 0.7], [1.0, 2.0])
     """
     t, w = _contour(tongue, "tongue contour"), _contour(wall, "wall contour")
     step = np.diff(w, axis=0)
@@ -114,6 +160,17 @@ def constriction(
     ------
     ValueError
         For contours that are none, or a stretch without tongue.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> tongue = np.array([[0.5, 1.0], [1.5, 0.4], [2.5, 1.0]])
+    >>> found = constriction(tongue, np.array([[0.0, 0.0], [3.0, 0.0]]))
+    >>> round(found.opening, 1), round(found.location, 1)
+    (0.4, 1.5)
     """
     # the tongue's points are made dense first: its own sampling must not decide how near it comes
     points = _contour(tongue, "tongue contour")
@@ -135,7 +192,27 @@ def constriction(
 
 
 def elevation(depth: float, rest: float) -> float:
-    """Return how far a structure has risen (cm): its depth at rest minus its depth now (y runs downwards)."""
+    """Return how far a structure has risen (cm): its depth at rest minus its depth now (y runs downwards).
+
+    Parameters
+    ----------
+    depth, rest : float
+        Depths below the incisor now and at rest, cm.
+
+    Returns
+    -------
+    float
+        cm.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> elevation(5.5, 6.0)
+    0.5
+    """
     return rest - depth
 
 
@@ -161,6 +238,19 @@ def perturbed(
     -------
     tuple of ndarray
         Openings and locations (cm), each of shape (repeats,).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> tongue = np.column_stack([np.linspace(0, 3, 40), 0.4 + (np.linspace(0, 3, 40) - 1.5) ** 2])
+    >>> openings, places = perturbed(
+    ...     tongue, np.array([[0.0, 0.0], [3.0, 0.0]]), 0.02, np.random.default_rng(1), repeats=20
+    ... )
+    >>> openings.size, bool(abs(openings.mean() - 0.4) < 0.05)
+    (20, True)
     """
     points = _contour(tongue, "tongue contour")
     chord = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])

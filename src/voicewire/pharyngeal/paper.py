@@ -97,6 +97,15 @@ def table(number: int) -> pd.DataFrame:
     ------
     ValueError
         For any other number.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(table(2))
+    48
     """
     if number not in (1, 2):
         raise ValueError(f"the paper has tables 1 and 2, not {number!r}")
@@ -106,10 +115,32 @@ def table(number: int) -> pd.DataFrame:
 def cell(number: int, row: str, quantity: str) -> str:
     """Return one printed cell, as a string with the paper's decimals (Table I or II).
 
+    Parameters
+    ----------
+    number : {1, 2}
+        Which table.
+    row : str
+        Its row.
+    quantity : str
+        Its column.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     KeyError
         If the paper leaves that cell empty or has no such row.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> cell(1, "a2-batta", "larynx")
+    '5.61'
     """
     data = _table(number)
     found = data.loc[(data["row"] == row) & (data["quantity"] == quantity), "printed"]
@@ -119,7 +150,31 @@ def cell(number: int, row: str, quantity: str) -> str:
 
 
 def tokens(number: int, quantity: str, group: str | None = None) -> dict[str, float]:
-    """Return the single tokens of one column, keyed by row name, optionally of one group (``"tt"``, ``"a"``...)."""
+    """Return the single tokens of one column, keyed by row name, optionally of one group (``"tt"``, ``"a"``...).
+
+    Parameters
+    ----------
+    number : {1, 2}
+        Which table.
+    quantity : str
+        Its column.
+    group : str, optional
+        Which tokens.
+
+    Returns
+    -------
+    dict of str to float
+        cm or Hz, by row.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(tokens(1, "larynx", "tt"))
+    3
+    """
     data = _table(number)
     chosen = data[(data["kind"] == "token") & (data["quantity"] == quantity)]
     if group is not None:

@@ -23,12 +23,44 @@ _UNKNOWN_SIZE: Final = 0x7FFFF000  # streaming writers put such sizes when they 
 
 
 class SoundError(ValueError):
-    """A file that cannot be measured; the message names the file, what is wrong and what to do."""
+    """A file that cannot be measured; the message names the file, what is wrong and what to do.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> try:
+    ...     read("no-such-file.wav")
+    ... except SoundError as error:
+    ...     print(error)  # doctest: +ELLIPSIS
+    no-such-file.wav...
+    """
 
 
 @dataclass(frozen=True)
 class Sound:
-    """A mono sound: samples in [-1, 1], shape (n,); rate in Hz; a name for messages and tables."""
+    """A mono sound: samples in [-1, 1], shape (n,); rate in Hz; a name for messages and tables.
+
+    Attributes
+    ----------
+    samples : ndarray of float, shape (n,)
+        From -1 to 1.
+    rate : int
+        Samples a second, Hz.
+    name : str
+        For messages and tables.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> Sound(np.zeros(8000), 16_000, "silence").duration
+    0.5
+    """
 
     samples: Array
     rate: int
@@ -40,7 +72,17 @@ class Sound:
         return self.samples.size / self.rate
 
     def part(self, start: float, end: float) -> Array:
-        """Return the samples between two times (s), cut to the sound's length."""
+        """Return the samples between two times (s), cut to the sound's length.
+
+        Parameters
+        ----------
+        start, end : float
+            s.
+
+        Returns
+        -------
+        ndarray of float, shape (m,)
+        """
         first = max(0, round(start * self.rate))
         return self.samples[first : max(first, round(end * self.rate))]
 
@@ -90,6 +132,16 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     SoundError
         If the file is missing, empty, truncated, not a sound, has no such channel, or holds values that are not
         numbers.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> read(paths.data("pharyngeal") / "arabic_synthesiser.wav").rate > 8000
+    True
     """
     import soundfile
 

@@ -60,7 +60,27 @@ def targets() -> dict[str, tuple[float, float, float, float]]:
 
 @dataclass(frozen=True)
 class Speaker:
-    """A synthetic speaker: mean f0 (Hz), vocal-tract scale (1 is the paper's speaker) and open quotient."""
+    """A synthetic speaker: mean f0 (Hz), vocal-tract scale (1 is the paper's speaker) and open quotient.
+
+    Attributes
+    ----------
+    name : str
+    f0 : float
+        Mean pitch, Hz.
+    scale : float
+        Formants over those of the paper's speaker.
+    open_quotient : float
+        Share of a period in which the glottis is open.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> Speaker("demo", f0=118.0).scale
+    1.0
+    """
 
     name: str
     f0: float = 115.0
@@ -82,6 +102,15 @@ class Token:
         F1 to F4 at those times, Hz, shape (n, 4).
     speaker, context
         Who, and beside which consonant.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> vowel("tt", Speaker("demo"), np.random.default_rng(1)).context
+    'tt'
     """
 
     sound: Sound
@@ -91,7 +120,18 @@ class Token:
     context: str
 
     def at(self, time: float) -> Array:
-        """Return the true F1 to F4 (Hz) at a time (s)."""
+        """Return the true F1 to F4 (Hz) at a time (s).
+
+        Parameters
+        ----------
+        time : float
+            s.
+
+        Returns
+        -------
+        ndarray of float, shape (4,)
+            Hz.
+        """
         return np.array([np.interp(time, self.times, column) for column in self.truth.T])
 
 
@@ -115,6 +155,33 @@ def glottal_source(f0: Array, rate: int, open_quotient: float = 0.6) -> Array:
     """Return the derivative of a Rosenberg pulse train that follows ``f0`` (Hz, one value a sample).
 
     The derivative stands for the flow and the lips' radiation together.
+
+    Parameters
+    ----------
+    f0 : ndarray of float, shape (n,)
+        Pitch at each sample, Hz.
+    rate : int
+        Samples a second, Hz.
+    open_quotient : float
+        0.3 to 0.9.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        For an open quotient that no voice has.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> glottal_source(np.full(1600, 100.0), 16_000).shape
+    (1600,)
     """
     if not 0.3 <= open_quotient <= 0.9:
         raise ValueError(f"an open quotient of {open_quotient!r} is no voice; choose 0.3 to 0.9")
@@ -142,6 +209,16 @@ def cascade(source: Array, formants: Array, rate: int = RATE, bandwidths: tuple[
     -------
     ndarray
         Samples, shape (n,).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> pulse = np.eye(1, 800)[0]
+    >>> cascade(pulse, np.tile([500.0, 1500, 2500, 3500, 4500, 5500, 6500, 7400], (800, 1))).shape
+    (800,)
     """
     if formants.shape[0] != source.shape[0] or formants.shape[1] > len(bandwidths):
         raise ValueError("formants must have one row a sample and at most one column a bandwidth")
@@ -191,6 +268,16 @@ def vowel(
     Returns
     -------
     Token
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> token = vowel("plain", Speaker("demo"), np.random.default_rng(1), scatter=0.0)
+    >>> token.at(0.09).shape
+    (4,)
     """
     if context not in LOCI:
         raise ValueError(f"unknown context {context!r}; choose one of {', '.join(CONTEXTS)}")
@@ -218,7 +305,28 @@ def vowel(
 
 
 def speakers(count: int, rng: np.random.Generator) -> list[Speaker]:
-    """Draw male synthetic speakers: f0 90 to 145 Hz, vocal-tract scale 0.94 to 1.06, open quotient 0.5 to 0.7."""
+    """Draw male synthetic speakers: f0 90 to 145 Hz, vocal-tract scale 0.94 to 1.06, open quotient 0.5 to 0.7.
+
+    Parameters
+    ----------
+    count : int
+        How many.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    list of Speaker
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> [person.name for person in speakers(2, np.random.default_rng(1))]
+    ['s01', 's02']
+    """
     return [
         Speaker(f"s{i + 1:02d}", *(float(rng.uniform(a, b)) for a, b in ((90, 145), (0.94, 1.06), (0.5, 0.7))))
         for i in range(count)
@@ -228,7 +336,32 @@ def speakers(count: int, rng: np.random.Generator) -> list[Speaker]:
 def corpus(
     people: list[Speaker], repetitions: int, rng: np.random.Generator, snr: float | None = None
 ) -> Iterator[Token]:
-    """Yield ``repetitions`` tokens of every context from every speaker."""
+    """Yield ``repetitions`` tokens of every context from every speaker.
+
+    Parameters
+    ----------
+    people : list of Speaker
+        Who speaks.
+    repetitions : int
+        Tokens of each context.
+    rng : Generator
+        Source of randomness.
+    snr : float, optional
+        Signal to noise, dB; clean without.
+
+    Yields
+    ------
+    Token
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> len(list(corpus([Speaker("demo")], 1, np.random.default_rng(1))))
+    4
+    """
     for person in people:
         for context in CONTEXTS:
             for _ in range(repetitions):

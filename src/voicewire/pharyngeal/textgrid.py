@@ -14,12 +14,41 @@ __all__ = ["Grid", "Interval", "TextGridError", "read", "write"]
 
 
 class TextGridError(ValueError):
-    """A TextGrid that cannot be used; the message names the file, what is wrong and what to do."""
+    """A TextGrid that cannot be used; the message names the file, what is wrong and what to do.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> try:
+    ...     Grid({}, 1.0).tier("vowels")
+    ... except TextGridError as error:
+    ...     print("no such tier")
+    no such tier
+    """
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A labelled stretch of a sound, in seconds."""
+    """A labelled stretch of a sound, in seconds.
+
+    Attributes
+    ----------
+    label : str
+    start, end : float
+        s.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> Interval("a", 0.1, 0.3).label
+    'a'
+    """
 
     label: str
     start: float
@@ -28,7 +57,24 @@ class Interval:
 
 @dataclass(frozen=True)
 class Grid:
-    """Interval tiers by name, and the time (s) at which the grid ends."""
+    """Interval tiers by name, and the time (s) at which the grid ends.
+
+    Attributes
+    ----------
+    tiers : dict of str to tuple of Interval
+        By name.
+    end : float
+        s.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> len(Grid({"vowels": (Interval("a", 0.0, 0.2),)}, 1.0).tier("vowels"))
+    1
+    """
 
     tiers: dict[str, tuple[Interval, ...]]
     end: float
@@ -36,6 +82,15 @@ class Grid:
 
     def tier(self, name: str | None = None) -> tuple[Interval, ...]:
         """Return the labelled intervals of a tier (the only one, if no name is given).
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the tier.
+
+        Returns
+        -------
+        tuple of Interval
 
         Raises
         ------
@@ -95,6 +150,16 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
     ------
     TextGridError
         If the file is missing, empty, no TextGrid, or ends at another time than the sound.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> bool(read(paths.data("pharyngeal") / "arabic_synthesiser.TextGrid").tiers)
+    True
     """
     from praatio import textgrid
     from praatio.utilities import textgrid_io
@@ -137,10 +202,36 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
 def write(path: str | Path, tiers: dict[str, Sequence[Interval]], end: float) -> Path:
     """Write interval tiers as a TextGrid (long text format, UTF-8) that Praat opens.
 
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    tiers : dict of str to sequence of Interval
+        By name.
+    end : float
+        Where the grid ends, s.
+
+    Returns
+    -------
+    Path
+        The file.
+
     Raises
     ------
     TextGridError
         If intervals overlap or reach beyond ``end``, or there are none.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write(f"{folder}/a.TextGrid", {"vowels": [Interval("a", 0.0, 0.2)]}, 1.0)
+    ...     read(file).tier("vowels")[0].end
+    0.2
     """
     from praatio import textgrid
     from praatio.utilities.errors import PraatioException

@@ -72,6 +72,15 @@ class Articulation:
         Area between the lips, cm^2.
     larynx
         Rise of the larynx above rest, cm.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> Articulation(root=0.5).root
+    0.5
     """
 
     body: float = 0.0
@@ -111,10 +120,25 @@ def _spline() -> tuple[CubicSpline, float]:
 def wall(place: Array) -> tuple[Array, Array]:
     """Return points of the fixed wall and unit normals into the tract, at lengths along it from the incisor (cm).
 
+    Parameters
+    ----------
+    place : ndarray of float, shape (n,)
+        Lengths along the wall from the incisor, cm.
+
     Returns
     -------
     tuple of ndarray
         Points and normals, each of shape (n, 2).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> points, normals = wall(np.array([0.0, 5.0]))
+    >>> points.shape, np.linalg.norm(normals, axis=1).round(9).tolist()
+    ((2, 2), [1.0, 1.0])
     """
     spline, _ = _spline()
     point, slope = spline(place), spline(place, 1)
@@ -131,7 +155,27 @@ def _rear() -> tuple[Array, Array]:
 
 
 def wall_length(depth: float) -> float:
-    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor)."""
+    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor).
+
+    Parameters
+    ----------
+    depth : float
+        cm below the incisor.
+
+    Returns
+    -------
+    float
+        cm along the wall.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> bool(wall_length(7.0) > wall_length(5.0) > 10)
+    True
+    """
     places, depths = _rear()
     return float(np.interp(depth, depths, places))
 
@@ -157,6 +201,15 @@ class Outline:
         True distance between them along the wall's normal, cm, shape (n,).
     larynx, hyoid
         Depths below the incisor, cm.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> bool((outline(Articulation()).opening > 0).all())
+    True
     """
 
     place: Array
@@ -186,7 +239,33 @@ def check(articulation: Articulation) -> None:
 
 
 def outline(articulation: Articulation) -> Outline:
-    """Return the midsagittal outline of a configuration (cm)."""
+    """Return the midsagittal outline of a configuration (cm).
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+
+    Returns
+    -------
+    Outline
+
+    Raises
+    ------
+    ValueError
+        If a position is out of its range.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    A larynx raised by 1 cm carries the hyoid bone along by 0.75 cm.
+
+    >>> round(outline(Articulation()).hyoid - outline(Articulation(larynx=1.0)).hyoid, 2)
+    0.75
+    """
     check(articulation)
     a = articulation
     larynx = REST_LARYNX - a.larynx
@@ -211,6 +290,26 @@ def area_function(articulation: Articulation) -> tuple[Array, Array]:
 
     Area follows the opening by a power law, A = k d^1.5, with k 1.9 in the mouth falling to 1.4 in the pharynx
     (assumption, after Heinz and Stevens); a larynx tube of 2.5 cm and 0.6 cm^2 and a lip tube close the ends.
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+
+    Returns
+    -------
+    areas, lengths : ndarray of float, shape (n,)
+        cm^2 and cm of each section, glottis first; equation ``eq-pharyngeal-area``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> areas, lengths = area_function(Articulation())
+    >>> bool(16 < lengths.sum() < 19)
+    True
     """
     shape = outline(articulation)
     middle = (shape.wall + shape.tongue) / 2
@@ -226,12 +325,58 @@ def area_function(articulation: Articulation) -> tuple[Array, Array]:
 
 
 def formants(articulation: Articulation, count: int = 4) -> tube.Resonances:
-    """Return the formants of a configuration, with yielding walls and radiation (Hz)."""
+    """Return the formants of a configuration, with yielding walls and radiation (Hz).
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+    count : int
+        How many.
+
+    Returns
+    -------
+    tube.Resonances
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    A raised larynx shortens the tube.
+
+    >>> low, high = (formants(Articulation(larynx=rise)).frequencies for rise in (0.0, 1.0))
+    >>> bool((high > low).all())
+    True
+    """
     return tube.resonances(*area_function(articulation), count=count)
 
 
 def moved(articulation: Articulation, **changes: float) -> Articulation:
-    """Return a configuration with some articulators moved by these amounts (not: to these positions)."""
+    """Return a configuration with some articulators moved by these amounts (not: to these positions).
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Where from.
+    **changes
+        Amounts, by articulator.
+
+    Returns
+    -------
+    Articulation
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> moved(Articulation(root=0.2), root=0.5).root
+    0.7
+    """
     return replace(articulation, **{name: getattr(articulation, name) + step for name, step in changes.items()})
 
 
@@ -272,12 +417,55 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
 
 
 def vector(articulation: Articulation) -> Array:
-    """Return the eight positions as a vector, in the order of the fields."""
+    """Return the eight positions as a vector, in the order of the fields.
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+
+    Returns
+    -------
+    ndarray of float, shape (8,)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> vector(Articulation(body=0.2)).tolist()[0]
+    0.2
+    """
     return np.array(astuple(articulation))
 
 
 def speak(articulation: Articulation, f0: float = 115.0, duration: float = 0.35) -> Sound:
-    """Return the steady vowel of a configuration: a glottal pulse train through its own formants."""
+    """Return the steady vowel of a configuration: a glottal pulse train through its own formants.
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+    f0 : float
+        Pitch in the middle, Hz.
+    duration : float
+        s.
+
+    Returns
+    -------
+    Sound
+        Half of full scale at most.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> speak(Articulation(), duration=0.2).duration
+    0.2
+    """
     found = formants(articulation)
     count = round(duration * synthesis.RATE)
     times = np.arange(count) / synthesis.RATE

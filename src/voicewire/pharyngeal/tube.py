@@ -106,7 +106,22 @@ def _follow(start: Array, areas: Array, lengths: Array, speed: float, walls: flo
 
 @dataclass(frozen=True)
 class Resonances:
-    """Formants of a tube: frequencies and bandwidths, Hz, each of shape (count,)."""
+    """Formants of a tube: frequencies and bandwidths, Hz, each of shape (count,).
+
+    Attributes
+    ----------
+    frequencies, bandwidths : ndarray of float, shape (count,)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> Resonances(np.array([500.0]), np.array([60.0])).frequencies.tolist()
+    [500.0]
+    """
 
     frequencies: Array
     bandwidths: Array
@@ -153,6 +168,15 @@ def resonances(
     ------
     ValueError
         For areas or lengths that are not positive.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> resonances([4.0], [17.65], walls=False, radiation=False, count=2).frequencies.round(3).tolist()
+    [500.0, 1500.0]
     """
     a, d = _check(areas, lengths)
     start = _lossless(a, d, speed, count, 12_000.0)
@@ -170,7 +194,32 @@ def response(
     walls: bool = True,
     radiation: bool = True,
 ) -> Array:
-    """Return the gain from glottal flow to lip flow, dB, at some frequencies (Hz)."""
+    """Return the gain from glottal flow to lip flow, dB, at some frequencies (Hz).
+
+    Parameters
+    ----------
+    areas, lengths : array_like of float, shape (n,)
+        cm^2 and cm of each cylinder, glottis first.
+    frequencies : array_like of float, shape (m,)
+        Hz.
+    walls, radiation : bool
+        As in `resonances`.
+
+    Returns
+    -------
+    ndarray of float, shape (m,)
+        dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> gain = response([4.0], [17.65], np.array([100.0, 500.0, 1000.0]))
+    >>> int(np.argmax(gain))
+    1
+    """
     a, d = _check(areas, lengths)
     gain = [
         abs(_denominator(2j * np.pi * f, a, d, SPEED, float(walls), float(radiation))) for f in np.asarray(frequencies)
@@ -179,7 +228,31 @@ def response(
 
 
 def uniform(length: float, count: int = 4, speed: float = SPEED) -> Array:
-    """Return the analytic resonances of a uniform tube, closed at one end: (2 n - 1) c / (4 L), Hz."""
+    """Return the analytic resonances of a uniform tube, closed at one end: (2 n - 1) c / (4 L), Hz.
+
+    Parameters
+    ----------
+    length : float
+        cm.
+    count : int
+        How many.
+    speed : float
+        Speed of sound, cm/s.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+        Hz, equation ``eq-pharyngeal-uniform``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> uniform(17.65, 3).round(9).tolist()
+    [500.0, 1500.0, 2500.0]
+    """
     return np.asarray((2 * np.arange(1, count + 1) - 1) * speed / (4 * length))
 
 
@@ -187,6 +260,31 @@ def two_tube(back: tuple[float, float], front: tuple[float, float], count: int =
     """Return the analytic resonances of two joined tubes (area cm^2, length cm each), Hz.
 
     They solve A_front cos(k L_b) cos(k L_f) = A_back sin(k L_b) sin(k L_f); the roots are found by Brent's method.
+
+    Parameters
+    ----------
+    back, front : (float, float)
+        Area (cm^2) and length (cm).
+    count : int
+        How many.
+    speed : float
+        Speed of sound, cm/s.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+        Hz, equation ``eq-pharyngeal-two-tube``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    Equal areas make one uniform tube.
+
+    >>> two_tube((4.0, 10.0), (4.0, 7.65), 2).round(3).tolist()
+    [500.0, 1500.0]
     """
     from scipy.optimize import brentq
 
@@ -206,6 +304,28 @@ def praat_tract(phone: str) -> tuple[Array, Array, Array]:
     """Return Praat's own vocal tract of a vowel: areas (cm^2, glottis first), lengths (cm), formants (Hz).
 
     Its formants are the peaks of Praat's own spectrum of that tract, with radiation and internal damping.
+
+    Parameters
+    ----------
+    phone : str
+        One of Praat's vowels: a, e, i, o, u.
+
+    Returns
+    -------
+    areas, lengths : ndarray of float, shape (n,)
+        cm^2 and cm, glottis first.
+    formants : ndarray of float, shape (4,)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> areas, lengths, formants = praat_tract("a")
+    >>> areas.shape == lengths.shape, bool(600 < formants[0] < 750)
+    (True, True)
     """
     from parselmouth.praat import call
 

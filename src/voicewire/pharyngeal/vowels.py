@@ -22,7 +22,29 @@ Array = NDArray[np.float64]
 
 
 def wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
-    """Turn a tidy table (columns ``formant``, ``frequency``) into one with columns F1 to F4."""
+    """Turn a tidy table (columns ``formant``, ``frequency``) into one with columns F1 to F4.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        From `formants.measure`.
+    index : sequence of str
+        Columns that name a row.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> tidy = pd.DataFrame({"label": ["a", "a"], "formant": [1, 2], "frequency": [500.0, 1500.0]})
+    >>> wide(tidy, ["label"])["F2"].tolist()
+    [1500.0]
+    """
     out = table.pivot_table(index=list(index), columns="formant", values="frequency", sort=True)
     out.columns = [f"F{number}" for number in out.columns]
     return out.reset_index()
@@ -37,10 +59,32 @@ def _by_speaker(table: pd.DataFrame, columns: Sequence[str]) -> None:
 def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise each formant by its mean and SD within each speaker (Lobanov).
 
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns speaker and those to normalise, Hz.
+    columns : sequence of str
+        Which.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Without a unit.
+
     Raises
     ------
     ValueError
         If columns are missing, or a speaker has fewer than two different vowels.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> two = pd.DataFrame({"speaker": ["s", "s"], "F1": [400.0, 600.0], "F2": [1000.0, 2000.0]})
+    >>> lobanov(two)["F1"].round(3).tolist()
+    [-0.707, 0.707]
     """
     _by_speaker(table, columns)
     out = table.copy()
@@ -54,7 +98,30 @@ def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Da
 
 
 def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
-    """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale)."""
+    """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale).
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns speaker and those to normalise, Hz.
+    columns : sequence of str
+        Which.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Natural logarithms about the speaker's mean.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> two = pd.DataFrame({"speaker": ["s", "s"], "F1": [400.0, 600.0], "F2": [1000.0, 2000.0]})
+    >>> abs(round(float(nearey(two).select_dtypes("number").to_numpy().sum()), 9))
+    0.0
+    """
     _by_speaker(table, columns)
     logs = table[list(columns)].apply(np.log)
     shift = logs.mean(axis=1).groupby(table["speaker"]).transform("mean")
@@ -65,7 +132,28 @@ def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Dat
 
 
 def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
-    """Return an ellipse that holds a share of a bivariate normal fitted to the points, shape (100, 2)."""
+    """Return an ellipse that holds a share of a bivariate normal fitted to the points, shape (100, 2).
+
+    Parameters
+    ----------
+    x, y : ndarray of float, shape (n,)
+        Points, n at least 3.
+    confidence : float
+        The share.
+
+    Returns
+    -------
+    ndarray of float, shape (100, 2)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> ellipse(np.array([0.0, 1, 2]), np.array([0.0, 1, 0])).shape
+    (100, 2)
+    """
     if len(x) < 3:
         raise ValueError("an ellipse needs at least three points")
     values, vectors = np.linalg.eigh(np.cov(x, y))
@@ -78,10 +166,31 @@ def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
 def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
     """Return Hedges' g of two samples (a minus b, pooled SD) with its interval from the non-central t.
 
+    Parameters
+    ----------
+    a, b : ndarray of float, shape (n,) and (m,)
+        The samples.
+    confidence : float
+        Of the interval.
+
+    Returns
+    -------
+    Interval
+        In pooled standard deviations.
+
     Raises
     ------
     ValueError
         For fewer than two values on a side, or no spread at all.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> round(float(hedges(np.array([1.0, 2, 3]), np.array([0.0, 1, 2])).estimate), 9)
+    0.8
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     na, nb = a.size, b.size
@@ -114,6 +223,36 @@ def bootstrap_by_speaker(
     """Return the difference of two contexts' means (second minus first), resampling whole speakers.
 
     Tokens of one speaker are not independent; drawing speakers keeps them together.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns speaker, context and the formant.
+    formant : str
+        Which column.
+    contexts : (str, str)
+        From which to which.
+    rng : Generator
+        Source of randomness.
+    resamples : int
+        How many.
+
+    Returns
+    -------
+    Interval
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame(
+    ...     {"speaker": list("aabbcc"), "context": ["plain", "tt"] * 3, "F1": [500.0, 600, 520, 640, 500, 610]}
+    ... )
+    >>> round(bootstrap_by_speaker(table, "F1", ("plain", "tt"), np.random.default_rng(1)).estimate)
+    110
     """
     _by_speaker(table, ("context", formant))
     means = table.groupby(["speaker", "context"])[formant].mean().unstack("context")
@@ -128,10 +267,34 @@ def bootstrap_by_speaker(
 def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> pd.DataFrame:
     """Fit ``formant ~ context`` with a random intercept for each speaker (REML, statsmodels).
 
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns speaker, context and the formant.
+    formant : str
+        Which column.
+    reference : str
+        The context that the others are compared with.
+
     Returns
     -------
     pandas.DataFrame
         A row a context: estimate, low, high (Hz, 95 %), p.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import synthesis
+    >>> rng = np.random.default_rng(1)
+    >>> rows = [
+    ...     {"speaker": s, "context": c, "F1": 500 + 20 * s + shift + rng.normal(0, 5)}
+    ...     for s in range(5) for c, shift in (("plain", 0), ("tt", 100)) for _ in range(4)
+    ... ]
+    >>> bool(80 < mixed_model(pd.DataFrame(rows), "F1").iloc[-1, 0] < 120)  # doctest: +SKIP
+    True
     """
     import statsmodels.formula.api as smf
     from statsmodels.tools.sm_exceptions import ConvergenceWarning
