@@ -7,10 +7,26 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+__all__ = ["PARTS", "STUDIES", "Part", "chapters", "data", "is_root", "part", "root"]
+
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the book, as ``parts.toml`` has it."""
+    """One part of the book, as ``parts.toml`` has it.
+
+    Parameters
+    ----------
+    name : str
+        The part's name in every room.
+    title : str
+        The heading of its introduction.
+    question : str
+        What it asks, in one line.
+    ledger : bool
+        Whether it judges a paper's claims.
+    benchmark : str
+        The file in ``benchmarks/``, where it isn't named as the part.
+    """
 
     name: str
     title: str
@@ -59,7 +75,23 @@ def part(name: str) -> Part:
 
 
 def is_root(folder: Path) -> bool:
-    """Whether `folder` is a checkout of this book."""
+    """Tell whether a folder is a checkout of this book.
+
+    Parameters
+    ----------
+    folder : Path
+        Any folder.
+
+    Returns
+    -------
+    bool
+        Whether it holds data/, notebooks/ and pyproject.toml.
+
+    Examples
+    --------
+    >>> is_root(root())
+    True
+    """
     return (folder / "data").is_dir() and (folder / "notebooks").is_dir() and (folder / "pyproject.toml").is_file()
 
 
@@ -69,10 +101,20 @@ def root() -> Path:
     Looked for in the variable ``VOICEWIRE_ROOT``, then around this file (an editable install), then from the
     working directory upwards (Binder, where the package is installed apart from the notebooks).
 
+    Returns
+    -------
+    Path
+        An absolute path.
+
     Raises
     ------
     FileNotFoundError
         If none of the three is a checkout of the book.
+
+    Examples
+    --------
+    >>> (root() / "book" / "_toc.yml").is_file()
+    True
     """
     named = os.environ.get("VOICEWIRE_ROOT")
     if named:
@@ -97,12 +139,27 @@ def root() -> Path:
 def data(study: str) -> Path:
     """Return the folder of a study's published tables, claims and recordings.
 
+    Parameters
+    ----------
+    study : str
+        The part's name.
+
+    Returns
+    -------
+    Path
+        ``data/<study>`` of the checkout.
+
     Raises
     ------
     ValueError
         If `study` is not the name of a part.
     FileNotFoundError
         If the checkout, or the study's folder in it, is missing.
+
+    Examples
+    --------
+    >>> data("nfc").name
+    'nfc'
     """
     folder = root() / "data" / part(study).name
     if not folder.is_dir():
@@ -111,7 +168,25 @@ def data(study: str) -> Path:
 
 
 def chapters(study: str | None = None, base: Path | None = None) -> list[Path]:
-    """Return the chapter notebooks (``NN_name.ipynb``) of one part or of all, in the order of the book."""
+    """Return the chapter notebooks (``NN_name.ipynb``) of one part or of all, in the order of the book.
+
+    Parameters
+    ----------
+    study : str, optional
+        One part; all if left out.
+    base : Path, optional
+        The checkout; found by itself if left out.
+
+    Returns
+    -------
+    list of Path
+        Absolute paths; none for a part without chapters.
+
+    Examples
+    --------
+    >>> chapters("nfc")[0].name
+    '01_slow_link.ipynb'
+    """
     base = base or root()
     wanted = [study] if study else [part.name for part in PARTS]
     return [path for name in wanted for path in sorted((base / "notebooks" / name).glob("[0-9][0-9]_*.ipynb"))]

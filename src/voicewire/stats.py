@@ -76,7 +76,13 @@ class Interval:
 
 
 class Quartiles(NamedTuple):
-    """Lower quartile, median and upper quartile of a sample, in its own unit."""
+    """Lower quartile, median and upper quartile of a sample, in its own unit.
+
+    Parameters
+    ----------
+    lower, median, upper : float
+        The values below which 25, 50 and 75 % of the sample lie.
+    """
 
     lower: float
     median: float
@@ -102,6 +108,11 @@ def t_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
     ------
     ValueError
         If there are fewer than two samples, or one of them is not a finite number.
+
+    Examples
+    --------
+    >>> f"{t_interval([1.0, 2.0, 3.0]):.2f}"
+    '2.00 [-0.48, 4.48]'
     """
     from scipy import stats
 
@@ -142,11 +153,21 @@ def bootstrap_interval(
     confidence : float
         Coverage, between 0 and 1 exclusive.
 
+    Returns
+    -------
+    Interval
+        The statistic of the samples and its interval, in the statistic's unit.
+
     Raises
     ------
     ValueError
         If there are fewer than two samples, one of them is not finite, or the statistic does not give
         one number.
+
+    Examples
+    --------
+    >>> 2.0 in bootstrap_interval([1.0, 2.0, 3.0, 2.0], np.mean, np.random.default_rng(1))
+    True
     """
     from scipy import stats
 
@@ -185,10 +206,20 @@ def quartiles(samples: ArrayLike) -> Quartiles:
     samples : array_like, shape (n,)
         At least one finite number.
 
+    Returns
+    -------
+    Quartiles
+        In the unit of the samples.
+
     Raises
     ------
     ValueError
         If there is no sample, or one of them is not a finite number.
+
+    Examples
+    --------
+    >>> quartiles([1, 2, 3, 4, 5]).median
+    3.0
     """
     lower, median, upper = np.quantile(_samples(samples, at_least=1), [0.25, 0.5, 0.75])
     return Quartiles(float(lower), float(median), float(upper))

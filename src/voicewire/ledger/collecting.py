@@ -10,6 +10,8 @@ from voicewire.ledger.judging import Verdict
 from voicewire.ledger.loading import Claim, read, studies
 from voicewire.ledger.vocabulary import MIME, STALE, UNJUDGED, VERDICTS, Row, Score
 
+__all__ = ["problems", "scorecard", "shown"]
+
 
 def shown(base: Path, study: str) -> list[tuple[str, Row]]:
     """Return every row that a table shows in a study's notebooks, with the notebook's path.
@@ -25,6 +27,11 @@ def shown(base: Path, study: str) -> list[tuple[str, Row]]:
     -------
     list of (str, Row)
         In the order of the pages; a claim that is shown twice stands there twice.
+
+    Examples
+    --------
+    >>> shown(paths.root(), "nfc")[0][0]
+    'notebooks/nfc/03_reproduction.ipynb'
     """
     found = []
     for path in paths.chapters(study, base):

@@ -22,10 +22,26 @@ from voicewire.ledger.vocabulary import (
     Tolerance,
 )
 
+__all__ = ["Ledger", "Verdict", "load"]
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a claim came to: the claim, the finding, the verdict's name and why."""
+    """What a claim came to: the claim, the finding, the verdict's name and why.
+
+    Parameters
+    ----------
+    claim : Claim
+        What was judged.
+    verdict : str
+        One of `voicewire.claims.VERDICTS`.
+    reproduced : number, text, list or mapping
+        What was computed, as plain data in the claim's unit.
+    reason : str
+        The finding in words, and the most likely reason.
+    interval : tuple of float, optional
+        Ends of the interval behind a single number.
+    """
 
     claim: Claim
     verdict: str
@@ -34,7 +50,13 @@ class Verdict:
     interval: tuple[float, float] | None = None
 
     def row(self) -> Row:
-        """Return the verdict as plain data, one row of the scorecard."""
+        """Return the verdict as plain data, one row of the scorecard.
+
+        Returns
+        -------
+        Row
+            Numbers are rounded to six significant digits.
+        """
         claim = self.claim
         interval = [float(f"{end:.6g}") for end in self.interval] if self.interval else None
         return {
@@ -75,7 +97,7 @@ class Ledger:
     study: str
     claims: dict[str, Claim]
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    _anchored: set[str] = field(default_factory=set, repr=False)
+    _anchored: set[str] = field(default_factory=set, init=False, repr=False)
 
     def __getitem__(self, identifier: str) -> Claim:
         try:

@@ -16,10 +16,40 @@ import yaml
 from voicewire import paths
 from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Tolerance
 
+__all__ = ["Claim", "read", "studies"]
+
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper, as ``claims.yml`` has it; ``ledger/schema.json`` says what each field holds."""
+    """One statement of a paper, as ``claims.yml`` has it; ``ledger/schema.json`` says what each field may hold.
+
+    Parameters
+    ----------
+    id : str
+        ``<study>.<place>.<what>``, the claim's name for ever.
+    study : str
+        The study's name.
+    where : str
+        The place in the paper.
+    statement : str
+        What the paper says, in our words.
+    kind : str
+        ``value``, ``arithmetic``, ``ordering``, ``trend`` or ``identity``.
+    printed : number, text, list or mapping, optional
+        What the paper prints; nothing where it prints nothing.
+    unit : str
+        Of the numbers.
+    tolerance : mapping, optional
+        One of ``relative``, ``absolute``, ``at_least``, ``at_most``, ``between``.
+    tolerance_reason : str
+        Why it is what it is.
+    margin : float
+        The smallest difference that counts in an ordering, in `unit`.
+    needs : str
+        What it would take to test the claim; it is not judged then.
+    correction : mapping, optional
+        The misprint in words, and what the claim says once it is repaired.
+    """
 
     id: str
     study: str

@@ -10,6 +10,8 @@ import numpy as np
 
 from voicewire.ledger.vocabulary import MIME, VERDICTS, ClaimError, Plain, Row
 
+__all__ = ["Table", "plain", "sentence", "show", "show_html"]
+
 MANY = 8
 """With more values than this a claim's words name the farthest only; a table shows the rest on demand."""
 
@@ -107,7 +109,23 @@ def plain(value: object) -> Plain:
 
 
 def sentence(row: Row) -> str:
-    """Return a verdict as one line of text."""
+    """Return a verdict as one line of text.
+
+    Parameters
+    ----------
+    row : Row
+        The verdict as data.
+
+    Returns
+    -------
+    str
+        Sign, verdict, id and reason.
+
+    Examples
+    --------
+    >>> sentence({"verdict": "partly", "id": "nfc.x", "reason": "Half of it."})
+    '◐ partly: nfc.x: Half of it.'
+    """
     return f"{VERDICTS[row['verdict']]} {row['verdict']}: {row['id']}: {row['reason']}"
 
 

@@ -8,6 +8,7 @@ findings into verdicts. The scorecard page of the book explains the verdicts to 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -20,12 +21,26 @@ from voicewire.ledger.presentation import MANY, show
 from voicewire.ledger.vocabulary import ClaimError, Plain, Tolerance
 from voicewire.stats import Interval, t_interval
 
+__all__ = ["Finding", "band", "difference", "identity", "ordering", "trend", "value"]
+
 Holds = Literal["yes", "partly", "no"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out for one claim, before it is named a verdict."""
+    """What came out for one claim, before it is named a verdict.
+
+    Parameters
+    ----------
+    holds : str
+        ``yes``, ``partly`` or ``no``.
+    reproduced : number, text, list or mapping
+        What was computed, as plain data.
+    detail : str
+        One sentence that puts it beside the print.
+    interval : tuple of float, optional
+        Ends of the interval behind a single number.
+    """
 
     holds: Holds
     reproduced: Plain
@@ -226,7 +241,9 @@ def difference(low: object, high: object) -> tuple[float, float, float]:
         return gap, gap, gap
     if np.ptp(samples_low) == 0 and np.ptp(samples_high) == 0:
         return gap, gap, gap
-    interval = scipy_stats.ttest_ind(samples_high, samples_low, equal_var=False).confidence_interval(0.95)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # no spread on one side is no fault
+        interval = scipy_stats.ttest_ind(samples_high, samples_low, equal_var=False).confidence_interval(0.95)
     return gap, float(interval.low), float(interval.high)
 
 

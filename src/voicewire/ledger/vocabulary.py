@@ -5,6 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Required, TypeAlias, TypedDict
 
+__all__ = [
+    "CONTRADICTED",
+    "CORRECTED",
+    "MIME",
+    "NOT_REPRODUCED",
+    "NOT_TESTABLE",
+    "PARTLY",
+    "REPRODUCED",
+    "STALE",
+    "UNJUDGED",
+    "VERDICTS",
+    "ClaimError",
+    "Correction",
+    "Plain",
+    "Row",
+    "Score",
+    "Tolerance",
+]
+
 Plain: TypeAlias = "bool | int | float | str | Sequence[Plain] | Mapping[str, Plain] | None"
 """What JSON and YAML can hold."""
 
