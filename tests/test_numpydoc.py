@@ -25,7 +25,6 @@ CHECKS = {
     "PR04": "a parameter without a type",
     "PR07": "a parameter without a description",
     "RT01": "no Returns section",
-    "RT03": "what is returned isn't described",
     "YD01": "no Yields section",
     "EX01": "no example",
 }
@@ -33,8 +32,8 @@ CHECKS = {
 
 UNFINISHED = {
     *(part.name for part in paths.PARTS),
-    *("_code_cache", "_compiled", "audio", "checks", "course", "exercises", "figures", "foundations", "grading"),
-    *("grading_cli", "mqtt", "netsim", "publish", "slider", "sweep", "testbed"),
+    *("_code_cache", "_compiled", "_optional", "audio", "checks", "course", "exercises", "figures", "foundations"),
+    *("mqtt", "netsim", "publish", "slider", "sweep", "testbed"),
 }
 """Rooms whose docstrings are still being written; a room that leaves this set is held to `CHECKS` from then on."""
 
@@ -77,12 +76,19 @@ def faults(name: str, module: str) -> list[str]:
     """Return what a docstring lacks, by numpydoc's codes."""
     found = {code for code, _ in validate(name)["errors"]} & set(CHECKS)
     own = name.removeprefix(f"{module}.")
-    if "." in own or inspect.isclass(getattr(importlib.import_module(module), own)):
+    item = None if "." in own else getattr(importlib.import_module(module), own)
+    if inspect.isclass(item) and "Attributes\n" in (item.__doc__ or ""):
+        found.discard("PR01")  # numpydoc's other section for what a class holds
+    if item is None or inspect.isclass(item):
         found.discard("EX01")  # a class and its methods share the examples of the function that makes or uses them
     return sorted(found)
 
 
-FINISHED = [name for name in MODULES if room(name) not in UNFINISHED and not name.endswith((".cli", "__main__"))]
+FINISHED = [
+    name
+    for name in MODULES
+    if room(name) not in UNFINISHED and not name.endswith(("cli", "__main__")) and "._" not in name
+]
 
 
 @pytest.mark.parametrize("module", FINISHED)
