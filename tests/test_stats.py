@@ -78,7 +78,7 @@ def test_quartiles_are_type_seven():
         ([1.0, math.nan], "1 of 2 samples are not finite .*nan at index 1"),
         ([math.inf, 1.0, 2.0], "not finite .*inf at index 0"),
         ([[1.0, 2.0], [3.0, 4.0]], "one-dimensional"),
-        (["a", "b"], "must be numbers"),
+        (["a", "b"], "must be an array of numbers"),
     ],
 )
 def test_samples_that_mean_nothing_are_named(samples, message):

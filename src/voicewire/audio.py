@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
+
 __all__ = ["Player", "encode", "player"]
 
 FULL_SCALE = 32767
@@ -66,7 +68,7 @@ def player(samples: ArrayLike, rate: float, label: str) -> Player:
     """
     if not label.strip():
         raise ValueError("a player needs a label: say what is heard")
-    found = np.asarray(samples)
+    found = checks.plain("samples", samples, ValueError)
     return Player(encode(found, rate), label.strip(), len(found) / rate)
 
 
@@ -85,11 +87,11 @@ def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
     ValueError
         As for `player`, and for another number of bits.
     """
-    if bits not in (8, 16):
+    if not isinstance(bits, int) or bits not in (8, 16):
         raise ValueError(f"a sample has 8 or 16 bits here, not {bits}")
-    if not np.isfinite(rate) or rate <= 0 or rate != int(rate):
+    if not 0 < checks.number(nan=True, infinite=True)("rate", rate, ValueError) <= 10**6 or rate != int(rate):
         raise ValueError(f"rate must be a positive whole number of Hz, not {rate}")
-    sound = _sixteen_bits(np.asarray(samples))
+    sound = _sixteen_bits(checks.plain("samples", samples, ValueError))
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1 if sound.ndim == 1 else 2)

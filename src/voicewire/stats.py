@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
+
 __all__ = [
     "Interval",
     "Quartiles",
@@ -53,6 +55,8 @@ class Interval:
     n: int
 
     def __post_init__(self) -> None:
+        number = checks.number(nan=True, infinite=True, low=-np.inf)
+        checks.fields(self, estimate=number, low=number, high=number, n=checks.whole(1))
         if not all(np.isfinite([self.estimate, self.low, self.high])):
             raise ValueError(f"an interval needs finite numbers, got {self.estimate}, [{self.low}, {self.high}]")
         if self.low > self.high:
@@ -128,6 +132,7 @@ def t_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half, confidence, values.size)
 
 
+@checks.takes(statistic=checks.function, rng=checks.generator, resamples=checks.whole(0, 10**8))
 def bootstrap_interval(
     samples: ArrayLike,
     statistic: Callable[[NDArray[np.float64]], float],
@@ -256,6 +261,8 @@ def autocorrelation(x: ArrayLike) -> NDArray[np.float64]:
         raise ValueError("a constant series has no autocorrelation")
     n = d.size
     power = d @ d
+    if not 0 < power < np.inf:
+        raise ValueError("the series varies by less, or by more, than its squares can tell: scale it to about 1")
     return np.array([d[: n - k] @ d[k:] / power for k in range(n)])
 
 
@@ -299,10 +306,7 @@ def effective_size(x: ArrayLike) -> float:
 
 
 def _samples(samples: ArrayLike, at_least: int) -> NDArray[np.float64]:
-    try:
-        values = np.asarray(samples, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"samples must be numbers, got {type(samples).__name__}: {samples!r:.80}") from None
+    values = np.asarray(checks.array((0, 1, 2, 3), least=0, allow="nan inf")("samples", samples, ValueError))
     if values.ndim != 1:
         raise ValueError(f"samples must be one-dimensional (one number a run), got shape {values.shape}")
     if values.size < at_least:
@@ -317,5 +321,5 @@ def _samples(samples: ArrayLike, at_least: int) -> NDArray[np.float64]:
 
 
 def _check_confidence(confidence: float) -> None:
-    if not 0.0 < confidence < 1.0:
+    if not 0.0 < checks.number(nan=True, infinite=True)("confidence", confidence, ValueError) < 1.0:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence}: write 0.95 for 95 %")

@@ -44,7 +44,7 @@ def test_losses_give_bandwidths_and_the_gain_peaks_at_the_formants():
 
 @pytest.mark.parametrize("bad", [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [-1.0]), ([np.nan], [1.0])])
 def test_impossible_tubes(bad):
-    with pytest.raises(ValueError, match="areas and lengths"):
+    with pytest.raises(ValueError, match="^(areas|lengths) "):
         tube.resonances(*bad)
 
 

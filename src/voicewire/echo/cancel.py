@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
+from voicewire import checks
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.measures import erle
 from voicewire.echo.samples import SignalError, stereo
@@ -51,6 +52,7 @@ class Cancelled:
     rate: int
     microphone: NDArray[np.float64]
 
+    @checks.takes(start=checks.number(0.0), stop=checks.maybe(checks.number(0.0)))
     def erle(self, start: float = 0.0, stop: float | None = None) -> float:
         """Echo return loss enhancement in dB from `start` to `stop` (s).
 
@@ -64,6 +66,8 @@ class Cancelled:
         float
             dB.
         """
+        if stop is not None and stop <= start:
+            raise ValueError(f"stop is {stop:g} s, not after start, {start:g} s")
         span = slice(round(start * self.rate), None if stop is None else round(stop * self.rate))
         return erle(self.microphone[span], self.residual[span])
 
@@ -85,6 +89,10 @@ class Cancelled:
         )
 
 
+@checks.takes(
+    error=SignalError, rate=checks.whole(100, 10**6), length=checks.whole(1, 2**14), memory=checks.positive,
+    passes=checks.whole(1, 1000), watch=checks.maybe(checks.function),
+)  # fmt: skip
 def cancel(
     far: ArrayLike, microphone: ArrayLike, rate: int, *, length: int = 512, memory: float = 64.0, passes: int = 3,
     watch: Callable[[Cancelled], object] | None = None, progress: bool = False,
@@ -152,7 +160,7 @@ def cancel(
 
 
 def _channels(samples: ArrayLike, name: str) -> NDArray[np.float64]:
-    found = np.asarray(samples, np.float64)
+    found = np.asarray(checks.array((0, 1, 2, 3), least=0, allow="nan inf")(name, samples, SignalError))
     if found.ndim != 2 or found.shape[1] != 2:
         raise SignalError(f"{name} must have two channels, shape (n, 2); it has shape {found.shape}")
     if not np.isfinite(found).all():

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from voicewire.echo.samples import pair
+from voicewire import checks
+from voicewire.echo.samples import SignalError, pair
 
 __all__ = ["AdaptiveFilter"]
 
@@ -35,7 +36,7 @@ class AdaptiveFilter(ABC):
     """
 
     def __init__(self, length: int, dtype: DTypeLike = np.float64) -> None:
-        self.length = whole("length", length, 1)
+        self.length = whole("length", length, 1, 2**14)
         self.dtype = np.dtype(dtype)
         if self.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ValueError(f"dtype must be float32 or float64, not {self.dtype}")
@@ -61,6 +62,7 @@ class AdaptiveFilter(ABC):
         far, microphone = pair(x, d, self.dtype)
         return self._run(far, microphone)
 
+    @checks.takes(error=SignalError, x_n=checks.complex_number, d_n=checks.complex_number)
     def update(self, x_n: complex, d_n: complex) -> complex:
         """Adapt by one sample; returns its a priori error.
 
@@ -117,6 +119,8 @@ class AdaptiveFilter(ABC):
             If the state belongs to another kind of filter, another length or another type.
         """
         own = self._arrays()
+        if not isinstance(state, dict) or not all(isinstance(array, np.ndarray) for array in state.values()):
+            raise ValueError("state must be what `save` gave: a dict of arrays")
         if set(own) != set(state) or any(
             own[name].shape != state[name].shape or own[name].dtype != state[name].dtype for name in own
         ):
@@ -128,16 +132,9 @@ class AdaptiveFilter(ABC):
 
 def whole(name: str, value: int, least: int, most: int | None = None) -> int:
     """Check a whole-number parameter."""
-    number = int(value)
-    if number != value or number < least or (most is not None and number > most):
-        span = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {span}, not {value}")
-    return number
+    return int(checks.whole(least, checks.MOST if most is None else most)(name, value, ValueError))
 
 
 def positive(name: str, value: float, most: float = np.inf) -> float:
     """Check a positive parameter."""
-    number = float(value)
-    if not 0 < number < np.inf or number > most:
-        raise ValueError(f"{name} must be positive{'' if most == np.inf else f' and at most {most:g}'}, not {value}")
-    return number
+    return float(checks.number(above=0.0, high=min(most, checks.LARGEST))(name, value, ValueError))

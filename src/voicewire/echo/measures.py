@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.echo.family import AdaptiveFilter
 from voicewire.echo.scene import Signals
 
@@ -26,6 +27,7 @@ __all__ = [
 Real = NDArray[np.float64]
 
 
+@checks.takes(same=("taps", "truth"), taps=checks.array(kind="complex"), truth=checks.array(kind="complex"))
 def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
     """Normalised misalignment in dB, equation (16).
 
@@ -50,6 +52,8 @@ def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
     -3.01
     """
     g, true = np.asarray(taps, complex), np.asarray(truth, complex)
+    if not true.any():
+        raise ValueError("truth is zero throughout: a misalignment is relative to paths that carry an echo")
     wrong = float(np.linalg.norm(true - g))
     return 20 * math.log10(max(wrong, 1e-300) / float(np.linalg.norm(true)))
 
@@ -65,7 +69,7 @@ def erle(d: ArrayLike, e: ArrayLike) -> float:
     Returns
     -------
     float
-        10 log10 of the ratio of their powers, in dB; infinite if nothing is left, 0 if there was nothing.
+        10 log10 of the ratio of their powers, in dB; infinite if nothing is left.
 
     Notes
     -----
@@ -76,10 +80,18 @@ def erle(d: ArrayLike, e: ArrayLike) -> float:
     >>> erle([2, 2j], [0.2, 0.2j])
     20.0
     """
-    before, after = np.mean(np.abs(np.asarray(d)) ** 2), np.mean(np.abs(np.asarray(e)) ** 2)
-    if after == 0:
-        return math.inf if before > 0 else 0.0
-    return 10 * math.log10(before / after) if before > 0 else 0.0
+    whole = [checks.plain(*pair, ValueError).dtype.kind in "iu" for pair in (("d", d), ("e", e))]
+    rule = checks.array((1, 2), kind="complex")
+    before, after = rule("d", d, ValueError), rule("e", e, ValueError)
+    if before.shape != after.shape:
+        raise ValueError(f"d has shape {before.shape} and e {after.shape}: cut both to the same span of time")
+    if whole[0] != whole[1]:
+        raise ValueError("d and e have different full scales, whole numbers and floats: bring both to full scale 1")
+    if not before.any():
+        raise ValueError("d is silent: without an echo there is no echo return loss; take a span in which it is heard")
+    if not after.any():
+        return math.inf
+    return float(10 * np.log10(np.mean(np.abs(before) ** 2) / np.mean(np.abs(after) ** 2)))
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ class Curve:
     samples: NDArray[np.int64]
     decibels: Real
 
+    @checks.takes(change_at=checks.whole(), level=checks.number())
     def tracking_time(self, change_at: int, level: float) -> float:
         """Samples from the change until the misalignment is first at or below level; infinite if never.
 
@@ -125,6 +138,7 @@ class Curve:
         hit = np.flatnonzero(late & (self.decibels <= level))
         return float(self.samples[hit[0]] - change_at) if hit.size else math.inf
 
+    @checks.takes(start=checks.whole(), stop=checks.whole())
     def steady(self, start: int, stop: int) -> float:
         """Mean misalignment in dB over start < n <= stop (mean of the power, then in dB).
 
@@ -149,6 +163,7 @@ class Curve:
         return float(10 * np.log10(np.mean(10 ** (self.decibels[chosen] / 10))))
 
 
+@checks.takes(filter_=checks.a(AdaptiveFilter), signals=checks.a(Signals), every=checks.whole(1))
 def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curve:
     """Run a filter over a scene and note its misalignment every so many samples.
 
@@ -177,6 +192,8 @@ def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curv
     >>> curve.samples.tolist(), bool(curve.decibels[-1] < -5)
     ([1000, 2000], True)
     """
+    if every > signals.x.size:
+        raise ValueError(f"every is {every}: the scene has only {signals.x.size} samples")
     ends = np.arange(every, signals.x.size + 1, every)
     decibels = np.empty(ends.size)
     for i, end in enumerate(ends):
@@ -185,6 +202,7 @@ def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curv
     return Curve(ends, decibels)
 
 
+@checks.takes(length=checks.whole(1), memory=checks.positive, reuse=checks.whole(1), level=checks.number(-1e4, 0.0))
 def expected_tracking(length: int, memory: float, reuse: int, level: float = -20.0) -> float:
     """Samples to come down to `level` dB after all signs change: 2 exp(-N_it n/(K L)), so 2.996 K L/N_it for -20 dB.
 
@@ -216,6 +234,7 @@ def expected_tracking(length: int, memory: float, reuse: int, level: float = -20
     return memory * length / reuse * (math.log(2) - level * math.log(10) / 20)
 
 
+@checks.takes(reuse=checks.whole(1))
 def expected_rise(reuse: int) -> float:
     """Rise of the floor in dB that N_it-fold shorter memory brings: 10 log10 N_it.
 
@@ -266,6 +285,7 @@ class Operations:
     comparisons: int
 
 
+@checks.takes(length=checks.whole(1), reuse=checks.whole(1), updates=checks.whole(1))
 def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
     """Most operations per sample of WL-DR-RLS-DCD (Table II), all N_u updates done.
 
@@ -310,6 +330,7 @@ def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
     )
 
 
+@checks.takes(length=checks.whole(1))
 def woodbury_operations(length: int) -> Operations:
     """Operations per sample of complex WL-RLS by Woodbury's identity, lower triangle only (4 real products each).
 
@@ -341,6 +362,7 @@ def woodbury_operations(length: int) -> Operations:
     )
 
 
+@checks.takes(length=checks.whole(1))
 def nlms_operations(length: int) -> Operations:
     """Operations per sample of WL-NLMS on four reals a delay.
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
+
 __all__ = ["Responses", "complex_taps", "echo", "responses"]
 
 Real = NDArray[np.float64]
@@ -37,6 +39,17 @@ class Responses(NamedTuple):
     RR: Real
 
 
+def _four(paths: Responses) -> list[Real]:
+    """The four responses as float64, equally long."""
+    if not isinstance(paths, tuple) or len(paths) != 4:
+        raise ValueError("four echo paths are needed, as Responses(LL, LR, RL, RR)")
+    rule = checks.array()
+    four = [rule(name, path, ValueError) for name, path in zip(Responses._fields, paths, strict=True)]
+    if len({path.size for path in four}) != 1:
+        raise ValueError(f"the echo paths have {', '.join(str(p.size) for p in four)} taps: they must be equally long")
+    return four
+
+
 def complex_taps(responses: Responses) -> Complex:
     """The 2L interleaved complex taps of four echo paths: y = g^H x~, equation (7).
 
@@ -62,13 +75,14 @@ def complex_taps(responses: Responses) -> Complex:
     >>> complex_taps(Responses(LL=direct, LR=none, RL=none, RR=direct)).real.tolist()
     [1.0, 0.0]
     """
-    LL, LR, RL, RR = (np.asarray(response, float) for response in responses)
+    LL, LR, RL, RR = _four(responses)
     taps = np.empty(2 * LL.size, complex)
     taps[0::2] = np.conj((LL + RR) + 1j * (LR - RL)) / 2
     taps[1::2] = np.conj((LL - RR) + 1j * (LR + RL)) / 2
     return taps
 
 
+@checks.takes(taps=checks.array(kind="complex", least=2))
 def responses(taps: ArrayLike) -> Responses:
     """The four real echo paths of 2L complex taps: the inverse of `complex_taps`.
 
@@ -103,6 +117,7 @@ def responses(taps: ArrayLike) -> Responses:
     return Responses((even + odd).real, (even + odd).imag, (odd - even).imag, (even - odd).real)
 
 
+@checks.takes(x=checks.array(kind="complex"))
 def echo(paths: Responses, x: Complex) -> Complex:
     """The echo that both microphones pick up, equations (1), (2) and (6).
 
@@ -130,6 +145,7 @@ def echo(paths: Responses, x: Complex) -> Complex:
     """
     from scipy.signal import fftconvolve
 
+    paths = Responses(*_four(paths))
     n = x.size
     left, right = x.real, x.imag
     out = np.empty(n, complex)

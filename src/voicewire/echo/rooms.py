@@ -8,12 +8,19 @@ from scipy.signal import lfilter
 
 __all__ = ["decaying", "image_source", "room_response"]
 
+from voicewire import checks
+
 SPEED_OF_SOUND = 343.0
 """In m/s, at 20 degrees Celsius."""
 
+_POINT = checks.array(low=1e-3, high=1e3)
 _HALF_SINC = 20  # samples on each side of an arrival
 
 
+@checks.takes(
+    length=checks.whole(1, 10**6), rate=checks.number(100.0, 1e6), size=_POINT, source=_POINT, microphone=_POINT,
+    reflection=checks.number(0.0, below=1.0),
+)  # fmt: skip
 def image_source(
     length: int,
     rate: float,
@@ -57,6 +64,8 @@ def image_source(
     >>> int(np.argmax(np.abs(room)))
     70
     """
+    if not {len(size), len(source), len(microphone)} == {3}:  # type: ignore[arg-type]
+        raise ValueError("size, source and microphone have three coordinates each, in m")
     room, start, end = (np.asarray(a, float) for a in (size, source, microphone))
     if ((start <= 0) | (start >= room) | (end <= 0) | (end >= room)).any():
         raise ValueError("source and microphone must lie inside the room")
@@ -78,6 +87,7 @@ def image_source(
     return np.asarray(lfilter([1.0, -1.0], [1.0, -0.8], response))[_HALF_SINC : _HALF_SINC + length]
 
 
+@checks.takes(length=checks.whole(1, 10**6), rng=checks.generator, decay=checks.maybe(checks.number(0.01, 1e9)))
 def decaying(length: int, rng: np.random.Generator, decay: float | None = None) -> NDArray[np.float64]:
     """A Gaussian impulse response that decays exponentially, of energy 1.
 
@@ -108,6 +118,7 @@ def decaying(length: int, rng: np.random.Generator, decay: float | None = None) 
     return response / np.linalg.norm(response)
 
 
+@checks.takes(length=checks.whole(1, 10**6), rate=checks.number(100.0, 1e6), rng=checks.generator)
 def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
     """A response of a small office with source and microphone at random places, of energy 1, direct sound first.
 

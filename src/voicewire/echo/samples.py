@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
+
 __all__ = ["SignalError", "stereo"]
 
 _SMALLEST = 1e-15  # below this, squares of samples leave float32
@@ -55,12 +57,21 @@ def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
     >>> stereo([1, 2], [3, 4]).tolist()
     [(1+3j), (2+4j)]
     """
-    a, b = np.asarray(left), np.asarray(right)
+    rule = checks.array((0, 1, 2, 3), least=0)
+    a, b = rule("the left channel", left, SignalError), rule("the right channel", right, SignalError)
     if a.ndim != 1 or a.shape != b.shape:
         raise SignalError(f"two channels of equal length are needed, these have shapes {a.shape} and {b.shape}")
-    if np.iscomplexobj(a) or np.iscomplexobj(b):
-        raise SignalError("the channels must be real: each is one loudspeaker or one microphone")
-    return a + 1j * b
+    return np.asarray(a + 1j * b)
+
+
+def _plain(x: ArrayLike, name: str) -> NDArray[Any]:
+    """An array of numbers, of whatever type, or one clear error."""
+    a = checks.plain(name, x, SignalError)
+    if a.dtype == object:
+        a = checks.array((0, 1, 2, 3), least=0, kind="complex", allow="nan inf")(name, x, SignalError)
+    if a.dtype.kind not in "iufcb":
+        raise SignalError(f"{name} must be an array of complex samples, not of {a.dtype}")
+    return a
 
 
 def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -85,7 +96,7 @@ def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     SignalError
         Real samples (mono), wrong shape, NaN, infinity, or magnitudes whose squares overflow.
     """
-    a = np.asarray(x)
+    a = _plain(x, name)
     if a.ndim != 1:
         raise SignalError(f"{name} must be one-dimensional, it has shape {a.shape}: use stereo(left, right)")
     if a.size and not np.iscomplexobj(a):
@@ -94,7 +105,7 @@ def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
         n = int(np.flatnonzero(~np.isfinite(a))[0])
         raise SignalError(f"{name} is not finite at sample {n}: cut or repair the recording there")
     limit = 1e12 if dtype.itemsize == 4 else 1e100
-    if a.size and max(np.abs(a.real).max(), np.abs(a.imag).max()) > limit:
+    if a.size and max(float(np.abs(a.real).max()), float(np.abs(a.imag).max())) > limit:
         raise SignalError(f"{name} exceeds {limit:g}: scale the samples to about 1, else their squares overflow")
     parts = a.astype(np.complex128 if dtype.itemsize == 8 else np.complex64, copy=True)
     flat = parts.view(parts.real.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve, lfilter
 
+from voicewire import checks
 from voicewire.echo import paper
 from voicewire.echo.model import Responses, complex_taps, echo
 from voicewire.echo.rooms import decaying, room_response
@@ -21,6 +22,7 @@ Change = Literal["none", "sign", "swap", "drift"]
 Family = Literal["decaying", "room"]
 
 
+@checks.takes(x=checks.array(kind="complex"), amount=checks.number(-10.0, 10.0))
 def predistort(x: Complex, amount: float) -> Complex:
     """The half-wave rectifier, equations (14) and (15): left gains its positive half, right its negative one.
 
@@ -51,6 +53,7 @@ def predistort(x: Complex, amount: float) -> Complex:
     return out
 
 
+@checks.takes(paths=checks.a(Responses), change=checks.one_of("none", "sign", "swap", "drift"), rng=checks.generator)
 def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Responses:
     """The echo paths after the change.
 
@@ -135,6 +138,7 @@ class Signals:
     change_at: int
     drift: bool
 
+    @checks.takes(n=checks.whole())
     def truth(self, n: int) -> Complex:
         """The true complex taps at sample n.
 
@@ -154,6 +158,18 @@ class Signals:
             return new
         share = (n - self.change_at) / max(self.x.size - self.change_at, 1)
         return (1 - share) * old + share * new
+
+
+def _source(name: str, value: object, error: type[ValueError]) -> str | Real:
+    """The name of a kind of noise, or a recording that is not silent (a rule)."""
+    if isinstance(value, str):
+        if value not in ("ar1", "white"):
+            raise error(f"unknown source {value!r}: ar1, white, or an array of samples")
+        return value
+    found: Real = checks.array()(name, value, error)
+    if not np.ptp(found) > 0:
+        raise error(f"{name} is silent, or constant: a far end of power 1 cannot be made of it")
+    return found
 
 
 @dataclass(frozen=True)
@@ -206,6 +222,20 @@ class Scene:
     snr: float = paper.SNR_DB
     double_talk: tuple[int, int] | None = None
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, length=checks.whole(1, 2**14), samples=checks.whole(0, 10**8), seed=checks.seed, source=_source,
+            predistortion=checks.number(-10.0, 10.0), change=checks.one_of("none", "sign", "swap", "drift"),
+            change_at=checks.whole(0, 10**8), family=checks.one_of("decaying", "room"),
+            far_length=checks.maybe(checks.whole(1, 2**14)), snr=checks.number(-300.0, 300.0),
+            double_talk=checks.maybe(checks.each(checks.whole(0, 10**8), least=2)),
+        )  # fmt: skip
+        end = self.source.size if isinstance(self.source, np.ndarray) else self.samples
+        if end < 1:
+            raise ValueError("samples is 0: a scene without a recording needs at least one")
+        if self.double_talk is not None and not 0 <= self.double_talk[0] < self.double_talk[1] <= end:
+            raise ValueError(f"double talk must begin before it ends, within {end} samples, not {self.double_talk}")
+
     def signals(self) -> Signals:
         """Draw the scene: both channels of the far end have power 1 before the pre-distortion.
 
@@ -252,15 +282,11 @@ class Scene:
 
     def _source(self, rng: np.random.Generator) -> Real:
         if isinstance(self.source, np.ndarray):
-            if self.source.ndim != 1 or self.source.size == 0:
-                raise ValueError("a recorded source must be a one-dimensional array of samples")
             return self.source
         noise = rng.standard_normal(self.samples)
         if self.source == "ar1":
             return np.asarray(lfilter([1.0], [1.0, -paper.AR_POLE], noise))
-        if self.source == "white":
-            return noise
-        raise ValueError(f"unknown source {self.source!r}: ar1, white, or an array of samples")
+        return noise
 
     def _responses(self, length: int, number: int, rng: np.random.Generator, decay: float) -> list[Real]:
         if self.family == "room":

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import paths
+from voicewire import checks, paths
 from voicewire.echo import paper
 
 __all__ = ["SENTENCES", "talk", "utterances"]
@@ -93,6 +93,7 @@ def utterances() -> list[NDArray[np.float64]]:
     return [piece for piece in np.split(speech, cuts) if np.abs(piece).max() > 0.05]
 
 
+@checks.takes(seconds=checks.number(1e-3, 7200.0), seed=checks.seed)
 def talk(seconds: float, seed: int) -> NDArray[np.float64]:
     """Speech of both voices in turn, of the length asked for, with a faint room noise in the pauses.
 

@@ -5,6 +5,7 @@ A query goes to n subscribers, and the publisher wants to know that each has it.
 
 from __future__ import annotations
 
+from voicewire import checks
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
 
@@ -20,6 +21,7 @@ LABELS = {
 }
 
 
+@checks.takes(reading=checks.one_of(*READINGS), n=checks.whole(1))
 def messages(reading: str, n: int) -> int:
     """Return the packets of one confirmed query to `n` subscribers, on all connections together.
 
@@ -39,12 +41,14 @@ def messages(reading: str, n: int) -> int:
     return 4 + {"mqtt-2": 12, "mqtt-0": 6}.get(reading, 4) * n
 
 
+@checks.takes(reading=checks.one_of(*READINGS), n=checks.whole(1))
 def received(reading: str, n: int) -> int:
     """Return the packets that the publisher receives for one confirmed query: 2 + 2n, 2 + n, or 2."""
     _check(reading, n)
     return 2 + {"mqtt-2": 2, "mqtt-0": 1}.get(reading, 0) * n
 
 
+@checks.takes(reading=checks.one_of(*READINGS), n=checks.whole(1))
 def sent(reading: str, n: int) -> int:
     """Return the packets that the publisher sends for one confirmed query: 2 + 2n, or 2."""
     _check(reading, n)
@@ -58,6 +62,7 @@ def _check(reading: str, n: int) -> None:
         raise ValueError(f"{n} subscribers; at least 1 is needed")
 
 
+@checks.takes(reading=checks.one_of(*READINGS), n=checks.whole(1))
 def with_subscriptions(reading: str, n: int, count_suback: bool = False) -> int:
     """Return `messages` plus the SUBSCRIBE packets that the paper counts, and perhaps their SUBACKs.
 
@@ -67,6 +72,7 @@ def with_subscriptions(reading: str, n: int, count_suback: bool = False) -> int:
     return messages(reading, n) + subscriptions * (2 if count_suback else 1)
 
 
+@checks.takes(qos=checks.whole(0, 3), ids=checks.whole(0, 16_382))
 def publish_size(qos: int, ids: int = 0) -> int:
     """Return the bytes of the paper's PUBLISH on the wire, with `ids` subscriber ids of one character each."""
     names = tuple(chr(0x30 + i % 10) for i in range(ids))
@@ -77,6 +83,7 @@ def publish_size(qos: int, ids: int = 0) -> int:
     return len(p.encode(packet))
 
 
+@checks.takes(size=checks.whole(2, 268_435_460))
 def papers_count(size: int) -> int:
     """Return what the paper counts for a packet of `size` bytes: 1 + Remaining Length."""
     return size - (1 if size <= 129 else 2)

@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire._compiled import vectorize
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.errors import NetsimError
@@ -74,6 +75,9 @@ def _inverse(x: float, s: float, rtt: float) -> float:
     return inverse(x, s, rtt)
 
 
+_POSITIVE = checks.array((0, 1, 2), least=0, low=1e-12, high=1e18)
+
+
 def _positive(value: ArrayLike, what: str) -> NDArray[np.float64]:
     array = np.asarray(value, dtype=float)
     if not np.all(np.isfinite(array)) or np.any(array <= 0):
@@ -81,6 +85,7 @@ def _positive(value: ArrayLike, what: str) -> NDArray[np.float64]:
     return array
 
 
+@checks.takes(error=NetsimError, together=("s", "rtt", "p"), s=_POSITIVE, rtt=_POSITIVE, p=_POSITIVE)
 def rate(s: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     """TCP-friendly rate in bytes/s (RFC 3448 section 3.1; the thesis, section 2.2.1, with b = 1, T0 = 4 RTT).
 
@@ -101,6 +106,7 @@ def rate(s: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     return np.asarray(_rate(_positive(s, "the segment size"), _positive(rtt, "the round-trip time"), loss))
 
 
+@checks.takes(error=NetsimError, together=("x", "s", "rtt"), x=_POSITIVE, s=_POSITIVE, rtt=_POSITIVE)
 def loss_rate(x: ArrayLike, s: ArrayLike, rtt: ArrayLike) -> NDArray[np.float64]:
     """Loss event rate that gives the rate `x` (bytes/s): what seeds the first loss interval, RFC 3448 6.3.1."""
     return np.asarray(
@@ -108,12 +114,14 @@ def loss_rate(x: ArrayLike, s: ArrayLike, rtt: ArrayLike) -> NDArray[np.float64]
     )
 
 
+@checks.takes(error=NetsimError, together=("s_true", "rtt", "p"), s_true=_POSITIVE, rtt=_POSITIVE, p=_POSITIVE)
 def small_packet_rate(s_true: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     """TFRC-SP: the rate of 1460-byte segments, less the share of the headers (RFC 4828 sections 3 and 4.2)."""
     size = _positive(s_true, "the packet size")
     return rate(NOMINAL_SEGMENT, rtt, p) * size / (size + HEADER)
 
 
+@checks.takes(error=NetsimError, intervals=checks.array(least=2))
 def average_interval(intervals: ArrayLike) -> float:
     """Average loss interval in packets; `intervals[0]` is the one still open (RFC 3448 section 5.4).
 
@@ -128,6 +136,9 @@ def average_interval(intervals: ArrayLike) -> float:
     return float(mean_interval(array, array.size - 1))
 
 
+@checks.takes(
+    error=NetsimError, packet_drop_rate=_POSITIVE, segment=checks.whole(1, 65_000), rtt=checks.number(1e-9, 1e6),
+)  # fmt: skip
 def rfc4828_table(packet_drop_rate: ArrayLike, segment: int, rtt: float = 0.1) -> NDArray[np.float64]:
     """Table 1 of RFC 4828: kilobytes per second, headers of 40 bytes included, to its two printed digits.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from voicewire import checks
 from voicewire.netsim.errors import NetsimError
 
 __all__ = ["Bottleneck", "Path", "Red"]
@@ -18,14 +19,18 @@ def number(value: float, what: str, low: float, high: float = math.inf) -> float
     NetsimError
         for anything else.
     """
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise NetsimError(f"{what} must be a number, not {value!r}") from None
-    if not math.isfinite(number) or not low <= number <= high:
-        top = "" if high == math.inf else f" and at most {high:g}"
-        raise NetsimError(f"{what} must be at least {low:g}{top}, not {number:g}")
-    return number
+    return float(checks.number(low, min(high, checks.LARGEST))(what, value, NetsimError))
+
+
+def whole(value: int, what: str, low: int, high: int = checks.MOST) -> int:
+    """Return the value if it is a whole number within [low, high], else say what would do.
+
+    Raises
+    ------
+    NetsimError
+        for anything else.
+    """
+    return int(checks.whole(low, high)(what, value, NetsimError))
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Path:
         if self.loss_back is not None:
             number(self.loss_back, "the loss on the way back, a probability,", 0, 1)
         if self.burst is not None:
-            if len(self.burst) != 3:
+            if not isinstance(self.burst, tuple | list) or len(self.burst) != 3:
                 raise NetsimError("burst losses need three probabilities: into the bad state, out of it, loss in it")
             for value in self.burst:
                 number(value, "a probability of the burst losses", 0, 1)
@@ -79,8 +84,8 @@ class Red:
     ecn: bool = False
 
     def __post_init__(self) -> None:
-        number(self.low, "RED's lower level", 0)
-        number(self.high, "RED's upper level", 0)
+        number(self.low, "RED's lower level", 0, 1e9)
+        number(self.high, "RED's upper level", 0, 1e9)
         if self.high <= self.low:
             raise NetsimError("RED's upper level must lie above the lower one")
         number(self.max_p, "RED's probability", 0, 1)
@@ -103,5 +108,6 @@ class Bottleneck:
     red: Red | None = None
 
     def __post_init__(self) -> None:
-        number(self.kbit_s, "the rate in kbit/s", 0.001)
-        number(self.packets, "the queue's length in packets", 1, 1_000_000)
+        number(self.kbit_s, "the rate in kbit/s", 0.001, 1e9)
+        whole(self.packets, "the queue's length in packets", 1, 1_000_000)
+        checks.fields(self, NetsimError, red=checks.maybe(checks.a(Red)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from voicewire import checks
 from voicewire.netsim import records
 from voicewire.netsim.errors import NetsimError
-from voicewire.netsim.links import number
+from voicewire.netsim.links import number, whole
 
 __all__ = ["Ccid2", "Sender", "Tcp", "Tfrc", "Udp", "initial_window"]
 
@@ -19,6 +20,7 @@ _X_RECV = {
 }
 
 
+@checks.takes(error=NetsimError, rfc=checks.one_of(2581, 3390))
 def initial_window(mss: float, rfc: int = 3390) -> float:
     """Initial (and restart) window in bytes: RFC 2581: 2 MSS; RFC 3390: min(4 MSS, max(2 MSS, 4380)).
 
@@ -27,7 +29,7 @@ def initial_window(mss: float, rfc: int = 3390) -> float:
     NetsimError
         for a segment size below one byte, or an RFC that is neither.
     """
-    size = number(mss, "the segment size in bytes", 1)
+    size = number(mss, "the segment size in bytes", 1, 1e9)
     if rfc == 2581:
         return 2.0 * size
     if rfc == 3390:
@@ -66,13 +68,20 @@ class Tcp:
     window: int = 65535
     ecn: bool = False
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, NetsimError, mss=checks.whole(1, 65_000), rfc=checks.one_of(2581, 3390),
+            rto_min=checks.number(0.001, 1e4), ack_every=checks.whole(1, 10_000), ack_delay_ms=checks.number(0.0, 1e7),
+            window=checks.whole(1, 1 << 30),
+        )  # fmt: skip
+
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         f["kind"] = records.TCP
-        f["mss"] = int(number(self.mss, "the segment size in bytes", 1))
+        f["mss"] = whole(self.mss, "the segment size in bytes", 1)
         f["initial_window"] = initial_window(self.mss, self.rfc)
         f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
-        f["ack_every"] = int(number(self.ack_every, "segments for one acknowledgement", 1))
+        f["ack_every"] = whole(self.ack_every, "segments for one acknowledgement", 1)
         f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
         f["window_limit"] = number(self.window, "the receiver's window in bytes", self.mss)
         f["ecn"] = self.ecn
@@ -112,6 +121,14 @@ class Tfrc:
     idle_packets: float = 4.0
     ecn: bool = False
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, NetsimError, restart=checks.number(1.0, 1e6), floor_packets=checks.number(0.0, 1e6),
+            buffer=checks.whole(1, records.QUEUE), credit_ms=checks.number(0.0, 1e7), x_recv=checks.one_of(*_X_RECV),
+            first_interval=checks.one_of("x_recv", "counted"), initial_packets=checks.number(0.01, 1e6),
+            idle_packets=checks.number(0.0, 1e6),
+        )  # fmt: skip
+
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         if self.x_recv not in _X_RECV:
@@ -123,7 +140,7 @@ class Tfrc:
         f["restart_factor"] = number(self.restart, "the restart factor", 1)
         f["floor_packets"] = number(self.floor_packets, "the floor in packets per RTT", 0)
         f["modern"] = self.modern
-        f["buffer"] = int(number(self.buffer, "the send buffer in packets", 1, records.QUEUE))
+        f["buffer"] = whole(self.buffer, "the send buffer in packets", 1, records.QUEUE)
         f["drop_oldest"] = self.drop_oldest
         f["credit"] = round(number(self.credit_ms, "the credit in milliseconds", 0) * 1e6)
         f["min_interval"] = 10_000_000 if self.small else 0  # RFC 4828 section 4.3: 10 ms
@@ -152,17 +169,24 @@ class Ccid2:
     rto_min: float = 1.0
     ecn: bool = False
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, NetsimError, buffer=checks.whole(1, records.QUEUE), ack_every=checks.whole(1, 10_000),
+            ack_delay_ms=checks.number(0.0, 1e7), rto_min=checks.number(0.001, 1e4),
+        )  # fmt: skip
+
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         f["kind"] = records.CCID2
         payload = float(f["payload"])
         f["initial_window"] = initial_window(payload) // payload  # RFC 4341 section 5, in packets
-        f["buffer"] = int(number(self.buffer, "the send buffer in packets", 1, records.QUEUE))
+        f["buffer"] = whole(self.buffer, "the send buffer in packets", 1, records.QUEUE)
         f["drop_oldest"] = self.drop_oldest
-        f["ack_every"] = int(number(self.ack_every, "packets for one acknowledgement", 1))
+        f["ack_every"] = whole(self.ack_every, "packets for one acknowledgement", 1)
         f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
         f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
         f["ecn"] = self.ecn
 
 
 Sender = Udp | Tcp | Tfrc | Ccid2
+SENDERS = (Udp, Tcp, Tfrc, Ccid2)

@@ -13,10 +13,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.netsim import engine, records
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number
-from voicewire.netsim.senders import Sender
+from voicewire.netsim.senders import SENDERS, Sender
 
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
@@ -41,6 +42,13 @@ class Flow:
     sender: Sender
     path: Path
     header: int = 40
+
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, NetsimError, payload=checks.whole(1, 65_000), sender=checks.a(*SENDERS), path=checks.a(Path),
+            header=checks.whole(0, 65_000),
+        )  # fmt: skip
+        object.__setattr__(self, "frames", _frames(self.frames))
 
 
 @dataclass(frozen=True)
@@ -82,18 +90,26 @@ class Result:
     longest_queue: int
 
 
+@checks.takes(error=NetsimError, segments=checks.whole(1, 10**7), start_ns=checks.whole(0, 10**17))
 def bulk(segments: int, start_ns: int = 0) -> NDArray[np.int64]:
     """Frames of a bulk transfer: all there at once. Give its flow a payload of one MSS."""
-    return np.full(int(number(segments, "the segments of a bulk transfer", 1)), start_ns, dtype=np.int64)
+    return np.full(segments, start_ns, dtype=np.int64)
 
 
-def _frames(flow: Flow) -> NDArray[np.int64]:
-    times = np.asarray(flow.frames)
+def _frames(frames: ArrayLike) -> NDArray[np.int64]:
+    try:
+        times = np.asarray(frames)
+    except ValueError:
+        raise NetsimError("frame times must be one row of nanoseconds: these rows are not equally long") from None
+    if times.dtype == object:
+        times = checks.array()("frames", frames, NetsimError)
     if times.ndim != 1 or times.size == 0:
         raise NetsimError("empty schedule: a flow needs at least one frame")
     if times.dtype.kind == "f":
         if not np.all(np.isfinite(times)):
             raise NetsimError("a frame's time is NaN or infinite: give nanoseconds")
+        if np.abs(times).max() > 1e18:
+            raise NetsimError("frame times run from 0 on, in nanoseconds, for nine years at most")
         times = np.round(times)
     elif times.dtype.kind not in "iu":
         raise NetsimError("frame times are numbers of nanoseconds")
@@ -190,6 +206,10 @@ def _packets(f: NDArray[np.void]) -> dict[str, int]:
     return counts
 
 
+@checks.takes(
+    error=NetsimError, flows=checks.each(checks.a(Flow), least=0), bottleneck=checks.maybe(checks.a(Bottleneck)),
+    seed=checks.seed,
+)  # fmt: skip
 def simulate(
     flows: Sequence[Flow],
     *,
@@ -215,10 +235,10 @@ def simulate(
     """
     if not flows:
         raise NetsimError("give at least one flow")
-    schedules = [_frames(flow) for flow in flows]
+    schedules = [np.asarray(flow.frames) for flow in flows]
     ends = np.cumsum([s.size for s in schedules])
     last = max(int(s[-1]) for s in schedules)
-    until = last + 30 * records.SECOND if until_s is None else round(number(until_s, "the end in seconds", 0) * 1e9)
+    until = last + 30 * records.SECOND if until_s is None else round(1e9 * number(until_s, "the end in s", 0, 2e9))
     seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
     state = records.table(records.FlowState, len(flows))
     for k, flow in enumerate(flows):

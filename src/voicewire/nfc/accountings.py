@@ -7,6 +7,7 @@ forms or the simulation and compared with what is printed. Several fit: the prin
 import itertools
 from dataclasses import dataclass
 
+from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import Link
@@ -49,6 +50,7 @@ class TableReading:
         """Largest relative error over Table 7.2."""
         return max(abs(error) for error in self.errors)
 
+    @checks.takes(error=ParameterError, table=checks.number(0.0, 1e6), stall=checks.number(0.0, 1e6))
     def fits(self, table: float = 0.01, stall: float = 0.1) -> bool:
         """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative."""
         return self.worst <= table and abs(self.stall / paper.STALL_PRINTED - 1) <= stall

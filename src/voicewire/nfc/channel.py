@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_finite, check_share
@@ -36,6 +37,13 @@ class Channel:
     to_bad: float = 0.0
     to_good: float = 1.0
     every: int = 0
+
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, ParameterError, kind=checks.one_of(PERFECT, RANDOM, BURST, PERIODIC), to_bad=checks.share,
+            to_good=checks.share,
+        )  # fmt: skip
+        checks.fields(self, ParameterError, every=checks.whole(2 if self.kind == PERIODIC else 0))
 
     @classmethod
     def perfect(cls) -> "Channel":
@@ -69,6 +77,7 @@ class Channel:
     @classmethod
     def periodic(cls, every: int) -> "Channel":
         """Lose each `every`-th data packet (section 7.1: one in 25), whatever it carries."""
+        check_finite("the number of packets of which one is lost", every)
         if every != int(every) or every < 2:
             raise ParameterError(f"one lost packet in {every:g}: it must be a whole number of at least 2")
         return cls(PERIODIC, every=int(every))
@@ -80,6 +89,7 @@ class Channel:
             return self.to_bad / (self.to_bad + self.to_good)
         return self.to_bad
 
+    @checks.takes(error=ParameterError, bits=checks.whole())
     def loss(self, bits: int) -> float:
         """Give the probability that a packet of `bits` bits is hit, the chain being in its steady state.
 

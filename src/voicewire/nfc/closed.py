@@ -7,6 +7,7 @@ error: simulate instead.
 
 from dataclasses import dataclass
 
+from voicewire import checks
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import Session
@@ -43,6 +44,7 @@ class Parts:
         return self.handshake + self.data + self.acks + self.teardown + self.responses + self.stalls
 
 
+@checks.takes(error=ParameterError, session=checks.a(Session))
 def latency(session: Session) -> Parts:
     """Give the latency of an error-free session by formula.
 

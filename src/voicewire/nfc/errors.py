@@ -1,6 +1,6 @@
 """The study's error, and the checks that raise it."""
 
-import math
+from voicewire import checks
 
 
 class ParameterError(ValueError):
@@ -9,8 +9,7 @@ class ParameterError(ValueError):
 
 def check_finite(name: str, value: float) -> None:
     """Raise `ParameterError` unless `value` is a finite number."""
-    if not math.isfinite(value):
-        raise ParameterError(f"{name} is {value}: give a finite number")
+    checks.number()(name, value, ParameterError)
 
 
 def check_positive(name: str, value: float, unit: str) -> None:
@@ -39,3 +38,5 @@ def check_count(name: str, value: float, least: int = 1) -> None:
     check_finite(name, value)
     if value != int(value) or value < least:
         raise ParameterError(f"{name} is {value:g}: it must be a whole number of at least {least}")
+    if value > checks.MOST:
+        raise ParameterError(f"{name} is {value:g}: more than {checks.MOST:g} cannot be simulated")

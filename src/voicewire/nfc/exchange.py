@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel, cross
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
-from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link
+from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, check_countable
 from voicewire.nfc.session import MAXIMUM_RETRANSMISSIONS, RESPONSE_LATENCY, RTO
 
 
@@ -96,6 +97,8 @@ class Exchange:
         check_not_negative("response latency", self.latency, "s")
         check_positive("retransmission timeout", self.rto, "s")
         check_count("retransmissions", self.retransmissions, least=0)
+        checks.fields(self, ParameterError, link=checks.a(Link), channel=checks.a(Channel))
+        check_countable(self.link, self.rto, self.backoff, self.retransmissions, 2 * self.packets)
         if self.channel.kind == 3:
             raise ParameterError("an exchange takes bit errors: build the channel with Channel.random or Channel.burst")
 
@@ -124,7 +127,7 @@ class Exchange:
         p/(1 - p) for a constant timeout, p/(1 - 2p) with backoff, and infinite from p = 1/2 on.
         """
         p = self.loss
-        if self.backoff and p >= 0.5:
+        if p >= (0.5 if self.backoff else 1.0):
             return float("inf")
         factor = p / (1 - 2 * p) if self.backoff else p / (1 - p)
         return self.floor + 2 * self.packets * self.timeout * factor
@@ -138,8 +141,11 @@ class Exchange:
     def deviation(self) -> float:
         """Standard deviation of the latency for a constant timeout and independent losses, s (geometric law)."""
         p = self.loss
+        if p >= 1:
+            return float("inf")
         return float(self.timeout * np.sqrt(2 * self.packets * p) / (1 - p))
 
+    @checks.takes(error=ParameterError, rng=checks.generator)
     def trace(self, rng: np.random.Generator) -> np.ndarray:
         """Follow one exchange packet by packet; with the same generator it is the one that `run(1, rng)` draws.
 
@@ -168,6 +174,7 @@ class Exchange:
             now += turn
         return np.array(rows, dtype=float)
 
+    @checks.takes(error=ParameterError, runs=checks.whole(1, 10**8), rng=checks.generator)
     def run(self, runs: int, rng: np.random.Generator) -> "Outcomes":
         """Repeat the exchange `runs` times. Set-up and teardown are spared the errors (7 packets in 207)."""
         check_count("runs", runs)
@@ -199,6 +206,7 @@ class Outcomes:
     losses: np.ndarray
     delivered: np.ndarray
 
+    @checks.takes(error=ParameterError, seconds=checks.number())
     def percentile(self, seconds: float) -> float:
         """Give the share of runs, in per cent, that were at most this long."""
         return float(100 * np.mean(self.seconds <= seconds))

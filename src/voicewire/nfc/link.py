@@ -5,11 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
 
 HEADER_BYTES = 40  # IPv4 and TCP, no options
 SYN_BYTES = 44  # with the MSS option
+LONGEST = 1e7
+"""s: longer than any session, and short enough for slots to be counted in 64 bits."""
+LARGEST = 10**8  # bytes
 ONE_SLOT_SLACK = 1e-9  # so that 0.08 s over 0.01 s is 8 slots and not 9
 
 
@@ -38,6 +42,8 @@ class Link:
 
     def __post_init__(self) -> None:
         check_positive("slot period", self.period, "s")
+        if not 1e-6 <= self.period <= 1e4:
+            raise ParameterError(f"slot period is {self.period:g} s: it must be from 1e-06 to 10000 s")
         check_count("usable bytes of a slot", self.payload)
         check_count("framing bytes", self.framing, least=0)
 
@@ -46,6 +52,7 @@ class Link:
         """Give the link on which one chunk of `chunk` bytes a slot makes `rate` bit/s on air (Table 7.1)."""
         check_positive("bit rate", rate, "bit/s")
         check_count("bytes of a chunk", chunk)
+        check_count("usable bytes of a chunk", payload)
         if payload > chunk:
             raise ParameterError(f"a chunk of {chunk} bytes cannot carry {payload} usable bytes")
         return cls(period=8 * chunk / rate, payload=payload)
@@ -55,16 +62,37 @@ class Link:
         """Most that the link can carry, bit/s, before any header is counted."""
         return 8 * self.payload / self.period
 
+    @checks.takes(error=ParameterError, ip_bytes=checks.whole())
     def slots(self, ip_bytes: int) -> int:
         """Count the slots of one IP packet: rounded up, packet by packet."""
         return -(-(ip_bytes + self.framing) // self.payload)
 
+    @checks.takes(error=ParameterError, seconds=checks.number(0.0, LONGEST))
     def slots_of_time(self, seconds: float) -> int:
         """Count the slots that pass before something ready after `seconds` can start: rounded up."""
         check_not_negative("delay", seconds, "s")
         return math.ceil(seconds / self.period - ONE_SLOT_SLACK)
 
 
+def check_countable(link: Link, rto: float, backoff: bool, retransmissions: int, packets: int) -> None:
+    """Refuse timeouts that add up to more slots than 63 bits count, at worst (the engine counts in integers).
+
+    Raises
+    ------
+    ParameterError
+        Naming what to lower.
+    """
+    waits = min(retransmissions, 1 << 20)
+    doubled = (2 ** min(waits + 1, 200) if backoff else waits + 1) * link.slots_of_time(rto) * packets
+    if doubled >= 1 << 62:
+        raise ParameterError(
+            f"a retransmission timeout of {rto:g} s"
+            + (f", doubled {retransmissions} times," if backoff else f", waited for {retransmissions} times,")
+            + " is longer than can be counted: lower the timeout or the retransmissions"
+        )
+
+
+@checks.takes(error=ParameterError, total=checks.whole(1, LARGEST), mss=checks.whole(1))
 def segment_sizes(total: int, mss: int) -> np.ndarray:
     """Cut `total` bytes into segments of `mss` bytes, the last one taking the rest.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from voicewire import checks
 from voicewire.nfc import engine, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import (
@@ -13,7 +14,7 @@ from voicewire.nfc.errors import (
     check_not_negative,
     check_positive,
 )
-from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, segment_sizes
+from voicewire.nfc.link import HEADER_BYTES, LARGEST, SYN_BYTES, Link, check_countable, segment_sizes
 
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
@@ -85,11 +86,17 @@ class Session:
         check_not_negative("Ethernet delay", self.ethernet_delay, "s")
         check_positive("retransmission timeout", self.rto, "s")
         check_count("retransmissions", self.retransmissions, least=0)
+        checks.fields(self, ParameterError, link=checks.a(Link), channel=checks.a(Channel))
         check_count("duplicates for a fast retransmit", self.duplicates, least=0)
         if self.restart_window is not None:
             check_count("restart window", self.restart_window)
         if self.mss > 65_495:
             raise ParameterError(f"MSS is {self.mss} bytes: an IP packet holds at most 65495 after its headers")
+        if self.size > LARGEST:
+            raise ParameterError(f"bytes to transfer is {self.size}: more than {LARGEST} cannot be simulated")
+        check_countable(self.link, self.rto, self.backoff, self.retransmissions, 1)
+        if self.far >= NEVER:
+            raise ParameterError("response latency and Ethernet delay are longer than any session: lower them")
 
     @property
     def near(self) -> int:
@@ -106,6 +113,7 @@ class Session:
         sizes = segment_sizes(self.size, self.mss)
         return -(-(sizes + HEADER_BYTES + self.link.framing) // self.link.payload)
 
+    @checks.takes(error=ParameterError, rng=checks.maybe(checks.generator))
     def run(self, rng: np.random.Generator | None = None, log: bool = False) -> "Result":
         """Simulate the session.
 
@@ -207,6 +215,7 @@ class Result:
         """Application bytes delivered, over the whole session, bit/s."""
         return math.nan if self.slots == 0 else 8 * self.delivered / self.seconds
 
+    @checks.takes(error=ParameterError, count=checks.maybe(checks.whole()))
     def lines(self, count: int | None = None) -> list[str]:
         """Tell the first `count` packets (all if None) of a logged run, one line each (notebook 1)."""
         told = []

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive, check_share
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
@@ -60,7 +61,7 @@ class ShortSession:
         check_count("framing bytes", self.framing, least=0)
         check_not_negative("response latency", self.latency, "s")
         check_positive("slot period", self.period, "s")
-        if self.scope not in SCOPES:
+        if not isinstance(self.scope, str) or self.scope not in SCOPES:
             raise ParameterError(f"unknown scope {self.scope!r}: choose one of {', '.join(SCOPES)}")
 
     def payload(self, rate: float, active: float) -> int:
@@ -72,6 +73,8 @@ class ShortSession:
             If the overhead leaves no byte.
         """
         check_positive("bit rate", rate, "kbit/s")
+        if rate > 1e9:
+            raise ParameterError(f"bit rate is {rate:g} kbit/s: it must be at most 1e+09")
         check_positive("slot time", active, "ms")
         if active / 1e3 > self.period:
             raise ParameterError(f"a slot time of {active:g} ms does not fit into a period of {self.period * 1e3:g} ms")
@@ -133,6 +136,10 @@ def shared(slots: int, share: float, rounding: Rounding = "none", section: int =
     raise ParameterError(f"unknown rounding {rounding!r}: choose one of {', '.join(ROUNDINGS)}")
 
 
+@checks.takes(
+    error=ParameterError, session=checks.a(ShortSession), rates=checks.each(checks.number(above=0.0)),
+    active=checks.array(),
+)  # fmt: skip
 def latency_map(session: ShortSession, rates: tuple[float, ...], active: np.ndarray) -> np.ndarray:
     """Give the latency, s, for each rate (kbit/s, rows) and slot time (ms, columns)."""
     return np.array([[session.seconds(rate, float(time)) for time in active] for rate in rates])

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 __all__ = ["ArticulatoryModel", "fit"]
 
+from voicewire import checks
+
 Array = NDArray[np.float64]
+
+
+def _columns(name: str, table: Array, count: int) -> None:
+    if table.shape[-1] != count:
+        raise ValueError(f"{name} has shape {table.shape}: each row needs {count} entries, as the model has")
 
 
 @dataclass(frozen=True)
@@ -36,20 +43,26 @@ class ArticulatoryModel:
     spread: Array
     explained: Array
 
+    @checks.takes(contours=checks.array((1, 2)))
     def scores(self, contours: Array) -> Array:
         """Return the scores of contours, in standard deviations, shape (m, k)."""
+        _columns("contours", contours, self.mean.size)
         return np.asarray((np.atleast_2d(contours) - self.mean) @ self.components.T / self.spread)
 
+    @checks.takes(scores=checks.array((1, 2)))
     def contour(self, scores: Array) -> Array:
         """Return the contours (cm) of scores given in standard deviations, shape (m, n)."""
+        _columns("scores", scores, self.spread.size)
         return np.asarray(np.atleast_2d(scores) * self.spread @ self.components + self.mean)
 
+    @checks.takes(contours=checks.array((1, 2)))
     def error(self, contours: Array) -> float:
         """Return the root mean square error (cm) with which the model rebuilds contours."""
         rest = np.atleast_2d(contours) - self.contour(self.scores(contours))
         return float(np.sqrt(np.mean(rest**2)))
 
 
+@checks.takes(contours=checks.array(2, least=2), count=checks.whole(1, 1000))
 def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
     """Fit a model to contours.
 

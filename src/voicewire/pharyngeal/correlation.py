@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 __all__ = ["PermutationTest", "leave_one_out", "leverage", "pearson", "permutation_test"]
 
+from voicewire import checks
+
 Numbers = Sequence[float] | NDArray[np.float64]
 
 
+@checks.takes(same=("x", "y"), x=checks.array(least=3), y=checks.array(least=3))
 def pearson(x: Numbers, y: Numbers) -> float:
     """Return Pearson's correlation of two sequences of equal length.
 
@@ -56,6 +59,7 @@ def pearson(x: Numbers, y: Numbers) -> float:
     return float(a @ b) / scale
 
 
+@checks.takes(x=checks.array(least=2))
 def leverage(x: Numbers) -> NDArray[np.float64]:
     """Return the leverage of each point in a straight-line fit (between 1/n and 1; they add up to 2).
 
@@ -79,9 +83,12 @@ def leverage(x: Numbers) -> NDArray[np.float64]:
     """
     a = np.asarray(x, dtype=float)
     centred = a - a.mean()
+    if not centred.any():
+        raise ValueError("x is constant: no straight line can be fitted to it")
     return np.asarray(1 / a.size + centred**2 / float(centred @ centred), dtype=np.float64)
 
 
+@checks.takes(same=("x", "y"), x=checks.array(least=4), y=checks.array(least=4))
 def leave_one_out(x: Numbers, y: Numbers) -> NDArray[np.float64]:
     """Return the correlation without each point in turn.
 
@@ -135,6 +142,7 @@ class PermutationTest:
     permutations: int
 
 
+@checks.takes(same=("x", "y"), x=checks.array(least=3), y=checks.array(least=3))
 def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
     """Test a correlation by all n! pairings (n at most 8), two-sided.
 

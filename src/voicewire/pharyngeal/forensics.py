@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,12 +31,32 @@ __all__ = [
     "unshift",
 ]
 
+from voicewire import checks
 
+
+def _printed(name: str, value: Any, error: type[ValueError]) -> str:
+    """A number as it is printed: digits, perhaps a sign and a point (a rule)."""
+    if not isinstance(value, str):
+        raise error(f"{name} is {value!r:.40}: give it as printed, a text such as '0.650', for its decimals count")
+    if not re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", value):
+        raise error(f"{value!r:.40} is not a printed decimal number")
+    return value
+
+
+def _named(name: str, value: Any, error: type[ValueError]) -> Mapping[str, float]:
+    """Finite numbers by name (a rule)."""
+    if not isinstance(value, Mapping):
+        raise error(f"{name} must be a mapping of names to numbers, not {value!r:.40}")
+    return {key: checks.number()(f"{name}[{key!r}]", entry, error) for key, entry in value.items()}
+
+
+@checks.takes(printed=_printed)
 def decimals(printed: str) -> int:
     """Return how many decimals a printed number has (``"0.654"`` -> 3)."""
     return len(printed.partition(".")[2])
 
 
+@checks.takes(printed=_printed, value=checks.number(nan=True, infinite=True))
 def agreement(printed: str, value: float) -> str:
     """Say how ``value`` would have to be cut to give ``printed``.
 
@@ -188,6 +210,7 @@ def _subsets(tokens: Mapping[str, float], least: int) -> Iterable[tuple[str, lis
             yield label, [tokens[name] for name in names]
 
 
+@checks.takes(printed=_printed, tokens=_named)
 def mean_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     """Try the mean of each non-empty subset of the tokens, largest subsets first (2^n - 1 readings).
 
@@ -216,6 +239,7 @@ def mean_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     )
 
 
+@checks.takes(printed=_printed, tokens=_named)
 def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     """Try the standard deviation of each subset of at least two tokens, of sample (n - 1) and population (n).
 
@@ -249,6 +273,7 @@ def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     )
 
 
+@checks.takes(printed=_printed, values=_named)
 def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
     """Try the difference of each ordered pair of named values.
 
@@ -275,6 +300,7 @@ def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
     return _search(printed, ((f"{a} - {b}", values[a] - values[b]) for a, b in itertools.permutations(values, 2)))
 
 
+@checks.takes(printed=_printed, values=_named)
 def percent_readings(printed: str, values: Mapping[str, float]) -> Search:
     """Try percentages of each ordered pair: of the second, of the first, of their mean, and the bare ratio.
 
@@ -340,6 +366,7 @@ class MissingToken:
     sd_agrees: bool | None
 
 
+@checks.takes(printed_mean=_printed, tokens=checks.array(), printed_sd=checks.maybe(_printed))
 def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | None = None) -> MissingToken:
     """Solve for one unlisted token that would give a printed mean, and check it with the printed SD.
 
@@ -381,6 +408,7 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
     return MissingToken(low, high, float(sds.min()), float(sds.max()), agrees)
 
 
+@checks.takes(f1=checks.number(), f2=checks.number(), third=checks.number(), fourth=checks.number())
 def unshift(f1: float, f2: float, third: float, fourth: float) -> dict[str, float]:
     """Repair a formant row whose third cell holds F2 - F1 and whose fourth holds F3 (Table II, /ʕ/).
 

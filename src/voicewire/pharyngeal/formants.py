@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire.pharyngeal import libraries
 from voicewire.pharyngeal import sound as sounds
 from voicewire.pharyngeal.sound import Sound, SoundError
@@ -39,6 +40,7 @@ COLUMNS: Final = (
     "file", "label", "start", "end", "tracker", "point", "time", "formant", "frequency", "bandwidth", "flag",
 )  # fmt: skip
 _PAD: Final = 0.06  # s of silence on either side: Praat's window is twice its nominal length
+SLACK: Final = 0.05  # s: TextGrid and sound may differ by it (see `textgrid.read`)
 SHORTEST: Final = 0.03  # s; below this no window lies inside the vowel
 
 
@@ -76,14 +78,18 @@ class Settings:
     step: float = 0.005
 
     def __post_init__(self) -> None:
+        checks.fields(
+            self, ceiling=checks.number(), count=checks.number(), window=checks.number(),
+            max_bandwidth=checks.maybe(checks.number(above=0.0)), step=checks.number(),
+        )  # fmt: skip
         if not 1000 <= self.ceiling <= 12000:
             raise ValueError(f"a ceiling of {self.ceiling!r} Hz is outside 1000 to 12000 Hz")
         if not 2 <= self.count <= 8 or self.count * 2 % 1:
             raise ValueError(f"count is {self.count!r}; Praat searches 2 to 8 formants, in steps of a half")
         if not 0.005 <= self.window <= 0.1:
             raise ValueError(f"a window of {self.window!r} s is outside 0.005 to 0.1 s")
-        if self.step <= 0:
-            raise ValueError("the time step must be positive")
+        if not 1e-4 <= self.step <= 1:
+            raise ValueError(f"a time step of {self.step!r} s is outside 0.0001 to 1 s")
 
 
 MALE: Final = Settings()
@@ -115,6 +121,7 @@ class Track:
     frequencies: Array
     bandwidths: Array
 
+    @checks.takes(time=checks.number())
     def at(self, time: float) -> tuple[Array, Array]:
         """Return the four frequencies and bandwidths (Hz) of the frame nearest to a time (s).
 
@@ -193,6 +200,7 @@ def _track_lpc(samples: Array, rate: int, settings: Settings) -> tuple[Array, Ar
     return np.asarray(times, dtype=float), frequencies, bandwidths
 
 
+@checks.takes(sound=checks.a(Sound), tracker=checks.one_of(*TRACKERS), settings=checks.a(Settings))
 def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -> Track:
     """Track formants over a whole sound.
 
@@ -250,8 +258,11 @@ def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -
     return Track(times[inside], np.array([k[0] for k in kept]), np.array([k[1] for k in kept]))
 
 
+@checks.takes(start=checks.number(), end=checks.number(), steps=checks.whole(1, 10_000))
 def points(start: float, end: float, steps: int = 9) -> list[tuple[str, float]]:
     """Return the named points of a vowel: onset (10 %), midpoint, and a trajectory from 10 % to 90 %."""
+    if end < start:
+        raise ValueError(f"end is {end:g} s, before start, {start:g} s")
     length = end - start
     named = [("onset", start + 0.1 * length), ("midpoint", start + 0.5 * length)]
     share = np.linspace(0.1, 0.9, steps)
@@ -270,6 +281,10 @@ def _flags(sound: Sound, interval: Interval) -> list[str]:
     return flags
 
 
+@checks.takes(
+    sound=checks.a(Sound), intervals=checks.maybe(checks.each(checks.a(Interval), least=0)),
+    trackers=checks.each(checks.one_of(*TRACKERS)), settings=checks.a(Settings), trajectory=checks.whole(0, 10_000),
+)  # fmt: skip
 def measure(
     sound: Sound,
     intervals: Sequence[Interval] | None = None,
@@ -312,6 +327,12 @@ def measure(
     """
     wanted = [Interval("", 0.0, sound.duration)] if intervals is None else list(intervals)
     rows: list[tuple[object, ...]] = []
+    late = next((i for i in wanted if i.start < -SLACK or i.end > sound.duration + SLACK), None)
+    if late is not None:
+        raise SoundError(
+            f"{sound.name}: the interval {late.label!r} from {late.start:g} to {late.end:g} s leaves the sound, "
+            f"which lasts {sound.duration:g} s; give the sound that it belongs to"
+        )
     names = list(trackers)
     runs: dict[str, Track] = {}
     for interval in wanted:
@@ -331,6 +352,7 @@ def measure(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+@checks.takes(sound=checks.a(Sound), tracker=checks.one_of(*TRACKERS), settings=checks.a(Settings))
 def midpoint(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -> Array:
     """Return F1 to F4 (Hz) in the middle of a sound; NaN where none was found.
 

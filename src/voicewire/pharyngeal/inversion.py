@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from voicewire import checks
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import LIMITS, Articulation
 
@@ -52,6 +53,10 @@ class Solution:
     error: float
 
 
+@checks.takes(
+    target=checks.array(low=1.0, high=20_000.0), start=checks.a(Articulation),
+    free=checks.each(checks.one_of(*NAMES)), effort=checks.number(0.0, 1e6),
+)  # fmt: skip
 def invert(
     target: Sequence[float] | Array,
     start: Articulation,
@@ -123,6 +128,11 @@ def invert(
     return Solution(solved, found, float(np.max(np.abs(found / goal - 1))))
 
 
+@checks.takes(
+    target=checks.array(low=1.0, high=20_000.0), rng=checks.generator, starts=checks.whole(1, 10**6),
+    larynx=checks.number(*LIMITS["larynx"]), tolerance=checks.number(0.0, 10.0),
+    free=checks.each(checks.one_of(*NAMES)),
+)  # fmt: skip
 def family(
     target: Sequence[float] | Array,
     rng: np.random.Generator,

@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 
 __all__ = ["Constriction", "constriction", "distances", "elevation", "perturbed", "to_rest_frame"]
 
+from voicewire import checks
+
 Array = NDArray[np.float64]
 
 CONTACT: float = 0.03
 """cm: nearer than this counts as contact; the paper prints 0.058 to 0.088 cm for stops, so it is smaller than that."""
+
+
+_POINTS = checks.array(2, least=2, columns=2, low=-1e4, high=1e4)
 
 
 def _contour(points: Array, name: str) -> Array:
@@ -29,6 +34,7 @@ def _contour(points: Array, name: str) -> Array:
     return array
 
 
+@checks.takes(points=_POINTS, landmarks=_POINTS, rest_landmarks=_POINTS)
 def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Array:
     """Bring a frame's points onto the rest frame: the rigid motion that lays fixed landmarks upon each other.
 
@@ -99,6 +105,7 @@ class Constriction:
     contact: bool
 
 
+@checks.takes(tongue=_POINTS, wall=_POINTS)
 def distances(tongue: Array, wall: Array) -> tuple[Array, Array]:
     """Project each tongue point on the wall's polyline.
 
@@ -138,6 +145,10 @@ def distances(tongue: Array, wall: Array) -> tuple[Array, Array]:
     return distance[rows, best], start[best] + share[rows, best] * length[best]
 
 
+@checks.takes(
+    tongue=_POINTS, wall=_POINTS, between=checks.maybe(checks.each(checks.number(), least=2)),
+    contact=checks.number(0.0, 100.0),
+)  # fmt: skip
 def constriction(
     tongue: Array, wall: Array, between: tuple[float, float] | None = None, contact: float = CONTACT
 ) -> Constriction:
@@ -191,6 +202,7 @@ def constriction(
     return Constriction(float(distance[best]), float(place[best]), False)
 
 
+@checks.takes(depth=checks.number(-100.0, 100.0), rest=checks.number(-100.0, 100.0))
 def elevation(depth: float, rest: float) -> float:
     """Return how far a structure has risen (cm): its depth at rest minus its depth now (y runs downwards).
 
@@ -216,6 +228,10 @@ def elevation(depth: float, rest: float) -> float:
     return rest - depth
 
 
+@checks.takes(
+    tongue=_POINTS, wall=_POINTS, noise=checks.number(0.0, 100.0), rng=checks.generator,
+    repeats=checks.whole(1, 10**6), smooth=checks.number(1e-3, 1e3),
+)  # fmt: skip
 def perturbed(
     tongue: Array, wall: Array, noise: float, rng: np.random.Generator, repeats: int = 200, smooth: float = 0.6
 ) -> tuple[Array, Array]:
@@ -254,6 +270,8 @@ def perturbed(
     """
     points = _contour(tongue, "tongue contour")
     chord = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    if (np.diff(chord) == 0).any():
+        raise ValueError("the tongue contour holds the same point twice in a row; remove one")
     kernel = np.exp(-0.5 * ((chord[:, None] - chord[None, :]) / smooth) ** 2)
     root = np.linalg.cholesky(kernel + 1e-9 * np.eye(chord.size))
     tangent = np.gradient(points, axis=0)

@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 
 __all__ = ["Sound", "SoundError", "read"]
 
+from voicewire import checks
+
 Array = NDArray[np.float64]
 
 CLIP_RUN: Final = 3  # this many neighbouring samples at full scale are a cut-off wave, not a peak
 SILENCE: Final = 1e-4  # RMS below -80 dB of full scale: nothing but dither of a 16-bit file
+FULL_SCALES: Final = 100.0  # samples beyond it are no sound with full scale 1, but whole numbers made floats
 _UNKNOWN_SIZE: Final = 0x7FFFF000  # streaming writers put such sizes when they cannot go back
+
+
+_SOUND = checks.array(sound=True, low=-FULL_SCALES, high=FULL_SCALES)
+_SAMPLES = checks.array(least=0, sound=True, low=-FULL_SCALES, high=FULL_SCALES)
 
 
 class SoundError(ValueError):
@@ -66,11 +73,15 @@ class Sound:
     rate: int
     name: str = "sound"
 
+    def __post_init__(self) -> None:
+        checks.fields(self, SoundError, samples=_SOUND, rate=checks.whole(1, 10**7))
+
     @property
     def duration(self) -> float:
         """Length in seconds."""
         return self.samples.size / self.rate
 
+    @checks.takes(start=checks.number(), end=checks.number())
     def part(self, start: float, end: float) -> Array:
         """Return the samples between two times (s), cut to the sound's length.
 
@@ -168,11 +179,13 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     return Sound(np.ascontiguousarray(mono), int(rate), path.name)
 
 
+@checks.takes(samples=_SAMPLES)
 def is_silent(samples: Array) -> bool:
     """Tell whether there is nothing to measure (RMS below -80 dB of full scale, a constant offset not counted)."""
     return samples.size == 0 or float(np.std(samples)) < SILENCE
 
 
+@checks.takes(samples=_SAMPLES)
 def is_clipped(samples: Array) -> bool:
     """Tell whether the wave's tops are cut off: runs of neighbouring samples that stay at the extreme.
 

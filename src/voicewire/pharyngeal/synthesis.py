@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.sound import Sound
@@ -87,6 +88,11 @@ class Speaker:
     scale: float = 1.0
     open_quotient: float = 0.6
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, f0=checks.number(20.0, 1000.0), scale=checks.number(0.3, 2.0), open_quotient=checks.number(0.3, 0.9)
+        )
+
 
 @dataclass(frozen=True)
 class Token:
@@ -119,6 +125,7 @@ class Token:
     speaker: str
     context: str
 
+    @checks.takes(time=checks.number())
     def at(self, time: float) -> Array:
         """Return the true F1 to F4 (Hz) at a time (s).
 
@@ -151,6 +158,9 @@ def _cascade(source: Array, centres: Array, bandwidths: Array, rate: float) -> A
     return output
 
 
+@checks.takes(
+    f0=checks.array(low=1.0, high=5000.0), rate=checks.whole(1000, 10**6), open_quotient=checks.number(0.3, 0.9),
+)  # fmt: skip
 def glottal_source(f0: Array, rate: int, open_quotient: float = 0.6) -> Array:
     """Return the derivative of a Rosenberg pulse train that follows ``f0`` (Hz, one value a sample).
 
@@ -191,6 +201,10 @@ def glottal_source(f0: Array, rate: int, open_quotient: float = 0.6) -> Array:
     return np.diff(flow, prepend=flow[0]) * 30.0
 
 
+@checks.takes(
+    same=("source", "formants"), source=checks.array(high=1e12, low=-1e12), formants=checks.array(2, low=1.0),
+    rate=checks.whole(1000, 10**6), bandwidths=checks.each(checks.number(1.0, 1e5)),
+)  # fmt: skip
 def cascade(source: Array, formants: Array, rate: int = RATE, bandwidths: tuple[float, ...] = BANDWIDTHS) -> Array:
     """Filter a source by a cascade of formants.
 
@@ -228,6 +242,7 @@ def cascade(source: Array, formants: Array, rate: int = RATE, bandwidths: tuple[
     return np.asarray(_cascade(np.asarray(source, dtype=float), formants.astype(float), width, float(rate)))
 
 
+@checks.takes(samples=checks.array(), snr=checks.maybe(checks.number(-300.0, 300.0)), rng=checks.generator)
 def add_noise(samples: Array, snr: float | None, rng: np.random.Generator) -> Array:
     """Add white noise at ``snr`` dB to the samples' own power (``None``: leave them clean)."""
     if snr is None:
@@ -236,6 +251,18 @@ def add_noise(samples: Array, snr: float | None, rng: np.random.Generator) -> Ar
     return samples + rng.normal(scale=np.sqrt(power / 10 ** (snr / 10)), size=samples.size)
 
 
+def _goals(name: str, value: Any, error: type[ValueError]) -> Mapping[int, float]:
+    """Targets in Hz by number 1 to 4 (a rule)."""
+    if not isinstance(value, Mapping) or not set(value) <= {1, 2, 3, 4}:
+        raise error(f"{name} must be a mapping of 1 to 4 to Hz, not {value!r:.40}")
+    return {key: checks.number(50.0, 7500.0)(f"{name}[{key}]", entry, error) for key, entry in value.items()}
+
+
+@checks.takes(
+    context=checks.one_of(*CONTEXTS), speaker=checks.a(Speaker), rng=checks.generator,
+    duration=checks.number(0.05, 60.0), snr=checks.maybe(checks.number(-300.0, 300.0)),
+    scatter=checks.number(0.0, 0.2), formants=checks.maybe(_goals),
+)  # fmt: skip
 def vowel(
     context: str,
     speaker: Speaker,
@@ -304,6 +331,7 @@ def vowel(
     return Token(Sound(samples, RATE, f"{speaker.name}-{context}"), times, truth, speaker.name, context)
 
 
+@checks.takes(count=checks.whole(1, 10**5), rng=checks.generator)
 def speakers(count: int, rng: np.random.Generator) -> list[Speaker]:
     """Draw male synthetic speakers: f0 90 to 145 Hz, vocal-tract scale 0.94 to 1.06, open quotient 0.5 to 0.7.
 
@@ -333,6 +361,10 @@ def speakers(count: int, rng: np.random.Generator) -> list[Speaker]:
     ]
 
 
+@checks.takes(
+    people=checks.each(checks.a(Speaker)), repetitions=checks.whole(1, 10**5), rng=checks.generator,
+    snr=checks.maybe(checks.number(-300.0, 300.0)),
+)  # fmt: skip
 def corpus(
     people: list[Speaker], repetitions: int, rng: np.random.Generator, snr: float | None = None
 ) -> Iterator[Token]:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 __all__ = ["Grid", "Interval", "TextGridError", "read", "write"]
 
+from voicewire import checks
+
 
 class TextGridError(ValueError):
     """A TextGrid that cannot be used; the message names the file, what is wrong and what to do.
@@ -53,6 +55,11 @@ class Interval:
     label: str
     start: float
     end: float
+
+    def __post_init__(self) -> None:
+        checks.fields(self, TextGridError, start=checks.number(), end=checks.number())
+        if self.end < self.start:
+            raise TextGridError(f"the interval {self.label!r} ends at {self.end:g} s and begins at {self.start:g} s")
 
 
 @dataclass(frozen=True)

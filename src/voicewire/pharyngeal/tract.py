@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
+from voicewire import checks
 from voicewire.pharyngeal import synthesis, tube
 from voicewire.pharyngeal.sound import Sound
 
@@ -92,6 +93,9 @@ class Articulation:
     lips: float = 3.0
     larynx: float = 0.0
 
+    def __post_init__(self) -> None:
+        checks.fields(self, ValueError, **dict.fromkeys(LIMITS, checks.number(-100.0, 100.0)))
+
 
 LIMITS: Final = {
     "body": (-1.0, 1.0),
@@ -117,6 +121,7 @@ def _spline() -> tuple[CubicSpline, float]:
     return CubicSpline(even, rough(np.interp(even, length, dense))), float(length[-1])
 
 
+@checks.takes(place=checks.array(low=0.0, high=40.0))
 def wall(place: Array) -> tuple[Array, Array]:
     """Return points of the fixed wall and unit normals into the tract, at lengths along it from the incisor (cm).
 
@@ -154,6 +159,7 @@ def _rear() -> tuple[Array, Array]:
     return grid, wall(grid)[0][:, 1]
 
 
+@checks.takes(depth=checks.number(0.0, 8.0))
 def wall_length(depth: float) -> float:
     """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor).
 
@@ -224,6 +230,7 @@ def _bump(place: Array, centre: float, width: float) -> Array:
     return np.asarray(np.exp(-0.5 * ((place - centre) / width) ** 2))
 
 
+@checks.takes(articulation=checks.a(Articulation))
 def check(articulation: Articulation) -> None:
     """Reject positions that no tract has.
 
@@ -238,6 +245,7 @@ def check(articulation: Articulation) -> None:
             raise ValueError(f"{name} is {value:.3g}; it must lie between {low:g} and {high:g}")
 
 
+@checks.takes(articulation=checks.a(Articulation))
 def outline(articulation: Articulation) -> Outline:
     """Return the midsagittal outline of a configuration (cm).
 
@@ -285,6 +293,7 @@ def outline(articulation: Articulation) -> Outline:
     return Outline(place, points, points + opening[:, None] * normals, opening, larynx, hyoid)
 
 
+@checks.takes(articulation=checks.a(Articulation))
 def area_function(articulation: Articulation) -> tuple[Array, Array]:
     """Return areas (cm^2) and lengths (cm) of the tract's sections, glottis first.
 
@@ -324,6 +333,7 @@ def area_function(articulation: Articulation) -> tuple[Array, Array]:
     return areas, lengths
 
 
+@checks.takes(articulation=checks.a(Articulation), count=checks.whole(1, 100))
 def formants(articulation: Articulation, count: int = 4) -> tube.Resonances:
     """Return the formants of a configuration, with yielding walls and radiation (Hz).
 
@@ -354,6 +364,7 @@ def formants(articulation: Articulation, count: int = 4) -> tube.Resonances:
     return tube.resonances(*area_function(articulation), count=count)
 
 
+@checks.takes(articulation=checks.a(Articulation))
 def moved(articulation: Articulation, **changes: float) -> Articulation:
     """Return a configuration with some articulators moved by these amounts (not: to these positions).
 
@@ -377,9 +388,14 @@ def moved(articulation: Articulation, **changes: float) -> Articulation:
     >>> moved(Articulation(root=0.2), root=0.5).root
     0.7
     """
-    return replace(articulation, **{name: getattr(articulation, name) + step for name, step in changes.items()})
+    unknown = [name for name in changes if name not in LIMITS]
+    if unknown:
+        raise ValueError(f"unknown articulators {', '.join(unknown)}; there are {', '.join(LIMITS)}")
+    steps = {name: checks.number(-100.0, 100.0)(name, step, ValueError) for name, step in changes.items()}
+    return replace(articulation, **{name: getattr(articulation, name) + step for name, step in steps.items()})
 
 
+@checks.takes(rng=checks.generator, least=checks.number(0.0, 5.0))
 def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -> Articulation:
     """Return a configuration drawn from all that `LIMITS` allow, which stays open, also after each of some moves.
 
@@ -406,7 +422,7 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
     >>> bool(outline(moved(shape, root=0.5)).opening.min() > 0.05)
     True
     """
-    while True:
+    for _ in range(10_000):
         shape = Articulation(**{name: rng.uniform(*limits) for name, limits in LIMITS.items()})
         all_of_them = [shape, *(moved(shape, **{name: step}) for name, step in moves.items())]
         try:
@@ -414,8 +430,10 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
                 return shape
         except ValueError:  # moved beyond what the articulator can do
             continue
+    raise ValueError(f"no configuration in 10,000 is open by {least:g} cm after moves {moves}: lower them")
 
 
+@checks.takes(articulation=checks.a(Articulation))
 def vector(articulation: Articulation) -> Array:
     """Return the eight positions as a vector, in the order of the fields.
 
@@ -440,6 +458,7 @@ def vector(articulation: Articulation) -> Array:
     return np.array(astuple(articulation))
 
 
+@checks.takes(articulation=checks.a(Articulation), f0=checks.number(20.0, 1000.0), duration=checks.number(0.05, 60.0))
 def speak(articulation: Articulation, f0: float = 115.0, duration: float = 0.35) -> Sound:
     """Return the steady vowel of a configuration: a glottal pulse train through its own formants.
 

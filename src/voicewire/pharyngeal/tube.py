@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
@@ -104,6 +105,10 @@ def _follow(start: Array, areas: Array, lengths: Array, speed: float, walls: flo
     return out
 
 
+_SECTIONS = checks.array(low=1e-4, high=1e5)
+_TUBE = checks.each(checks.number(1e-4, 1e5), least=2)
+
+
 @dataclass(frozen=True)
 class Resonances:
     """Formants of a tube: frequencies and bandwidths, Hz, each of shape (count,).
@@ -136,6 +141,7 @@ def _check(areas: Sequence[float] | Array, lengths: Sequence[float] | Array) -> 
     return a, d
 
 
+@checks.takes(areas=_SECTIONS, lengths=_SECTIONS, count=checks.whole(1, 100), speed=checks.number(1e3, 1e7))
 def resonances(
     areas: Sequence[float] | Array,
     lengths: Sequence[float] | Array,
@@ -186,6 +192,7 @@ def resonances(
     return Resonances(f, b)
 
 
+@checks.takes(areas=_SECTIONS, lengths=_SECTIONS, frequencies=checks.array(low=0.0, high=1e5))
 def response(
     areas: Sequence[float] | Array,
     lengths: Sequence[float] | Array,
@@ -227,6 +234,7 @@ def response(
     return np.asarray(-20 * np.log10(np.array(gain)))
 
 
+@checks.takes(length=checks.number(0.01, 1e5), count=checks.whole(1, 10**6), speed=checks.number(1e3, 1e7))
 def uniform(length: float, count: int = 4, speed: float = SPEED) -> Array:
     """Return the analytic resonances of a uniform tube, closed at one end: (2 n - 1) c / (4 L), Hz.
 
@@ -256,6 +264,7 @@ def uniform(length: float, count: int = 4, speed: float = SPEED) -> Array:
     return np.asarray((2 * np.arange(1, count + 1) - 1) * speed / (4 * length))
 
 
+@checks.takes(back=_TUBE, front=_TUBE, count=checks.whole(1, 100), speed=checks.number(1e3, 1e7))
 def two_tube(back: tuple[float, float], front: tuple[float, float], count: int = 4, speed: float = SPEED) -> Array:
     """Return the analytic resonances of two joined tubes (area cm^2, length cm each), Hz.
 

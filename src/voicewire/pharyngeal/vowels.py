@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
+from voicewire import checks
 from voicewire.stats import Interval
 
 __all__ = ["bootstrap_by_speaker", "ellipse", "hedges", "lobanov", "mixed_model", "nearey", "wide"]
@@ -56,6 +57,7 @@ def _by_speaker(table: pd.DataFrame, columns: Sequence[str]) -> None:
         raise ValueError(f"the table lacks the columns {', '.join(missing)}")
 
 
+@checks.takes(table=checks.a(pd.DataFrame), columns=checks.each(checks.a(str)))
 def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise each formant by its mean and SD within each speaker (Lobanov).
 
@@ -97,6 +99,7 @@ def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Da
     return out
 
 
+@checks.takes(table=checks.a(pd.DataFrame), columns=checks.each(checks.a(str)))
 def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale).
 
@@ -131,6 +134,9 @@ def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Dat
     return out
 
 
+@checks.takes(
+    same=("x", "y"), x=checks.array(least=3), y=checks.array(least=3), confidence=checks.number(above=0.0, below=1.0),
+)  # fmt: skip
 def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
     """Return an ellipse that holds a share of a bivariate normal fitted to the points, shape (100, 2).
 
@@ -163,6 +169,7 @@ def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
     return np.asarray(circle @ vectors.T + np.array([np.mean(x), np.mean(y)]))
 
 
+@checks.takes(a=checks.array(least=2), b=checks.array(least=2), confidence=checks.number(above=0.0, below=1.0))
 def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
     """Return Hedges' g of two samples (a minus b, pooled SD) with its interval from the non-central t.
 
@@ -217,6 +224,10 @@ def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
     return Interval(t * scale * correction, low, high, confidence, na + nb)
 
 
+@checks.takes(
+    table=checks.a(pd.DataFrame), formant=checks.a(str), contexts=checks.each(checks.a(str), least=2),
+    rng=checks.generator, resamples=checks.whole(1, 10**6),
+)  # fmt: skip
 def bootstrap_by_speaker(
     table: pd.DataFrame, formant: str, contexts: tuple[str, str], rng: np.random.Generator, resamples: int = 1000
 ) -> Interval:
@@ -264,6 +275,7 @@ def bootstrap_by_speaker(
     return Interval(float(shift.mean()), float(low), float(high), 0.95, shift.size)
 
 
+@checks.takes(table=checks.a(pd.DataFrame), formant=checks.a(str), reference=checks.a(str))
 def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> pd.DataFrame:
     """Fit ``formant ~ context`` with a random intercept for each speaker (REML, statsmodels).
 
@@ -300,6 +312,9 @@ def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> 
     from statsmodels.tools.sm_exceptions import ConvergenceWarning
 
     _by_speaker(table, ("context", formant))
+    contexts = sorted(map(str, table["context"].unique()))
+    if reference not in contexts:
+        raise ValueError(f"reference is {reference!r}: the table has the contexts {', '.join(contexts)}")
     data = table.dropna(subset=[formant])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # checked below: the fit says itself if it converged

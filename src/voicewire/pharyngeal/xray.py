@@ -8,13 +8,14 @@ of least cost (scikit-image). Explained in notebook ``03_articulators``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.interpolate import PchipInterpolator
 
+from voicewire import checks
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import Articulation, Outline
 
@@ -29,6 +30,22 @@ _DEPTH: Final = 2.8  # cm: how far from the wall the tongue is searched
 _COLUMNS: Final = 112
 _ROWS: Final = 71
 _AIR, _TISSUE, _BONE = 0.25, 0.6, 0.85
+
+
+_GREY = checks.array(2, low=-2.0, high=3.0)
+
+
+def _grey(image: Array) -> Array:
+    """The grey values of a frame with full scale 1, whatever type it is stored in."""
+    found: NDArray[Any] = checks.plain("image", image, ValueError)
+    if found.dtype in (np.uint8, np.uint16):
+        found = found / np.iinfo(found.dtype).max
+    elif found.dtype.kind in "iu" and found.size:
+        raise ValueError(f"image holds whole numbers ({found.dtype}), whose full scale is unknown: divide them by it")
+    frame: Array = _GREY("image", image if found.dtype == object else found, ValueError)
+    if frame.shape != (SIZE, SIZE):
+        raise ValueError(f"a frame is {SIZE} x {SIZE} pixels, image is {frame.shape}; crop or resample it")
+    return frame
 
 
 @dataclass(frozen=True)
@@ -50,11 +67,16 @@ class Frame:
     hidden: tuple[tuple[float, float], ...]
 
 
+@checks.takes(points=checks.array(2, columns=2))
 def pixels(points: Array) -> Array:
     """Turn points (cm from the incisor) into rows and columns of a frame, shape (n, 2)."""
     return np.column_stack([(points[:, 1] + ORIGIN[1]) / PIXEL, (points[:, 0] + ORIGIN[0]) / PIXEL])
 
 
+@checks.takes(
+    articulation=checks.a(Articulation), rng=checks.generator, noise=checks.number(0.0, 10.0),
+    blur=checks.number(0.0, 50.0), occlusions=checks.whole(0, 1000),
+)  # fmt: skip
 def render(
     articulation: Articulation,
     rng: np.random.Generator,
@@ -115,6 +137,7 @@ class Tracker:
         Depth (cm) down to which the contour is searched; the lowest larynx of a film.
     """
 
+    @checks.takes(larynx=checks.number(3.0, 7.9))
     def __init__(self, larynx: float = 5.0) -> None:
         if not 3.0 <= larynx <= 7.9:
             raise ValueError(f"a larynx at {larynx!r} cm is outside 3 to 7.9 cm below the incisor")
@@ -126,7 +149,7 @@ class Tracker:
 
     def unwrap(self, image: Array) -> Array:
         """Return the frame along the wall: a column for each place, a row for each depth, shape (71, 112)."""
-        smooth = ndimage.gaussian_filter(image, 1.0)
+        smooth = ndimage.gaussian_filter(_grey(image), 1.0)
         flat = ndimage.map_coordinates(smooth, self._where, order=1, mode="nearest")
         return np.asarray(flat.reshape(_ROWS, _COLUMNS))
 
@@ -140,6 +163,7 @@ class Tracker:
             than air (metal, clips) covers that column.
         """
         unwrapped = self.unwrap(image)
+        self._check_contrast(unwrapped)
         rise = ndimage.gaussian_filter1d(unwrapped, 1.5, axis=0, order=1) / (self.depth[1] - self.depth[0])
         # beyond the wall lies bone; nothing there can be the tongue
         rise[self.depth < 0.02] = 0.0
@@ -149,22 +173,33 @@ class Tracker:
         covered = ndimage.binary_dilation(odd.any(axis=0), iterations=2)
         return np.clip(rise, 0.0, None), ~covered
 
+    def _check_contrast(self, unwrapped: Array) -> None:
+        """Refuse a frame whose grey values mean something else: what is air and what is tissue is told by them."""
+        tissue = float(np.median(unwrapped[-12:]))
+        air = float(np.percentile(unwrapped[(self.depth > 0.1) & (self.depth < 1.2)], 20))
+        if not 0.4 <= tissue <= 0.8 or not 0.25 <= tissue - air <= 0.5:
+            raise ValueError(
+                f"image has tissue at a grey value of {tissue:.2f} and air at {air:.2f}, {_TISSUE} and {_AIR} are "
+                "expected: is it blank or inverted? Else bring its contrast to these two levels"
+            )
+
     def track(self, image: Array) -> Array:
         """Return the opening along the wall, cm, shape (112,), of one frame.
+
+        Parameters
+        ----------
+        image
+            Grey values, shape (256, 256): air about 0.25, tissue about 0.6, as `render` draws them; in bytes or
+            16-bit numbers the same as shares of 255 or 65,535.
 
         Raises
         ------
         ValueError
-            If the image is no 256 x 256 frame, or shows no edge at all.
+            If the image is no 256 x 256 frame, has other grey values (inverted, another contrast), or no edge.
         """
         from skimage.graph import route_through_array
 
-        frame = np.asarray(image, dtype=float)
-        if frame.shape != (SIZE, SIZE):
-            raise ValueError(f"a frame is {SIZE} x {SIZE} pixels, not {frame.shape}; crop or resample it")
-        if not np.isfinite(frame).all():
-            raise ValueError("the frame holds values that are not numbers")
-        strength, clear = self.edge(frame)
+        strength, clear = self.edge(image)
         top = float(np.median(strength.max(axis=0)))
         if top < 0.2:
             raise ValueError("the frame shows no edge between air and tongue; is it blank or inverted?")
@@ -195,15 +230,20 @@ class Tracker:
             depth = bridge(np.clip(self.place, *self.place[seen][[0, -1]]))
         return np.asarray(np.maximum(ndimage.gaussian_filter1d(depth, 1.0, mode="nearest"), 0.0))
 
+    @checks.takes(opening=checks.array(low=-100.0, high=100.0))
     def contour(self, opening: Array) -> Array:
         """Return the tongue's points (cm) of a tracked opening, shape (112, 2)."""
+        if len(opening) != _COLUMNS:
+            raise ValueError(f"opening has {len(opening)} entries: give {_COLUMNS}, as `track` does")
         return np.asarray(self._points + opening[:, None] * self._normals)
 
+    @checks.takes(shape=checks.a(Outline))
     def truth(self, shape: Outline) -> Array:
         """Return the true opening (cm) at the tracker's places, shape (112,)."""
         return np.interp(self.place, shape.place, shape.opening)
 
 
+@checks.takes(count=checks.whole(1, 10**5), rng=checks.generator)
 def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
     """Draw frames of a tongue that wanders smoothly through its range, without contact.
 

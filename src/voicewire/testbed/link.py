@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from voicewire import checks
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host, ip
 from voicewire.testbed.offload import switch_off
@@ -69,6 +70,10 @@ class LinkSpec:
     reorder: bool = False
 
     def __post_init__(self) -> None:
+        checks.fields(
+            self, delay=checks.number(), jitter=checks.number(), rate=checks.maybe(checks.number(high=1e15)),
+            queue=checks.whole(0), loss=checks.number(), mtu=checks.whole(0),
+        )  # fmt: skip
         if not 0 <= self.delay <= 10:
             raise ValueError(f"delay must be between 0 and 10 s, not {self.delay}")
         if not 0 <= self.jitter <= max(self.delay, 0.0):
@@ -98,6 +103,7 @@ class LinkSpec:
         return ", ".join(parts)
 
 
+@checks.takes(spec=checks.a(LinkSpec))
 def netem_arguments(spec: LinkSpec) -> list[str]:
     """What ``tc qdisc add dev X root netem`` is told for `spec`."""
     arguments = ["limit", str(spec.queue)]

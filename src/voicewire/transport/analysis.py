@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire.stats import t_interval
 from voicewire.transport import paper
 
@@ -21,6 +22,10 @@ __all__ = ["Recorded", "coverage", "goodput"]
 Samples = NDArray[np.float64]
 
 
+@checks.takes(
+    size=checks.whole(1), together=("header", "payload"), header=checks.array((0, 1), low=0.0),
+    payload=checks.array((0, 1), low=1.0),
+)  # fmt: skip
 def goodput(size: int, header: Samples, payload: Samples) -> Samples:
     """Share of the wire's TCP bytes that is the user's own: size over TCP payload and headers."""
     return size / (header + payload)
@@ -113,6 +118,9 @@ class Recorded:
         )
 
 
+@checks.takes(
+    times=checks.array(least=2), rng=checks.generator, resamples=checks.whole(1, 10**6), n=checks.whole(2, 10**6),
+)  # fmt: skip
 def coverage(times: Samples, rng: np.random.Generator, resamples: int = 5000, n: int = paper.ITERATIONS) -> float:
     """How often Student's 95 % interval of `n` draws from `times` holds their mean.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict, dataclass
 
+from voicewire import checks
 from voicewire.transport import paper
 
 __all__ = ["Cell", "full_grid", "small_grid"]
@@ -47,6 +48,14 @@ class Cell:
     nodelay: bool = True
     iterations: int = paper.ITERATIONS
 
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, network=checks.one_of(*paper.NETWORKS), transport=checks.one_of("tcp", "mqtt"),
+            qos=checks.whole(0, 2), session=checks.one_of("fresh", "persistent", "loop"),
+            kind=checks.one_of("bytes", "file", "icto"), size=checks.whole(1, 10**8), gap=checks.number(0.0, 1e6),
+            iterations=checks.whole(1, 10**6),
+        )  # fmt: skip
+
     @property
     def name(self) -> str:
         """Unique, and fit for a file."""
@@ -69,6 +78,7 @@ class Cell:
         return row
 
 
+@checks.takes(iterations=checks.whole(1, 10**6))
 def full_grid(iterations: int = paper.ITERATIONS) -> list[Cell]:
     """Every cell of the recorded experiment; the quick ones of each network first.
 
@@ -95,6 +105,7 @@ def full_grid(iterations: int = paper.ITERATIONS) -> list[Cell]:
     return cells
 
 
+@checks.takes(iterations=checks.whole(1, 10**6))
 def small_grid(network: str = "lan", iterations: int = 10) -> list[Cell]:
     """A few cells that a notebook or a test can run in seconds."""
     cells = [

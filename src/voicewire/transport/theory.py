@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from voicewire import checks
 from voicewire.transport import paper
 from voicewire.transport.icto_format import overhead
 
@@ -32,6 +33,7 @@ _MESSAGE = {
 }
 
 
+@checks.takes(qos=checks.whole(0, 2))
 def flights(transport: str, qos: int, session: str) -> list[str]:
     """What must cross the network, one after the other, before the receiver's program has the message.
 
@@ -62,6 +64,7 @@ def round_trips(transport: str, qos: int, session: str) -> float:
     return 0.5 * len(flights(transport, qos, session))
 
 
+@checks.takes(size=checks.whole(0), window=checks.whole(1, 10**6))
 def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
     """Further round trips that a fresh connection needs for `size` bytes, its window doubling each time."""
     segments, rounds = math.ceil(size / MSS), 0
@@ -72,6 +75,7 @@ def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
     return rounds
 
 
+@checks.takes(rtt=checks.number(0.0, 1e6), size=checks.whole(0), rate=checks.maybe(checks.number(1e-3, 1e18)))
 def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: int, rate: float | None = None) -> float:
     """Least time from start to complete receipt, s.
 
@@ -84,11 +88,13 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
     return round_trips(transport, qos, session) * rtt + legs * max(line, slow)
 
 
+@checks.takes(size=checks.whole(0), mss=checks.whole(1), header=checks.whole(0))
 def least_header_bytes(size: int, mss: int = 1460, header: int = 20) -> int:
     """TCP header bytes that `size` bytes of payload need at the very least: one bare header a full segment."""
     return math.ceil(size / mss) * header
 
 
+@checks.takes(size=checks.whole(0, 268_435_455), qos=checks.whole(0, 2), topic=checks.a(str))
 def packet_bytes(size: int, qos: int, topic: str = paper.TOPIC) -> int:
     """Bytes of one MQTT 3.1.1 PUBLISH: type, Remaining Length, topic, packet identifier (QoS 1, 2), payload."""
     remaining = 2 + len(topic.encode()) + (2 if qos else 0) + size
@@ -131,6 +137,10 @@ def _segments(size: int) -> int:
     return math.ceil(size / MSS)
 
 
+@checks.takes(
+    rtt=checks.number(above=0.0, high=1e6), size=checks.whole(1, 10**8), messages=checks.whole(1, 10**6),
+    subscribers=checks.whole(1, 10_000),
+)  # fmt: skip
 def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bool = True) -> list[Option]:
     """Compare the ways to bring secure objects from one sender to some receivers, cheapest in bytes first.
 
@@ -152,8 +162,6 @@ def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bo
     ValueError
         For anything that is not positive.
     """
-    if min(rtt, size, messages, subscribers) <= 0:
-        raise ValueError("rtt, size, messages and subscribers must be positive")
     readers = [f"r{i}" for i in range(subscribers)]
     whole = size + (overhead(readers, {"object": subscribers}) if sealed else 0)
     h = HEADER + IP_HEADER

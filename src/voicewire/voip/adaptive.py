@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire._compiled import njit
+from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import Playout, as_trace, per_talkspurt
 
@@ -55,6 +57,7 @@ def _ramjee(delay: NDArray[np.float64], starts: NDArray[np.int64], factor: float
     return chosen
 
 
+@checks.takes(error=VoipError, factor=checks.number(0.0, 1e6))
 def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, factor: float = 4.0) -> Playout:
     """Score a trace under Ramjee's adaptive playout: each talkspurt at d̂ + `factor` · v̂.
 

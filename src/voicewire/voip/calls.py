@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire.netsim import Bottleneck, Flow, FlowResult, NetsimError, Path, simulate
 from voicewire.voip import playout
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.emodel import r_factor
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
-from voicewire.voip.talk import Talk, talk
+from voicewire.voip.talk import LONGEST, Talk, talk
 from voicewire.voip.transports import transport
 
 __all__ = ["Call", "call", "delays_ms", "quality", "udp_closed_form"]
@@ -43,6 +44,9 @@ class Call:
         return self.playout.r
 
 
+@checks.takes(
+    error=VoipError, same=("spoken", "arrive"), spoken=checks.array(kind="whole"), arrive=checks.array(kind="whole")
+)
 def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
     """Delay of each frame in ms from spoken to delivered, inf for those that never came."""
     delay: NDArray[np.float64] = np.asarray((arrive - spoken) * 1e-6, dtype=np.float64)
@@ -50,6 +54,11 @@ def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[n
     return delay
 
 
+@checks.takes(
+    error=VoipError, delay_ms=checks.number(0.0, 3_600_000.0), loss=checks.share,
+    seconds=checks.number(0.02, LONGEST), seed=checks.seed, spoken=checks.maybe(checks.a(Talk)),
+    bottleneck=checks.maybe(checks.a(Bottleneck)),
+)  # fmt: skip
 def call(
     name: str,
     codec: str | Codec,
@@ -108,6 +117,7 @@ def quality(
     return call(transport_name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=seed).r
 
 
+@checks.takes(error=VoipError, delay_ms=checks.number(0.0, 1e9))
 def udp_closed_form(codec: str | Codec, delay_ms: float) -> float:
     """R of UDP without loss: 94.2 - λ1 - Id(D), exactly; what the simulation is held against."""
     return float(r_factor(delay_ms, 0.0, codec))

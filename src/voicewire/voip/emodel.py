@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.voip import paper
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec
@@ -26,18 +27,20 @@ def codec(name: str | Codec) -> Codec:
     """
     if isinstance(name, Codec):
         return name
-    plain = str(name).upper().replace(".", "").replace(" ", "")
+    if not isinstance(name, str):
+        raise VoipError(f"unknown codec {name!r:.40}: Table 4.1 has {', '.join(CODECS)}")
+    plain = name.upper().replace(".", "").replace(" ", "")
     for key, value in CODECS.items():
         if key.upper().replace(".", "") == plain:
             return value
     raise VoipError(f"unknown codec {name!r}: Table 4.1 has {', '.join(CODECS)}")
 
 
+_DELAYS = checks.array((0, 1, 2), least=0, high=1e12)
+
+
 def _numbers(value: ArrayLike, what: str) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise VoipError(f"{what} must be a number or an array of numbers") from None
+    array = np.asarray(value, dtype=float)
     if np.any(np.isnan(array)):
         raise VoipError(f"{what} holds NaN: give a number for each, or leave the entry out")
     return array
@@ -47,6 +50,7 @@ def _out(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array if array.ndim else np.float64(array)  # type: ignore[return-value]
 
 
+@checks.takes(error=VoipError, delay_ms=_DELAYS)
 def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
     """Id = 0.024 d + 0.11 (d - 177.3) for d above 177.3 ms (section 4.2).
 
@@ -61,6 +65,7 @@ def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
     return _out(paper.DELAY_SLOPE * d + paper.DELAY_SLOPE_2 * np.maximum(d - paper.DELAY_KNEE, 0.0))
 
 
+@checks.takes(error=VoipError, loss=checks.array((0, 1, 2), least=0))
 def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
     """Ie = λ1 + λ2 ln(1 + λ3 e), with the coefficients of Table 4.1; e is a fraction.
 
@@ -76,6 +81,9 @@ def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.floa
     return _out(c.lambda1 + c.lambda2 * np.log1p(c.lambda3 * e))
 
 
+@checks.takes(
+    error=VoipError, together=("delay_ms", "loss"), delay_ms=_DELAYS, loss=checks.array((0, 1, 2), least=0),
+)  # fmt: skip
 def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
     """R = 94.2 - Ie - Id (section 4.2). R may leave 0 .. 100; only `mos` clamps.
 
@@ -88,6 +96,7 @@ def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> N
     return _out(np.asarray(paper.R_BEST - loss_impairment(loss, codec_name) - delay_impairment(delay_ms), dtype=float))
 
 
+@checks.takes(error=VoipError, r=checks.array((0, 1, 2), least=0))
 def mos(r: ArrayLike) -> NDArray[np.float64]:
     """MOS = 1 + 0.035 R + 7e-6 R (R - 60)(100 - R), clamped: 1 for R ≤ 0, 4.5 for R ≥ 100, never below 1.
 
@@ -99,6 +108,7 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
     return _out(np.clip(score, 1.0, 4.5))
 
 
+@checks.takes(error=VoipError, r=checks.number())
 def quality(r: float) -> str:
     """The word of Table 4.2 for R, or "Unacceptable" below 50, where the table ends."""
     value = float(_numbers(r, "R"))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from voicewire import checks
 from voicewire.netsim import Bottleneck, Flow, Path, Red, Tcp, bulk, simulate
 from voicewire.sweep import sweep
 from voicewire.voip import paper, playout
@@ -82,6 +83,7 @@ class Curve:
         low, high = np.quantile(self.r, (0.25, 0.75), axis=1)
         return low, high
 
+    @checks.takes(error=VoipError, x=checks.number())
     def at(self, x: float) -> NDArray[np.float64]:
         """R of every call at one point; shape (calls,)."""
         return self.r[int(np.argmin(np.abs(self.x - x)))]
@@ -118,6 +120,7 @@ def curves(
     return {name: Curve(np.array(points), np.array([table[name, v] for v in points])) for name in names}
 
 
+@checks.takes(error=VoipError, rates=checks.array(low=0.0, high=1e50))
 def jain(rates: Iterable[float]) -> float:
     """Jain's fairness index (Σx)² / (n Σx²): 1 when all get the same, 1/n when one gets all.
 
@@ -126,7 +129,7 @@ def jain(rates: Iterable[float]) -> float:
     VoipError
         without rates, for a negative one, or when all are zero.
     """
-    x = np.asarray(list(rates), dtype=float)
+    x = np.asarray(rates, dtype=float)
     if x.size == 0 or np.any(~np.isfinite(x)) or np.any(x < 0) or not x.any():
         raise VoipError("Jain's index needs rates of 0 or more, at least one of them above 0")
     return float(x.sum() ** 2 / (x.size * (x * x).sum()))
@@ -154,6 +157,12 @@ class Shared:
     longest_queue: int
 
 
+@checks.takes(
+    error=VoipError, kbit_s=checks.number(0.001, 1e7), calls=checks.whole(1, 10_000),
+    seconds=checks.number(0.02, 86_400.0), delay_ms=checks.number(0.0, 3_600_000.0),
+    bulk_flows=checks.whole(0, 10_000), red=checks.maybe(checks.a(Red)), seed=checks.seed,
+    packets=checks.whole(1, 10**6),
+)  # fmt: skip
 def shared_link(
     name: str,
     codec: str = "G.729",
@@ -203,6 +212,7 @@ ASSUMPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 
+@checks.takes(error=VoipError, calls=checks.whole(1, 10**6))
 def sensitivity(
     name: str,
     codec: str = "G.729",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import paths
+from voicewire import checks, paths
 from voicewire.voip.calls import Call, call
 from voicewire.voip.errors import VoipError
 from voicewire.voip.talk import Talk, from_activity
@@ -63,7 +63,7 @@ def speech(name: str = "speech") -> NDArray[np.int16]:
 
 
 def _whole(pcm: ArrayLike) -> NDArray[np.int16]:
-    x = np.asarray(pcm)
+    x = checks.plain("pcm", pcm, VoipError)
     if x.ndim != 1 or x.size < FRAME:
         raise VoipError("give at least one frame of 160 samples, in one dimension")
     if x.dtype != np.int16:
@@ -71,6 +71,7 @@ def _whole(pcm: ArrayLike) -> NDArray[np.int16]:
     return x[: x.size // FRAME * FRAME]
 
 
+@checks.takes(error=VoipError, level=checks.whole(0, 3))
 def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     """Voice activity of each 20 ms frame (WebRTC's detector, level 0 to 3); shape (frames,)."""
     import webrtcvad
@@ -157,6 +158,7 @@ class Heard:
     call: Call
 
 
+@checks.takes(error=VoipError, call_=checks.a(Call))
 def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
     """Which of the call's frames are played: on time for the delay that the bound gave their talkspurt."""
     delay, chosen = call_.delays_ms, call_.playout.delays_ms
@@ -164,6 +166,7 @@ def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite(delay) & (delay <= chosen[index]))
 
 
+@checks.takes(error=VoipError, repeat=checks.whole(1, 10_000))
 def heard(
     pcm: ArrayLike,
     transport: str,

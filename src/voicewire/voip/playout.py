@@ -15,11 +15,13 @@ sum is made of the summands' hull edges, sorted by slope. Frames that never arri
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.voip import paper
 from voicewire.voip.emodel import codec, delay_impairment, r_factor
@@ -232,6 +234,10 @@ def _lengths(starts: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.diff(starts).astype(np.intp)
 
 
+@checks.takes(
+    error=VoipError, delays_ms=checks.array(low=-math.inf, high=math.inf, allow="nan inf"),
+    spurts=checks.array(kind="whole", low=-1e15, high=1e15),
+)  # fmt: skip
 def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Check a trace; return the delays (ms, inf where a frame never came) and the first index of each talkspurt.
 
@@ -240,8 +246,7 @@ def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float6
     VoipError
         for an empty trace, NaN, a negative delay, lengths that differ, or talkspurts out of order.
     """
-    delay = np.ascontiguousarray(delays_ms, dtype=float)
-    label = np.asarray(spurts)
+    delay, label = np.asarray(delays_ms), np.asarray(spurts)
     if delay.ndim != 1 or delay.size == 0:
         raise VoipError("empty trace: give at least one frame, as a one-dimensional array of delays")
     if label.shape != delay.shape:
@@ -273,6 +278,7 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
 
+@checks.takes(error=VoipError, playout_ms=checks.array(low=0.0, allow="nan"))
 def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike, codec_name: str | Codec) -> Playout:
     """Score given playout delays, one a talkspurt (NaN: play nothing of it); frames that come later are dropped."""
     delay, starts = as_trace(delays_ms, spurts)
@@ -301,6 +307,7 @@ def _fixed(ordered: NDArray[np.float64], total: int, l1: float, l2: float, l3: f
     return choice
 
 
+@checks.takes(error=VoipError, delay_ms=checks.maybe(checks.number(0.0)))
 def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, delay_ms: float | None = None) -> Playout:
     """One playout delay for the whole call: the given one, or the best (argmax R(d), Tao and Guerin, section 4.3)."""
     c = codec(codec_name)

@@ -11,7 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.voip.emodel import codec, delay_impairment, r_factor
+from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import as_trace
 
@@ -54,6 +56,7 @@ def repaired_costs(delays_ms: ArrayLike, spurts: ArrayLike) -> NDArray[np.float6
     return costs
 
 
+@checks.takes(error=VoipError, delays_ms=checks.array(low=0.0, allow="inf"))
 def repaired_recursion(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> float:
     """max over i of 94.2 - Id(1, i) - Il(i), from the repaired recursion."""
     c = codec(codec_name)

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.voip import paper
 from voicewire.voip.errors import VoipError
 
 __all__ = ["Talk", "from_activity", "talk"]
+
+
+LONGEST = 86_400.0
+"""s: a call of a day has more frames than any figure needs."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,10 @@ class Talk:
     seconds: float
 
 
+@checks.takes(
+    error=VoipError, rng=checks.generator, seconds=checks.number(above=0.0, high=LONGEST),
+    on=checks.number(1e-3, LONGEST), off=checks.number(1e-3, LONGEST), interval_ms=checks.number(0.1, 10_000.0),
+)  # fmt: skip
 def talk(
     rng: np.random.Generator,
     seconds: float = 300.0,
@@ -77,6 +86,7 @@ def talk(
     return Talk(slot[keep] * np.int64(round(interval_ms * 1e6)), spurt[keep], float(seconds))
 
 
+@checks.takes(error=VoipError, active=checks.flags, interval_ms=checks.number(0.1, 10_000.0))
 def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
     """A call from a voice activity detector's answers, one a frame.
 
@@ -85,7 +95,7 @@ def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
     VoipError
         if there is no frame, or none with voice.
     """
-    flags = np.asarray(active, dtype=bool)
+    flags = np.asarray(active) != 0
     if flags.ndim != 1 or not flags.any():
         raise VoipError("no voice: the detector found nothing to send in this recording")
     begins = flags & ~np.concatenate(([False], flags[:-1]))

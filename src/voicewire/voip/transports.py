@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from voicewire.netsim import Ccid2, Tcp, Tfrc, Udp
+from voicewire.netsim import Ccid2, NetsimError, Tcp, Tfrc, Udp
 from voicewire.netsim.senders import Sender
 from voicewire.voip import paper
 from voicewire.voip.emodel import codec as codec_of
@@ -52,6 +52,9 @@ def transport(name: str, codec: str | Codec, **changes: Any) -> Sender:
         for an unknown name or field.
     """
     voice = codec_of(codec)
+    if not isinstance(name, str):
+        raise VoipError(f"unknown transport {name!r:.40}: choose from {', '.join(NAMES)}")
+    name = next((known for known in NAMES if known.upper() == name.upper()), name)
     if name == "MD literal":
         packets = paper.MD_PACKETS * (voice.payload + paper.HEADER) / voice.payload
         sender: Any = replace(cast(Tfrc, _SENDERS["TFRC SP FR MD"]), floor_packets=packets)
@@ -59,7 +62,11 @@ def transport(name: str, codec: str | Codec, **changes: Any) -> Sender:
         sender = _SENDERS[name]
     else:
         raise VoipError(f"unknown transport {name!r}: choose from {', '.join(NAMES)}")
+    if not changes:
+        return cast(Sender, sender)
     try:
         return cast(Sender, replace(sender, **changes))
+    except NetsimError as error:
+        raise VoipError(str(error)) from None
     except TypeError:
         raise VoipError(f"{name} has no such setting: {', '.join(changes)}") from None

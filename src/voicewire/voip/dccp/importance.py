@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.voip.errors import VoipError
 
 __all__ = ["Candidate", "best_set", "best_set_by_force", "frame_importance"]
@@ -28,6 +29,9 @@ class Candidate:
     expires: float
 
     def __post_init__(self) -> None:
+        checks.fields(
+            self, VoipError, size=checks.whole(1, 10**6), importance=checks.number(), expires=checks.number(-1e9, 1e9)
+        )
         if self.size < 1 or not np.isfinite([self.importance, self.expires]).all() or self.importance < 0:
             raise VoipError("a packet needs a size of a byte or more, an importance of 0 or more, a finite expiry")
 
@@ -38,6 +42,9 @@ def _budget(rate: float, packets: Sequence[Candidate]) -> list[int]:
     return [int(np.floor(max(p.expires, 0.0) * rate + 1e-9)) for p in packets]
 
 
+@checks.takes(
+    error=VoipError, packets=checks.each(checks.a(Candidate), least=0), rate=checks.number(above=0.0, high=1e12),
+)  # fmt: skip
 def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     """Indices of the packets to send at `rate` bytes/s, so that none is late and their importances sum highest.
 
@@ -66,6 +73,9 @@ def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     return sorted(chosen)
 
 
+@checks.takes(
+    error=VoipError, packets=checks.each(checks.a(Candidate), least=0), rate=checks.number(above=0.0, high=1e12),
+)  # fmt: skip
 def best_set_by_force(packets: Sequence[Candidate], rate: float) -> float:
     """The highest sum of importances, by trying every subset: what the tests hold `best_set` against."""
     limits = _budget(rate, packets)
@@ -81,6 +91,7 @@ def best_set_by_force(packets: Sequence[Candidate], rate: float) -> float:
     return best
 
 
+@checks.takes(error=VoipError, pcm=checks.array(low=-1e9, high=1e9), frame=checks.whole(2, 10**6))
 def frame_importance(pcm: ArrayLike, frame: int = 160) -> NDArray[np.float64]:
     """A stand-in for the importance of Hoene et al. (section 3.4): how badly repeating the last frame would do.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire import checks
 from voicewire.voip.dccp.importance import Candidate, best_set
 from voicewire.voip.dccp.ring import PacketRing
 from voicewire.voip.errors import VoipError
@@ -14,6 +15,11 @@ from voicewire.voip.errors import VoipError
 __all__ = ["late_choice"]
 
 
+@checks.takes(
+    error=VoipError, packets=checks.each(checks.a(bytes)), importance=checks.array(low=0.0),
+    rate=checks.number(above=0.0, high=1e12), patience=checks.number(above=0.0, high=1e6),
+    frame=checks.number(above=0.0, high=1e6), slots=checks.whole(1, 10**6),
+)  # fmt: skip
 def late_choice(
     packets: Sequence[bytes],
     importance: ArrayLike,

@@ -1,0 +1,702 @@
+"""One valid call of each public function of the studies; `test_any_input.py` spoils one argument at a time.
+
+A float is a real number, an int a whole one, an array an array: what an argument is replaced by follows from that.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from nonsense import Case
+
+from voicewire import netsim
+from voicewire.echo import WLNLMS, measures, model, scene
+from voicewire.echo import cancel as cancelling
+from voicewire.nfc import channel, exchange, link, session, slots
+from voicewire.pharyngeal import components, formants, synthesis, textgrid, tract, xray
+from voicewire.voip import talk
+from voicewire.voip.dccp import importance
+
+ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "netsim", "testbed", "stats", "sweep", "audio")
+
+_RESULT = "holds what another function gives back; nobody makes one"
+_SOCKETS = "opens sockets, namespaces or programs: tests of its own, with real ones"
+_FILES = "reads or writes files: the command line's tests feed it broken ones"
+_FIGURE = "draws what other functions computed (tests of figures)"
+_EXERCISES = "the reader's own functions are the input (tests of exercises)"
+_COMMAND = "the command line (test_any_command)"
+_RECORDS = "records once, for hours, from what the paper says; its whole input is a folder"
+_PRINTED = "looks up what is printed, by name"
+READING = "a reading version, short and plain: the fast one beside it checks, and is proven equal"
+_ENGINE = "behind the door: compiled, on records that `simulate` and `Session.run` have checked"
+
+EXEMPT = {
+    **{f"{study}.figures": _FIGURE for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    **{f"{study}.exercises": _EXERCISES for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    "echo.cancel.Cancelled": _RESULT,
+    "echo.cancel.read_stereo": _FILES,
+    "echo.cancel.write_stereo": _FILES,
+    "echo.family.AdaptiveFilter": "abstract: its kinds are here",
+    "echo.family.positive": "checks",
+    "echo.family.whole": "checks",
+    "echo.measures.Curve": _RESULT,
+    "echo.measures.Operations": _RESULT,
+    "echo.model.Responses": "a tuple: `complex_taps` and `echo` check what is in it",
+    "echo.paper.Setting": _PRINTED,
+    "echo.samples.checked": "checks",
+    "echo.samples.pair": "checks",
+    "echo.scene.Signals": _RESULT,
+    "echo.study": _RECORDS,
+    "pharyngeal.components.ArticulatoryModel": _RESULT,
+    "pharyngeal.control": _RECORDS,
+    "pharyngeal.corpora": _FILES,
+    "pharyngeal.correlation.PermutationTest": _RESULT,
+    "pharyngeal.forensics.Reading": _RESULT,
+    "pharyngeal.forensics.Search": _RESULT,
+    "pharyngeal.forensics.MissingToken": _RESULT,
+    "pharyngeal.formants.Track": _RESULT,
+    "pharyngeal.inversion.Solution": _RESULT,
+    "pharyngeal.measure.Constriction": _RESULT,
+    "pharyngeal.paper": _PRINTED,
+    "pharyngeal.shapes": _RECORDS,
+    "pharyngeal.sound.read": _FILES,
+    "pharyngeal.synthesis.Token": _RESULT,
+    "pharyngeal.textgrid.Grid": _RESULT,
+    "pharyngeal.textgrid.read": _FILES,
+    "pharyngeal.textgrid.write": _FILES,
+    "pharyngeal.tract.Outline": _RESULT,
+    "pharyngeal.tube.Resonances": _RESULT,
+    "pharyngeal.tube.praat_tract": "Praat's own list of phones",
+    "pharyngeal.validation": _RECORDS,
+    "pharyngeal.vowels.wide": _PRINTED,
+    "pharyngeal.xray.Frame": _RESULT,
+    "voip.calls.Call": _RESULT,
+    "voip.calls.quality": "a task of the sweep; `call` checks",
+    "voip.dccp.header": "bytes of a protocol (tests of its own)",
+    "voip.dccp.states": "named states and events (tests of its own)",
+    "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
+    "voip.experiments.Curve": _RESULT,
+    "voip.experiments.curves": "a sweep of hours; `call` checks each point",
+    "voip.experiments.point": "a task of the sweep; `call` checks",
+    "voip.experiments.record": _RECORDS,
+    "voip.experiments.adaptive_choice": "hands all on to `shared_link`",
+    "voip.listening.Heard": _RESULT,
+    "voip.listening.read_wav": _FILES,
+    "voip.listening.speech": _FILES,
+    "voip.ns3": "runs ns-3, where it is installed (tests of its own)",
+    "voip.paper.Codec": _PRINTED,
+    "voip.pesq": "runs PESQ, where its licence allows (tests of its own)",
+    "voip.playout.Playout": _RESULT,
+    "voip.playout.best_r": "the fast door behind `as_trace`",
+    "voip.talk.Talk": _RESULT,
+    "nfc.accountings.TableReading": _RESULT,
+    "nfc.accountings.SlotReading": _RESULT,
+    "nfc.channel.cross": _ENGINE,
+    "nfc.channel.error_bits": _ENGINE,
+    "nfc.channel.Channel.start": _ENGINE,
+    "nfc.closed.Parts": _RESULT,
+    "nfc.engine": _ENGINE,
+    "nfc.errors": "checks",
+    "nfc.link.check_countable": "checks",
+    "nfc.exchange.Outcomes": _RESULT,
+    "nfc.session.Result": _RESULT,
+    "nfc.witness": "runs lwIP, where it is installed (tests of its own)",
+    "netsim.simulate.FlowResult": _RESULT,
+    "netsim.simulate.Result": _RESULT,
+    "netsim.senders.Udp.fill": _ENGINE,
+    "netsim.senders.Tcp.fill": _ENGINE,
+    "netsim.senders.Tfrc.fill": _ENGINE,
+    "netsim.senders.Ccid2.fill": _ENGINE,
+    "stats.Quartiles": _RESULT,
+    "sweep": "runs processes, on any function (test_sweep feeds it nonsense)",
+    "audio.Player": _RESULT,
+    "transport.analysis.Recorded": "rows of a recording, by name",
+    "transport.bed": _SOCKETS,
+    "transport.dissect": "bytes of a protocol (tests of its own)",
+    "transport.examples": _FILES,
+    "transport.extras": _SOCKETS,
+    "transport.icto": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
+    "transport.payloads": _FILES,
+    "transport.recording": _RECORDS,
+    "transport.reproduce": "rows of a recording, by name",
+    "transport.run_mqtt": _SOCKETS,
+    "transport.run_tcp": _SOCKETS,
+    "transport.series": _SOCKETS,
+    "transport.series_ends": _SOCKETS,
+    "transport.theory.Cost": _RESULT,
+    "transport.theory.Option": _RESULT,
+    "emqtt.agent": _SOCKETS,
+    "emqtt.analysis": "rows of a recording, by name",
+    "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
+    "emqtt.dissect": "bytes of a protocol (tests of its own)",
+    "emqtt.mqtt5": _SOCKETS,
+    "emqtt.population": _SOCKETS,
+    "emqtt.record": _RECORDS,
+    "emqtt.rules": _SOCKETS,
+    "emqtt.trace": _SOCKETS,
+    "emqtt.weak": _RECORDS,
+    "testbed.capability": _SOCKETS,
+    "testbed.capture": _SOCKETS,
+    "testbed.counters": _SOCKETS,
+    "testbed.datagram": _SOCKETS,
+    "testbed.hosts": _SOCKETS,
+    "testbed.link.Link": _SOCKETS,
+    "testbed.mosquitto": _SOCKETS,
+    "testbed.offload": _SOCKETS,
+    "testbed.proxy": _SOCKETS,
+}  # fmt: skip
+"""What is not fed, by the beginning of its name, and why."""
+
+
+def rng() -> np.random.Generator:
+    """A generator that gives the same each time."""
+    return np.random.default_rng(7)
+
+
+def noise(n: int, seed: int = 1) -> np.ndarray:
+    """Samples of a standard deviation of 0.2."""
+    return 0.2 * np.random.default_rng(seed).standard_normal(n)
+
+
+def stereo(n: int, seed: int = 1) -> np.ndarray:
+    """The same as left + 1j*right."""
+    return noise(n, seed) + 1j * noise(n, seed + 1)
+
+
+@functools.cache
+def room() -> model.Responses:
+    """Four short echo paths."""
+    return model.Responses(*(noise(8, k) for k in range(4)))
+
+
+@functools.cache
+def signals() -> Any:
+    """A short scene."""
+    return scene.Scene(8, 400, 1, change="sign", change_at=200).signals()
+
+
+@functools.cache
+def curve() -> measures.Curve:
+    """Misalignment that falls by 0.2 dB a point."""
+    return measures.Curve(np.arange(100, 2001, 100), -0.2 * np.arange(20.0))
+
+
+@functools.cache
+def vowel() -> synthesis.Token:
+    """A synthetic vowel."""
+    return synthesis.vowel("plain", synthesis.Speaker("s"), rng())
+
+
+@functools.cache
+def table() -> pd.DataFrame:
+    """Formants of four speakers in two contexts."""
+    draw = rng()
+    return pd.DataFrame(
+        [
+            {"speaker": f"s{s}", "context": c, "F1": 500 + 20 * s + 40 * k + 9 * draw.standard_normal(),
+             "F2": 1500 + 30 * s - 200 * k + 9 * draw.standard_normal()}
+            for s in range(4) for k, c in enumerate(("plain", "tt")) for _ in range(4)
+        ]
+    )  # fmt: skip
+
+
+@functools.cache
+def film() -> np.ndarray:
+    """One frame of a film."""
+    return xray.render(tract.Articulation(), rng()).image
+
+
+def contour(shift: float = 0.0) -> np.ndarray:
+    """Thirty points along an arc, cm."""
+    t = np.linspace(0, 2, 30)
+    return np.column_stack([3 * np.sin(t), 3 * np.cos(t) + shift * (1 + t)])
+
+
+def trace() -> dict[str, Any]:
+    """Delays (ms) of twelve frames in three talkspurts."""
+    return {"delays_ms": 50 + 30 * rng().random(12), "spurts": np.repeat(np.arange(3), 4), "codec_name": "G.729"}
+
+
+def filtered() -> dict[str, Any]:
+    """A filter of eight taps, and signals for it."""
+    return {"self": WLNLMS(8), "x": stereo(60, 1), "d": stereo(60, 3)}
+
+
+def _call(**more: Any) -> dict[str, Any]:
+    return {"name": "UDP", "codec": "G.729", "delay_ms": 50.0, "loss": 0.01, "seconds": 5.0, "seed": 1} | more
+
+
+def said() -> np.ndarray:
+    """16-bit samples at 8 kHz with voice in them."""
+    from voicewire.voip import listening
+
+    return listening.speech()[:8000]
+
+
+def _cancelled() -> cancelling.Cancelled:
+    return cancelling.Cancelled(noise(2000).reshape(-1, 2) / 10, 1000, noise(2000).reshape(-1, 2))
+
+
+ECHO = {
+    "echo.cancel.Cancelled.erle": Case(lambda: {"self": _cancelled(), "start": 0.1, "stop": 0.8}),
+    "echo.cancel.cancel": Case(
+        lambda: {"far": noise(2000).reshape(-1, 2), "microphone": noise(2000, 2).reshape(-1, 2), "rate": 1000,
+                 "length": 8, "memory": 64.0, "passes": 1, "watch": print, "progress": False},
+        free=("watch", "progress"), ragged=("far", "microphone"),
+    ),
+    "echo.dcd.WLDRRLSDCD": Case(
+        lambda: {"length": 8, "forgetting": 0.999, "data_reuse": 1, "updates": 4, "bits": 16, "amplitude": 1.0,
+                 "regularization": 1.0, "dtype": np.float64}, free=("dtype",), infinite=True,
+    ),
+    "echo.plain.WLDRRLSDCD": Case(
+        lambda: {"length": 8, "forgetting": 0.999, "data_reuse": 1, "updates": 4, "bits": 16, "amplitude": 1.0,
+                 "regularization": 1.0, "dtype": np.float64, "variant": "repaired"}, free=("dtype",), infinite=True,
+    ),
+    "echo.family.AdaptiveFilter.process": Case(filtered, empty=("x", "d")),
+    "echo.family.AdaptiveFilter.update": Case(lambda: {"self": WLNLMS(8), "x_n": 0.1 + 0.2j, "d_n": 0.1 + 0.1j}),
+    "echo.family.AdaptiveFilter.restore": Case(lambda: {"self": WLNLMS(8), "state": WLNLMS(8).save()}),
+    "echo.gradient.WLAPA": Case(
+        lambda: {"length": 8, "order": 2, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
+    ),
+    "echo.gradient.WLNLMS": Case(
+        lambda: {"length": 8, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
+    ),
+    "echo.rls.WLRLS": Case(
+        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "symmetric": True, "dtype": np.float64},
+        free=("dtype",), infinite=True,
+    ),
+    "echo.rls.StereoRLS": Case(
+        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "dtype": np.float64}, free=("dtype",),
+        infinite=True,
+    ),
+    "echo.measures.misalignment": Case(lambda: {"taps": stereo(8), "truth": stereo(8, 5)}),
+    "echo.measures.erle": Case(lambda: {"d": noise(100), "e": 0.01 * noise(100, 3)}, complex=("d", "e")),
+    "echo.measures.Curve.tracking_time": Case(
+        lambda: {"self": curve(), "change_at": 300, "level": -2.0}, infinite=True
+    ),
+    "echo.measures.Curve.steady": Case(lambda: {"self": curve(), "start": 500, "stop": 1500}),
+    "echo.measures.follow": Case(lambda: {"filter_": WLNLMS(8), "signals": signals(), "every": 100}),
+    "echo.measures.expected_tracking": Case(lambda: {"length": 128, "memory": 64.0, "reuse": 3, "level": -20.0}),
+    "echo.measures.expected_rise": Case(lambda: {"reuse": 3}),
+    "echo.measures.dcd_operations": Case(lambda: {"length": 128, "reuse": 3, "updates": 4}),
+    "echo.measures.woodbury_operations": Case(lambda: {"length": 128}),
+    "echo.measures.nlms_operations": Case(lambda: {"length": 128}),
+    "echo.model.complex_taps": Case(lambda: {"responses": room()}),
+    "echo.model.responses": Case(lambda: {"taps": stereo(8)}),
+    "echo.model.echo": Case(lambda: {"paths": room(), "x": stereo(50)}),
+    "echo.rooms.image_source": Case(
+        lambda: {"length": 200, "rate": 8000.0, "size": np.array([4.0, 3.0, 2.5]),
+                 "source": np.array([1.0, 1.0, 1.0]), "microphone": np.array([2.0, 2.0, 1.2]), "reflection": 0.7}
+    ),
+    "echo.rooms.decaying": Case(lambda: {"length": 50, "rng": rng(), "decay": 10.0}),
+    "echo.rooms.room_response": Case(lambda: {"length": 50, "rate": 8000.0, "rng": rng()}),
+    "echo.samples.stereo": Case(lambda: {"left": noise(50), "right": noise(50, 2)}, empty=("left", "right")),
+    "echo.scene.predistort": Case(lambda: {"x": stereo(50), "amount": 0.4}),
+    "echo.scene.changed": Case(lambda: {"paths": room(), "change": "drift", "rng": rng()}),
+    "echo.scene.Signals.truth": Case(lambda: {"self": signals(), "n": 100}),
+    "echo.scene.Scene": Case(
+        lambda: {"length": 8, "samples": 400, "seed": 1, "source": "ar1", "predistortion": 0.4, "change": "sign",
+                 "change_at": 200, "family": "decaying", "far_length": 16, "snr": 30.0, "double_talk": (100, 200)}
+    ),
+    "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1}),
+}  # fmt: skip
+
+_SETTINGS = formants.Settings()
+PHARYNGEAL = {
+    "pharyngeal.components.fit": Case(lambda: {"contours": noise(60).reshape(10, 6) + 1, "count": 3}),
+    "pharyngeal.components.ArticulatoryModel.scores": Case(
+        lambda: {"self": components.fit(noise(60).reshape(10, 6) + 1), "contours": noise(12, 4).reshape(2, 6) + 1},
+        ragged=("contours",),
+    ),
+    "pharyngeal.components.ArticulatoryModel.contour": Case(
+        lambda: {"self": components.fit(noise(60).reshape(10, 6) + 1), "scores": noise(6, 4).reshape(2, 3)},
+        ragged=("scores",),
+    ),
+    "pharyngeal.components.ArticulatoryModel.error": Case(
+        lambda: {"self": components.fit(noise(60).reshape(10, 6) + 1), "contours": noise(12, 4).reshape(2, 6) + 1},
+        ragged=("contours",),
+    ),
+    "pharyngeal.correlation.pearson": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
+    "pharyngeal.correlation.leverage": Case(lambda: {"x": noise(6)}),
+    "pharyngeal.correlation.leave_one_out": Case(lambda: {"x": noise(6), "y": noise(6, 3)}),
+    "pharyngeal.correlation.permutation_test": Case(lambda: {"x": noise(5), "y": noise(5, 3)}),
+    "pharyngeal.forensics.decimals": Case(lambda: {"printed": "0.654"}),
+    "pharyngeal.forensics.agreement": Case(lambda: {"printed": "0.65", "value": 0.654}, nan=("value",), inf=("value",)),
+    "pharyngeal.forensics.mean_readings": Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.forensics.sd_readings": Case(lambda: {"printed": "0.65", "tokens": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.forensics.difference_readings": Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.forensics.percent_readings": Case(lambda: {"printed": "0.65", "values": {"a": 0.6, "b": 0.7}}),
+    "pharyngeal.forensics.missing_token": Case(
+        lambda: {"printed_mean": "0.65", "tokens": np.array([0.6, 0.7, 0.8]), "printed_sd": "0.10"}
+    ),
+    "pharyngeal.forensics.unshift": Case(lambda: {"f1": 700.0, "f2": 1100.0, "third": 400.0, "fourth": 2500.0}),
+    "pharyngeal.formants.Settings": Case(
+        lambda: {"ceiling": 5000.0, "count": 5.0, "window": 0.025, "max_bandwidth": 600.0, "step": 0.005}
+    ),
+    "pharyngeal.formants.Track.at": Case(
+        lambda: {"self": formants.track(vowel().sound), "time": 0.09}, infinite=True
+    ),
+    "pharyngeal.formants.track": Case(
+        lambda: {"sound": vowel().sound, "tracker": "praat", "settings": _SETTINGS}, infinite=True
+    ),
+    "pharyngeal.formants.points": Case(lambda: {"start": 0.0, "end": 0.2, "steps": 9}),
+    "pharyngeal.formants.measure": Case(
+        lambda: {"sound": vowel().sound, "intervals": [textgrid.Interval("a", 0.02, 0.16)], "trackers": ["praat"],
+                 "settings": _SETTINGS, "trajectory": 3}, infinite=True,
+    ),
+    "pharyngeal.formants.midpoint": Case(
+        lambda: {"sound": vowel().sound, "tracker": "praat", "settings": _SETTINGS}, infinite=True
+    ),
+    "pharyngeal.inversion.invert": Case(
+        lambda: {"target": np.array([600.0, 1200.0]), "start": tract.Articulation(), "free": ("body", "jaw"),
+                 "effort": 0.02}, ragged=("target",),
+    ),
+    "pharyngeal.inversion.family": Case(
+        lambda: {"target": np.array([600.0, 1200.0]), "rng": rng(), "starts": 1, "larynx": 0.36, "tolerance": 0.9,
+                 "free": ("body", "jaw")}, ragged=("target",),
+    ),
+    "pharyngeal.measure.to_rest_frame": Case(
+        lambda: {"points": contour(), "landmarks": contour()[:3], "rest_landmarks": contour()[:3] + 0.1},
+        ragged=("points",),
+    ),
+    "pharyngeal.measure.distances": Case(lambda: {"tongue": contour(0.3), "wall": contour()}, ragged=("tongue",)),
+    "pharyngeal.measure.constriction": Case(
+        lambda: {"tongue": contour(0.3), "wall": contour(), "between": (1.0, 4.0), "contact": 0.03},
+        ragged=("tongue",),
+    ),
+    "pharyngeal.measure.elevation": Case(lambda: {"depth": 6.0, "rest": 6.17}),
+    "pharyngeal.measure.perturbed": Case(
+        lambda: {"tongue": contour(0.3), "wall": contour(), "noise": 0.01, "rng": rng(), "repeats": 3, "smooth": 0.6}
+    ),
+    "pharyngeal.sound.Sound": Case(lambda: {"samples": noise(500), "rate": 16000, "name": "s"}, free=("name",)),
+    "pharyngeal.sound.Sound.part": Case(lambda: {"self": vowel().sound, "start": 0.05, "end": 0.1}),
+    "pharyngeal.sound.is_silent": Case(lambda: {"samples": noise(500)}, empty=("samples",)),
+    "pharyngeal.sound.is_clipped": Case(lambda: {"samples": noise(500)}, empty=("samples",)),
+    "pharyngeal.synthesis.Speaker": Case(
+        lambda: {"name": "s", "f0": 115.0, "scale": 1.0, "open_quotient": 0.6}, free=("name",)
+    ),
+    "pharyngeal.synthesis.Token.at": Case(lambda: {"self": vowel(), "time": 0.05}),
+    "pharyngeal.synthesis.glottal_source": Case(
+        lambda: {"f0": np.full(300, 115.0), "rate": 16000, "open_quotient": 0.6}
+    ),
+    "pharyngeal.synthesis.cascade": Case(
+        lambda: {"source": noise(300), "formants": np.full((300, 3), 500.0) * [1, 2, 3], "rate": 16000,
+                 "bandwidths": (70.0, 90.0, 130.0)}
+    ),
+    "pharyngeal.synthesis.add_noise": Case(lambda: {"samples": noise(300), "snr": 30.0, "rng": rng()}),
+    "pharyngeal.synthesis.vowel": Case(
+        lambda: {"context": "plain", "speaker": synthesis.Speaker("s"), "rng": rng(), "duration": 0.1, "snr": 30.0,
+                 "scatter": 0.03, "formants": {1: 600.0}}
+    ),
+    "pharyngeal.synthesis.speakers": Case(lambda: {"count": 3, "rng": rng()}),
+    "pharyngeal.synthesis.corpus": Case(
+        lambda: {"people": [synthesis.Speaker("s")], "repetitions": 1, "rng": rng(), "snr": 30.0}
+    ),
+    "pharyngeal.textgrid.Interval": Case(lambda: {"label": "a", "start": 0.0, "end": 1.0}, free=("label",)),
+    "pharyngeal.tract.Articulation": Case(
+        lambda: {"body": 0.1, "dorsum": 0.1, "root": 0.1, "root_place": 11.5, "tip": 0.1, "jaw": 0.1, "lips": 3.0,
+                 "larynx": 0.1}
+    ),
+    "pharyngeal.tract.wall": Case(lambda: {"place": np.linspace(0.0, 12.0, 7)}),
+    "pharyngeal.tract.wall_length": Case(lambda: {"depth": 6.0}),
+    "pharyngeal.tract.check": Case(lambda: {"articulation": tract.Articulation()}),
+    "pharyngeal.tract.outline": Case(lambda: {"articulation": tract.Articulation()}),
+    "pharyngeal.tract.area_function": Case(lambda: {"articulation": tract.Articulation()}),
+    "pharyngeal.tract.formants": Case(lambda: {"articulation": tract.Articulation(), "count": 4}, infinite=True),
+    "pharyngeal.tract.moved": Case(lambda: {"articulation": tract.Articulation(), "body": 0.1}),
+    "pharyngeal.tract.random_open": Case(lambda: {"rng": rng(), "least": 0.05, "root": 0.5}),
+    "pharyngeal.tract.vector": Case(lambda: {"articulation": tract.Articulation()}),
+    "pharyngeal.tract.speak": Case(lambda: {"articulation": tract.Articulation(), "f0": 115.0, "duration": 0.1}),
+    "pharyngeal.tube.resonances": Case(
+        lambda: {"areas": np.array([2.0, 3.0, 4.0]), "lengths": np.array([5.0, 6.0, 6.0]), "walls": True,
+                 "radiation": True, "count": 4, "speed": 35300.0}, infinite=True,
+    ),
+    "pharyngeal.tube.response": Case(
+        lambda: {"areas": np.array([2.0, 3.0, 4.0]), "lengths": np.array([5.0, 6.0, 6.0]),
+                 "frequencies": np.array([100.0, 500.0]), "walls": True, "radiation": True}, ragged=("frequencies",),
+    ),
+    "pharyngeal.tube.uniform": Case(lambda: {"length": 17.0, "count": 4, "speed": 35300.0}),
+    "pharyngeal.tube.two_tube": Case(
+        lambda: {"back": (1.0, 8.0), "front": (7.0, 9.0), "count": 4, "speed": 35300.0}
+    ),
+    "pharyngeal.vowels.lobanov": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
+    "pharyngeal.vowels.nearey": Case(lambda: {"table": table(), "columns": ("F1", "F2")}),
+    "pharyngeal.vowels.ellipse": Case(lambda: {"x": noise(20), "y": noise(20, 3), "confidence": 0.68}),
+    "pharyngeal.vowels.hedges": Case(
+        lambda: {"a": noise(10), "b": noise(10, 3), "confidence": 0.95}, ragged=("a", "b")
+    ),
+    "pharyngeal.vowels.bootstrap_by_speaker": Case(
+        lambda: {"table": table(), "formant": "F1", "contexts": ("plain", "tt"), "rng": rng(), "resamples": 50}
+    ),
+    "pharyngeal.vowels.mixed_model": Case(lambda: {"table": table(), "formant": "F1", "reference": "plain"}),
+    "pharyngeal.xray.pixels": Case(lambda: {"points": contour()}),
+    "pharyngeal.xray.render": Case(
+        lambda: {"articulation": tract.Articulation(), "rng": rng(), "noise": 0.05, "blur": 1.2, "occlusions": 2}
+    ),
+    "pharyngeal.xray.Tracker": Case(lambda: {"larynx": 5.0}),
+    "pharyngeal.xray.Tracker.unwrap": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
+    "pharyngeal.xray.Tracker.edge": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
+    "pharyngeal.xray.Tracker.track": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
+    "pharyngeal.xray.Tracker.contour": Case(lambda: {"self": xray.Tracker(), "opening": np.full(112, 0.5)}),
+    "pharyngeal.xray.Tracker.truth": Case(
+        lambda: {"self": xray.Tracker(), "shape": tract.outline(tract.Articulation())}
+    ),
+    "pharyngeal.xray.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
+}  # fmt: skip
+
+NFC = {
+    "nfc.accountings.TableReading.fits": Case(
+        lambda: {"self": _reading(), "table": 0.01, "stall": 0.1}
+    ),
+    "nfc.accountings.control_efficiency": Case(
+        lambda: {"scope": "round trip", "rounding": "none", "overhead": 14, "printed_zero": True}
+    ),
+    "nfc.channel.Channel": Case(lambda: {"kind": 2, "to_bad": 1e-5, "to_good": 0.25, "every": 0}),
+    "nfc.channel.Channel.random": Case(lambda: {"ber": 1e-4}),
+    "nfc.channel.Channel.burst": Case(lambda: {"ber": 1e-4, "length": 4.0}),
+    "nfc.channel.Channel.periodic": Case(lambda: {"every": 25}),
+    "nfc.channel.Channel.loss": Case(lambda: {"self": channel.Channel.burst(1e-4), "bits": 4000}),
+    "nfc.closed.latency": Case(lambda: {"session": session.Session()}),
+    "nfc.exchange.Exchange": Case(
+        lambda: {"packets": 10, "size": 500, "latency": 0.08, "rto": 3.0, "backoff": True, "retransmissions": 12,
+                 "link": link.Link(), "channel": channel.Channel.random(1e-5)}
+    ),
+    "nfc.exchange.Exchange.trace": Case(
+        lambda: {"self": exchange.Exchange(5, channel=channel.Channel.random(1e-4)), "rng": rng()}
+    ),
+    "nfc.exchange.Exchange.run": Case(
+        lambda: {"self": exchange.Exchange(5, channel=channel.Channel.random(1e-4)), "runs": 3, "rng": rng()}
+    ),
+    "nfc.exchange.Outcomes.percentile": Case(
+        lambda: {"self": exchange.Exchange(5).run(3, rng()), "seconds": 90.0}
+    ),
+    "nfc.link.Link": Case(lambda: {"period": 0.01, "payload": 10, "framing": 6}),
+    "nfc.link.Link.from_rate": Case(lambda: {"rate": 11200.0, "chunk": 14, "payload": 10}),
+    "nfc.link.Link.slots": Case(lambda: {"self": link.Link(), "ip_bytes": 540}),
+    "nfc.link.Link.slots_of_time": Case(lambda: {"self": link.Link(), "seconds": 0.08}),
+    "nfc.link.segment_sizes": Case(lambda: {"total": 5000, "mss": 1024}),
+    "nfc.session.Session": Case(
+        lambda: {"size": 5000, "mss": 1024, "window": 4096, "window_limit": 8192, "restart_window": 1024,
+                 "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
+                 "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel()}
+    ),
+    "nfc.session.Session.run": Case(
+        lambda: {"self": session.Session(channel=channel.Channel.random(1e-5)), "rng": rng(), "log": True}
+    ),
+    "nfc.session.Result.lines": Case(lambda: {"self": session.Session().run(log=True), "count": 3}),
+    "nfc.slots.ShortSession": Case(
+        lambda: {"size": 1000, "overhead": 14, "framing": 6, "latency": 0.08, "scope": "round trip", "period": 0.01}
+    ),
+    "nfc.slots.ShortSession.payload": Case(lambda: {"self": slots.ShortSession(), "rate": 424.0, "active": 5.0}),
+    "nfc.slots.ShortSession.packets": Case(lambda: {"self": slots.ShortSession(), "rate": 424.0, "active": 5.0}),
+    "nfc.slots.ShortSession.seconds": Case(
+        lambda: {"self": slots.ShortSession(), "rate": 424.0, "active": 5.0, "share": 0.5, "rounding": "packet"}
+    ),
+    "nfc.slots.shared": Case(lambda: {"slots": 20, "share": 0.5, "rounding": "section", "section": 10}),
+    "nfc.slots.latency_map": Case(
+        lambda: {"session": slots.ShortSession(), "rates": (106.0, 424.0), "active": np.array([4.0, 5.0])},
+        ragged=("active",),
+    ),
+}  # fmt: skip
+
+
+def _reading() -> Any:
+    from voicewire.nfc.accountings import TableReading
+
+    return TableReading(6, 3, 5000, 0.08, True, (0.01, 0.02), 0.15)
+
+
+VOIP = {
+    "voip.adaptive.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
+    "voip.calls.delays_ms": Case(
+        lambda: {"spoken": np.arange(5) * 20_000_000, "arrive": np.arange(5) * 20_000_000 + 50_000_000},
+        infinite=True,
+    ),
+    "voip.calls.call": Case(lambda: _call(spoken=None, bottleneck=None, log=False)),
+    "voip.calls.udp_closed_form": Case(lambda: {"codec": "G.729", "delay_ms": 50.0}),
+    "voip.dccp.importance.Candidate": Case(lambda: {"size": 100, "importance": 1.0, "expires": 0.1}),
+    "voip.dccp.importance.best_set": Case(
+        lambda: {"packets": [importance.Candidate(100, 1.0, 0.1)], "rate": 1000.0}
+    ),
+    "voip.dccp.importance.best_set_by_force": Case(
+        lambda: {"packets": [importance.Candidate(100, 1.0, 0.1)], "rate": 1000.0}
+    ),
+    "voip.dccp.importance.frame_importance": Case(lambda: {"pcm": noise(500) * 1e4, "frame": 160}),
+    "voip.dccp.late.late_choice": Case(
+        lambda: {"packets": [bytes(60)] * 6, "importance": np.arange(6.0), "rate": 2000.0, "patience": 0.1,
+                 "frame": 0.02, "slots": 16, "choose": True}
+    ),
+    "voip.emodel.codec": Case(lambda: {"name": "g729"}),
+    "voip.emodel.delay_impairment": Case(
+        lambda: {"delay_ms": np.array([50.0, 250.0])}, shapeless=("delay_ms",), empty=("delay_ms",)
+    ),
+    "voip.emodel.loss_impairment": Case(
+        lambda: {"loss": np.array([0.0, 0.1]), "codec_name": "G.711"}, shapeless=("loss",), empty=("loss",)
+    ),
+    "voip.emodel.r_factor": Case(
+        lambda: {"delay_ms": np.array([50.0, 250.0]), "loss": np.array([0.0, 0.1]), "codec_name": "G.711"},
+        shapeless=("delay_ms", "loss"),
+    ),
+    "voip.emodel.mos": Case(lambda: {"r": np.array([50.0, 90.0])}, shapeless=("r",), empty=("r",)),
+    "voip.emodel.quality": Case(lambda: {"r": 85.0}),
+    "voip.experiments.Curve.at": Case(lambda: {"self": _curve(), "x": 50.0}),
+    "voip.experiments.jain": Case(lambda: {"rates": np.array([1.0, 2.0, 3.0])}),
+    "voip.experiments.shared_link": Case(
+        lambda: {"name": "UDP", "codec": "G.729", "kbit_s": 64.0, "calls": 2, "seconds": 2.0, "delay_ms": 50.0,
+                 "bulk_flows": 1, "red": None, "seed": 1, "packets": 50}
+    ),
+    "voip.experiments.sensitivity": Case(
+        lambda: {"name": "TFRC", "codec": "G.729", "delay_ms": 50.0, "loss": 0.01, "calls": 1, "seconds": 2.0}
+    ),
+    "voip.listening.activity": Case(lambda: {"pcm": said(), "level": 2}, unlike=("pcm",)),
+    "voip.listening.coded": Case(lambda: {"pcm": said(), "coder": "G.711 µ-law"}, unlike=("pcm",)),
+    "voip.listening.transmit": Case(lambda: {"pcm": said(), "call_": _spoken()}, unlike=("pcm",), free=("pcm",)),
+    "voip.listening.heard": Case(
+        lambda: {"pcm": said(), "transport": "UDP", "codec": "G.711", "delay_ms": 50.0, "loss": 0.0, "seed": 0,
+                 "repeat": 1}, unlike=("pcm",),
+    ),
+    "voip.playout.as_trace": Case(lambda: {k: v for k, v in trace().items() if k != "codec_name"}, inf=("delays_ms",)),
+    "voip.playout.bound": Case(trace, inf=("delays_ms",)),
+    "voip.playout.per_talkspurt": Case(
+        lambda: trace() | {"playout_ms": np.array([60.0, 70.0, 80.0])}, inf=("delays_ms",), nan=("playout_ms",)
+    ),
+    "voip.playout.fixed": Case(lambda: trace() | {"delay_ms": 70.0}, inf=("delays_ms",)),
+    "voip.recursion.brute_force": Case(trace, inf=("delays_ms",)),
+    "voip.recursion.repaired_costs": Case(
+        lambda: {k: v for k, v in trace().items() if k != "codec_name"}, inf=("delays_ms",), infinite=True
+    ),
+    "voip.recursion.repaired_recursion": Case(trace, inf=("delays_ms",)),
+    "voip.recursion.printed_recursion": Case(trace, inf=("delays_ms",)),
+    "voip.talk.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
+    "voip.talk.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
+    "voip.transports.transport": Case(lambda: {"name": "TFRC", "codec": "G.729", "buffer": 5}),
+}  # fmt: skip
+
+
+def _curve() -> Any:
+    from voicewire.voip.experiments import Curve
+
+    return Curve(np.array([25.0, 50.0]), np.array([[80.0, 81.0], [70.0, 71.0]]))
+
+
+@functools.cache
+def _spoken() -> Any:
+    from voicewire.voip.calls import call
+
+    return call("UDP", "G.711", delay_ms=50.0, spoken=talk.from_activity(np.array([0, 1, 1, 0, 1])))
+
+
+def _flow() -> netsim.Flow:
+    return netsim.Flow(np.arange(20) * 20_000_000, 20, netsim.Udp(), netsim.Path(50.0))
+
+
+NETSIM = {
+    "netsim.equation.rate": Case(
+        lambda: {"s": np.array([1460.0, 160.0]), "rtt": np.array([0.1, 0.2]), "p": np.array([0.01, 0.1])},
+        shapeless=("s", "rtt", "p"),
+    ),
+    "netsim.equation.loss_rate": Case(
+        lambda: {"x": np.array([1e5, 2e5]), "s": np.array([1460.0, 160.0]), "rtt": np.array([0.1, 0.2])},
+        shapeless=("x", "s", "rtt"),
+    ),
+    "netsim.equation.small_packet_rate": Case(
+        lambda: {"s_true": np.array([20.0, 160.0]), "rtt": np.array([0.1, 0.2]), "p": np.array([0.01, 0.1])},
+        shapeless=("s_true", "rtt", "p"),
+    ),
+    "netsim.equation.average_interval": Case(lambda: {"intervals": np.array([3.0, 10.0, 20.0])}, ragged=("intervals",)),
+    "netsim.equation.rfc4828_table": Case(
+        lambda: {"packet_drop_rate": np.array([0.01, 0.1]), "segment": 1460, "rtt": 0.1},
+        shapeless=("packet_drop_rate",), empty=("packet_drop_rate",),
+    ),
+    "netsim.links.Path": Case(
+        lambda: {"delay_ms": 50.0, "loss": 0.01, "loss_back": 0.02, "jitter_ms": 3.0, "burst": (0.01, 0.5, 0.9)}
+    ),
+    "netsim.links.Red": Case(lambda: {"low": 5.0, "high": 15.0, "max_p": 0.1, "weight": 0.002, "ecn": False}),
+    "netsim.links.Bottleneck": Case(lambda: {"kbit_s": 64.0, "packets": 50, "red": netsim.Red()}),
+    "netsim.senders.initial_window": Case(lambda: {"mss": 1460.0, "rfc": 3390}),
+    "netsim.senders.Tcp": Case(
+        lambda: {"mss": 1460, "rfc": 3390, "rto_min": 1.0, "ack_every": 2, "ack_delay_ms": 200.0, "window": 65535,
+                 "ecn": False}
+    ),
+    "netsim.senders.Tfrc": Case(
+        lambda: {"small": False, "restart": 2.0, "floor_packets": 0.0, "modern": False, "buffer": 5,
+                 "drop_oldest": False, "credit_ms": 0.0, "x_recv": "ccid3", "first_interval": "counted",
+                 "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False}
+    ),
+    "netsim.senders.Ccid2": Case(
+        lambda: {"buffer": 5, "drop_oldest": False, "ack_every": 2, "ack_delay_ms": 200.0, "rto_min": 1.0,
+                 "ecn": False}
+    ),
+    "netsim.simulate.Flow": Case(
+        lambda: {"frames": np.arange(20) * 20_000_000, "payload": 20, "sender": netsim.Udp(),
+                 "path": netsim.Path(50.0), "header": 40}
+    ),
+    "netsim.simulate.bulk": Case(lambda: {"segments": 10, "start_ns": 5}),
+    "netsim.simulate.simulate": Case(
+        lambda: {"flows": [_flow()], "bottleneck": netsim.Bottleneck(64.0), "seed": 1, "until_s": 3.0, "log": False}
+    ),
+}  # fmt: skip
+
+REST = {
+    "stats.Interval": Case(lambda: {"estimate": 1.0, "low": 0.5, "high": 1.5, "confidence": 0.95, "n": 10}),
+    "stats.t_interval": Case(lambda: {"samples": noise(10), "confidence": 0.95}),
+    "stats.bootstrap_interval": Case(
+        lambda: {"samples": noise(10), "statistic": np.median, "rng": rng(), "resamples": 100, "confidence": 0.95}
+    ),
+    "stats.autocorrelation": Case(lambda: {"x": noise(10)}),
+    "stats.effective_size": Case(lambda: {"x": noise(10)}),
+    "stats.quartiles": Case(lambda: {"samples": noise(10)}),
+    "audio.player": Case(
+        lambda: {"samples": noise(100), "rate": 8000, "label": "x"}, unlike=("samples",), free=("label",)
+    ),
+    "audio.encode": Case(lambda: {"samples": noise(100), "rate": 8000, "bits": 16}, unlike=("samples",)),
+    "transport.analysis.goodput": Case(
+        lambda: {"size": 100, "header": np.array([100.0, 200.0]), "payload": np.array([150.0, 120.0])},
+        shapeless=("header", "payload"),
+    ),
+    "transport.analysis.coverage": Case(
+        lambda: {"times": 5 + noise(30), "rng": rng(), "resamples": 20, "n": 10}
+    ),
+    "transport.cells.Cell": Case(
+        lambda: {"network": "lan", "transport": "mqtt", "qos": 1, "session": "fresh", "kind": "bytes", "size": 100,
+                 "gap": 0.5, "nodelay": True, "iterations": 10}
+    ),
+    "transport.cells.full_grid": Case(lambda: {"iterations": 3}),
+    "transport.cells.small_grid": Case(lambda: {"network": "lan", "iterations": 3}),
+    "transport.theory.flights": Case(lambda: {"transport": "mqtt", "qos": 1, "session": "fresh"}),
+    "transport.theory.round_trips": Case(lambda: {"transport": "mqtt", "qos": 1, "session": "fresh"}),
+    "transport.theory.slow_start_rounds": Case(lambda: {"size": 100_000, "window": 10}),
+    "transport.theory.delivery_time": Case(
+        lambda: {"transport": "mqtt", "qos": 1, "session": "fresh", "rtt": 0.01, "size": 1000, "rate": 1e6}
+    ),
+    "transport.theory.least_header_bytes": Case(lambda: {"size": 1000, "mss": 1460, "header": 20}),
+    "transport.theory.packet_bytes": Case(lambda: {"size": 1000, "qos": 1, "topic": "a/b"}, free=("topic",)),
+    "transport.theory.advise": Case(
+        lambda: {"rtt": 0.01, "size": 1000, "messages": 3, "subscribers": 2, "sealed": True}
+    ),
+    "emqtt.counting.messages": Case(lambda: {"reading": "all", "n": 5}),
+    "emqtt.counting.received": Case(lambda: {"reading": "all", "n": 5}),
+    "emqtt.counting.sent": Case(lambda: {"reading": "all", "n": 5}),
+    "emqtt.counting.with_subscriptions": Case(lambda: {"reading": "all", "n": 5, "count_suback": True}),
+    "emqtt.counting.publish_size": Case(lambda: {"qos": 3, "ids": 4}),
+    "emqtt.counting.papers_count": Case(lambda: {"size": 100}),
+    "testbed.link.LinkSpec": Case(
+        lambda: {"delay": 0.01, "jitter": 0.001, "rate": 1e6, "queue": 100, "loss": 0.01, "mtu": 1500,
+                 "reorder": False}
+    ),
+    "testbed.link.netem_arguments": Case(lambda: {"spec": _spec()}),
+}  # fmt: skip
+
+
+def _spec() -> Any:
+    from voicewire.testbed.link import LinkSpec
+
+    return LinkSpec(delay=0.01)
+
+
+CASES: dict[str, Case] = ECHO | PHARYNGEAL | NFC | VOIP | NETSIM | REST
