@@ -94,11 +94,11 @@ class Population:
         self.subscribers = [attach(port, f"s{i}", paper.TOPIC, qos=qos, host=host) for i in range(n)]
         self.slow = slow
         everybody = [self.publisher, *self.subscribers]
-        self._fds = np.array([sock.fileno() for sock in everybody], np.int32)
-        self._index = np.zeros(self._fds.max() + 1, np.int64)
-        self._index[self._fds] = np.arange(n + 1)
-        self._rest = np.empty((n + 1, _exchange.REST), np.uint8)
-        self._kept = np.zeros(n + 1, np.int64)
+        clients = np.zeros(n + 1, _exchange.CLIENT)
+        clients["fd"] = [sock.fileno() for sock in everybody]
+        number = np.zeros(clients["fd"].max() + 1, np.int64)
+        number[clients["fd"]] = np.arange(n + 1)
+        self._clients = _exchange.Clients(self._poll.fileno(), number, clients)
         self._next = 0
         for sock in everybody:
             sock.setblocking(True)  # who waits is epoll, in the compiled loop; only a broker that stops reading ends
@@ -136,31 +136,28 @@ class Population:
         if responses is not None:
             packet = p.Publish(RESPONSES, paper.PAYLOAD, responses, packet_id=7 if responses else 0)
             response = p.encode(packet)
-        left = np.array(
-            [
-                self.n if response else 0,
-                self.n * (2 if responses == 2 else 1) + 1,
-                self.n if responses == 2 else 0,
-            ]
-        )
-        results = np.zeros(_exchange.RESULTS, np.int64)
         query, answer = (np.frombuffer(data, np.uint8) for data in (self._query(reading, self._next), response))
-        end = _exchange.run(
-            self._poll.fileno(), self._index, self._fds, query, answer, left, self.slow, round(1e9 * self.pause),
-            round(1e9 * TIMEOUT), self._rest, self._kept, results,
+        task = _exchange.Task(
+            query, answer,
+            responses=self.n if response else 0,
+            handshakes=self.n * (2 if responses == 2 else 1) + 1,
+            releases=self.n if responses == 2 else 0,
+            slow=self.slow, pause=round(1e9 * self.pause), patience=round(1e9 * TIMEOUT),
         )  # fmt: skip
+        tally = np.zeros(1, _exchange.TALLY)
+        end = _exchange.run(self._clients, task, tally)
         if end != _exchange.DONE:
             raise _why_not(end, f"{reading} with {self.n} subscribers")
-        ns = results / 1e9
+        counted = dict(zip(_exchange.TALLY.names or (), tally.view(np.int64).tolist(), strict=True))
         return Trial(
-            end_to_end=float(ns[_exchange.END_TO_END]),
-            completion=float(ns[_exchange.COMPLETION]),
-            received=int(results[_exchange.RECEIVED]),
-            sent=int(results[_exchange.SENT]),
-            received_bytes=int(results[_exchange.BYTES_RECEIVED]),
-            sent_bytes=int(results[_exchange.BYTES_SENT]),
-            messages=int(results[_exchange.MESSAGES]),
-            cpu=float(ns[_exchange.CPU]),
+            end_to_end=counted["end_to_end"] / 1e9,
+            completion=counted["completion"] / 1e9,
+            received=counted["received"],
+            sent=counted["sent"],
+            received_bytes=counted["bytes_received"],
+            sent_bytes=counted["bytes_sent"],
+            messages=counted["messages"],
+            cpu=counted["cpu"] / 1e9,
         )
 
     def _query(self, reading: str, packet_id: int) -> bytes:
