@@ -297,10 +297,10 @@ def test_what_waits_and_is_retained_is_bounded_in_bytes(broker: Start) -> None:
         assert router.waiting_bytes <= 10_000 and router.dropped == 2 * 9 - 10_000 // 1101
         wire.send(*(p.Publish(f"r/{i}", bytes(1000), retain=True) for i in range(20)))
         wire.quiet()
-        assert len(router.retained) == 10_000 // (1000 + 3 + 100)
+        assert len(router.retained.messages) == 10_000 // (1000 + 3 + 100)
         wire.send(*(p.Publish(f"r/{i}", b"", retain=True) for i in range(20)))
         wire.quiet()
-        assert router.retained_bytes == 0
+        assert router.retained.size == 0
     for name in ("x", "y"):
         connect(b.port, name).close()
     assert eventually(lambda: router.waiting_bytes == 0)
@@ -607,7 +607,7 @@ def test_the_journal_keeps_its_order(tmp_path: Path) -> None:
     assert (session.username, session.subscriptions, list(session.received)) == ("bob", {"a": 2}, [6])
     assert {k: m is RELEASED for k, (m, _, _) in session.inflight.items()} == {7: True}
     assert [(m.payload, number) for m, _, number in session.queue or ()] == [(b"2", third)]
-    assert {k: (m.payload, q) for k, (m, q) in router.retained.items()} == {"r": (b"new", 2)}
+    assert {k: (m.payload, q) for k, (m, q) in router.retained.messages.items()} == {"r": (b"new", 2)}
 
 
 def test_nothing_is_acknowledged_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -721,6 +721,30 @@ def test_all_of_the_named(port: int) -> None:
         assert sorted(Report.decode(answer.data).acknowledged) == ["an-0", "an-2"]
     for wire in wires:
         wire.close()
+
+
+def test_all_of_the_named_includes_who_is_not_there(port: int) -> None:
+    with subscribed(port, "ai", qos=3, client_id="ai-0") as one, subscribed(port, "$e2e/hello", qos=3) as asks:
+        named = ("ai-0", "ai-nobody")
+        asks.send(p.Publish("ai", b"", 3, packet_id=1, waited=p.WAIT_FOR_ALL, subscribers=named, report=True))
+        one.send(p.Pubrec(one.publication().packet_id, 3))
+        answer = asks.receive()
+        assert isinstance(answer, p.Pubrec)
+        report = Report.decode(answer.data)
+        assert report.status is Status.SHORT and report.missing == {"ai-nobody": Missing.NOT_SUBSCRIBED}
+
+
+def test_runs_of_messages_arrive_as_they_were_sent(port: int) -> None:
+    """Messages of one topic, of several, of equal and of other sizes, behind each other in one write."""
+    sent = [p.Publish(f"run/{t}", b"x" * n) for t, n in ((1, 1), (1, 1), (1, 1), (2, 1), (1, 1), (1, 2), (1, 200))]
+    sent += [p.Publish("run/1", b"x" * 200)] * 3 + [p.Publish("run/2", b"")] * 2 + [p.Publish("run/3", b"last")]
+    with subscribed(port, "run/#") as wire, connect(port) as other:
+        other.send(*sent, p.Pingreq(), *sent)
+        wire.expect(*sent, *sent)
+        other.expect(p.Pingresp())
+        other.send(p.encode(sent[0]) * 2 + b"\x30\x02\x00\x05")  # what is well formed arrives before the error
+        other.closed()
+        wire.expect(sent[0], sent[0])
 
 
 def test_who_is_away_is_reported_missing(port: int) -> None:

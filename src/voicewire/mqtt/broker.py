@@ -22,10 +22,11 @@ from voicewire.mqtt.decode import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Missing
+from voicewire.mqtt.incoming import Talker
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal
 from voicewire.mqtt.routing import CLOSED, Router
-from voicewire.mqtt.session import Message, Session
+from voicewire.mqtt.session import Session
 from voicewire.mqtt.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
 from voicewire.mqtt.work import Work, weight
@@ -96,7 +97,7 @@ class Broker:
                 raise ConfigError(f"cannot use the certificate {c.tls_cert}: {error}") from None
         if c.persist:
             store = Store(c.persist)
-            self.router.store = self.outbox.store = store
+            self.router.store = self.router.retained.store = self.outbox.store = store
             self.ends.restored(store.load(self.router, self.ends.settled))
         self._server = await self.loop.create_server(
             lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
@@ -160,7 +161,7 @@ class Broker:
                 connection.read_again()
 
     # ------------------------------------------------------------------ sessions
-    def connect(self, connection: Connection, packet: p.Connect) -> None:
+    def connect(self, connection: Talker, packet: p.Connect) -> None:
         """Answer CONNECT and bring session and connection together."""
         if packet.protocol not in ("MQTT", "MQIsdp"):
             raise MalformedError(f"protocol {packet.protocol[:20]!r} [MQTT-3.1.2-1]")
@@ -226,7 +227,7 @@ class Broker:
             return UNAVAILABLE
         return ACCEPTED
 
-    def gone(self, connection: Connection, will: bool) -> None:
+    def gone(self, connection: Talker, will: bool) -> None:
         """Part session and connection; a session that is not to be kept ends here."""
         session = connection.session
         if session is None or session.connection is not connection:
@@ -253,7 +254,7 @@ class Broker:
         self.router.end(session, self.ends.abandon_all(session))
 
     # ------------------------------------------------------------------ subscriptions
-    def subscribe(self, body: bytes, connection: Connection, session: Session) -> Iterator[int]:
+    def subscribe(self, body: bytes, connection: Talker, session: Session) -> Iterator[int]:
         """Answer SUBSCRIBE; retained messages follow the SUBACK; yields the steps done."""
         packet_id, topics = yield from self._filters(body, True)
         if not self.config.qos3 and any(qos == 3 for _, qos in topics):
@@ -277,7 +278,7 @@ class Broker:
                 self.store.subscribe(session.client_id, pattern, qos)
             granted.append((pattern, qos))
         connection.push(p.frame(0x90, packet_id.to_bytes(2, "big") + codes))
-        yield from self.router.retained_for(session, connection, granted)
+        yield from self.router.retained.send_to(session, connection, granted)
 
     def _filters(self, body: bytes, requested: bool) -> Generator[int, None, tuple[int, list[tuple[str, int]]]]:
         """Read all filters of SUBSCRIBE or UNSUBSCRIBE before any takes effect; yields the steps done."""
@@ -305,7 +306,7 @@ class Broker:
             return True
         return session.permissions is not None and session.permissions.may_subscribe(pattern)
 
-    def unsubscribe(self, body: bytes, connection: Connection, session: Session) -> Iterator[int]:
+    def unsubscribe(self, body: bytes, connection: Talker, session: Session) -> Iterator[int]:
         """Answer UNSUBSCRIBE; yields the steps done."""
         packet_id, topics = yield from self._filters(body, False)
         for pattern, _ in topics:
@@ -338,7 +339,7 @@ class Broker:
             topic = f"$SYS/broker/{name}"
             route = router.route(topic.encode())
             payload = str(value).encode()
-            router.retained[topic] = (Message(route.topic, payload, True), 0)
+            router.retained.show(topic, route.topic, payload)
             if route.subscribers:
                 router.deliver(route, payload, 0, False, None)
                 router.publish_received -= 1
@@ -354,7 +355,7 @@ class Broker:
             "clients/disconnected": len(self.sessions) - connected,
             "clients/total": len(self.sessions),
             "subscriptions/count": r.tree.count,
-            "retained messages/count": len(r.retained),
+            "retained messages/count": len(r.retained.messages),
             "messages/received": r.messages_received,
             "publish/messages/received": r.publish_received,
             "publish/messages/sent": r.publish_sent,

@@ -1,9 +1,9 @@
-"""Where messages go: routes, deliveries, windows and queues, retained messages. Knows connections only as peers."""
+"""Where messages go: routes, deliveries, windows and queues. Knows connections only as peers."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
@@ -12,6 +12,7 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
+from voicewire.mqtt.retained import Retained
 from voicewire.mqtt.session import RELEASED, Message, Outgoing, Route, Session
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import Work, weight
@@ -45,8 +46,8 @@ class Router:
         self.sessions: dict[str, Session] = {}
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
-        self.retained: dict[str, tuple[Message, int]] = {}
-        self.retained_bytes = self.route_bytes = self.waiting_bytes = 0
+        self.retained = Retained(self.limits, self.send_retained, log)
+        self.route_bytes = self.waiting_bytes = 0
         self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
         self.publish_received = self.publish_sent = 0
         self._own_rules = any("%c" in rule.topic for rule in config.access)
@@ -137,7 +138,7 @@ class Router:
     def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:
         """Pass a run of `count` QoS 0 messages on, as the bytes that they came in."""
         self.publish_received += count
-        if len(blob) > route.light:
+        if route.steps > 1 and len(blob) > route.light:
             self.work.run(self._forward_long(route, blob, count, source), source)
             return
         for session, _ in route.subscribers:
@@ -159,17 +160,17 @@ class Router:
 
     def deliver(
         self, route: Route, payload: bytes, qos: int, retain: bool, source: Peer | None, hold: Hold | None = None,
-        answer: bytes = b"", whole: bool = True,
+        answer: bytes | None = b"",
     ) -> None:  # fmt: skip
         """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
 
-        When all have it (this is the `whole` delivery, or the last piece of one), its hold begins, and `answer` goes
-        to its `source`.
+        When all have it, its hold begins, and `answer` goes to its `source`; with None, this is a piece of a longer
+        delivery, which sees to that.
         """
         self.publish_received += 1
         if retain:
-            self.retain(route, payload, qos if qos < 3 else 2)
-        if len(payload) > route.light:
+            self.retained.keep(route, payload, qos if qos < 3 else 2)
+        if route.steps > 1 and len(payload) > route.light:
             self.work.run(self._deliver_long(route, payload, qos, source, hold, answer), source)
             return
         message: Message | None = None
@@ -197,17 +198,17 @@ class Router:
                     connection.hold_back(source)
             except Exception as error:
                 self._failed(session, error)
-        if hold is not None and whole:
-            hold.begin()
-            self.keep(hold)
         if answer and source is not None:
             source.push(answer)
+        elif hold is not None and answer is not None:
+            hold.begin()
+            self.keep(hold)
 
     def _deliver_long(
-        self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None, answer: bytes
+        self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None, answer: bytes | None
     ) -> Iterator[int]:
         for piece, steps in route.pieces(len(payload)):
-            self.deliver(piece, payload, qos, False, source, hold, b"", False)
+            self.deliver(piece, payload, qos, False, source, hold, None)
             self.publish_received -= 1
             yield steps
         if hold is not None:
@@ -245,14 +246,22 @@ class Router:
         if message.hold is not None:
             message.hold.expect(session.client_id)
         inflight[packet_id] = (message, qos, number)
-        session.load += message.size
+        payload = message.payload
+        session.load += len(payload)
         self.publish_sent += 1
         if route is None or message.retain:
             connection.push(message.encode(qos, packet_id))
         else:
-            payload = message.payload
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
             connection.push(route.head(qos, len(payload)) + extra + payload)
+
+    def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
+        """Send what is retained, at QoS 0-2."""
+        if qos:
+            self.send(session, connection, message, qos, None)
+        else:
+            connection.push_qos0(message.encode(0), 1)
+            self.publish_sent += 1
 
     def _enqueue(self, session: Session, message: Message, qos: int) -> None:
         limits, size = self.limits, message.size
@@ -288,7 +297,9 @@ class Router:
         while queue and len(inflight) < self.max_inflight and not connection.full():
             entry = queue.popleft()
             message, qos, number = entry
-            self.waiting_bytes -= message.size
+            size = message.size
+            self.waiting_bytes -= size
+            session.load -= size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
                 continue
@@ -304,7 +315,7 @@ class Router:
     def _withdraw(self, session: Session, entry: Outgoing) -> None:
         """What has waited may not be read any more: the rules have changed, or the client has."""
         message, _, number = entry
-        session.load -= message.size
+        session.load -= len(message.payload)
         self.dropped += 1
         if number and self.store is not None:
             self.store.done(number)
@@ -333,7 +344,7 @@ class Router:
     def released(self, session: Session, entry: Outgoing, data: bytes) -> None:
         """A subscriber's PUBREC has come: it has the message."""
         message, _, number = entry
-        session.load -= message.size
+        session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.released(number)
         hold = message.hold
@@ -344,7 +355,7 @@ class Router:
     def finished(self, session: Session, entry: Outgoing, connection: Peer) -> None:
         """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go."""
         message, qos, number = entry
-        session.load -= message.size
+        session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.done(number)
         hold = message.hold
@@ -396,52 +407,3 @@ class Router:
                 yield 5 + (len(hold.acknowledged) if hold.status is not None else 0)
             else:
                 yield 1
-
-    # ------------------------------------------------------------------ retained messages
-    def retain(self, route: Route, payload: bytes, qos: int) -> None:
-        """Keep the last message of a topic; an empty one clears it [MQTT-3.3.1-10]."""
-        name = route.name
-        old = self.retained.get(name)
-        size = self.retained_bytes - (old[0].size if old is not None else 0)
-        if not payload:
-            self.retained.pop(name, None)
-            self.retained_bytes = size
-        else:
-            message = Message(route.topic, payload, True)
-            size += message.size
-            limits = self.limits
-            if (old is None and len(self.retained) >= limits.max_retained) or size > limits.max_retained_bytes:
-                self.log.warning("not retained, %d topics are: %r", len(self.retained), name[:100])
-                return
-            self.retained[name] = (message, qos)
-            self.retained_bytes = size
-        if self.store is not None and not name.startswith("$SYS/"):
-            self.store.retain(name, payload, qos)
-
-    def retained_for(self, session: Session, connection: Peer, granted: Sequence[tuple[str, int]]) -> Iterator[int]:
-        """Send a new subscriber what is retained, once for each filter [MQTT-3.3.1-6]; yields the steps done."""
-        wild: SubscriptionTree[int] = SubscriptionTree()
-        for i, (pattern, qos) in enumerate(granted):
-            if "+" in pattern or "#" in pattern:
-                wild.add(pattern, i, qos)
-            elif pattern in self.retained:
-                yield self._send_retained(session, connection, pattern, qos)
-            yield pattern.count("/") + weight(pattern)
-        if wild.count:
-            for name in list(self.retained):
-                found = wild.match(name)
-                yield 1 + name.count("/") + weight(name) + len(found)
-                for qos in found.values():
-                    yield self._send_retained(session, connection, name, qos)
-
-    def _send_retained(self, session: Session, connection: Peer, name: str, granted: int) -> int:
-        if name not in self.retained or session.permissions is None or not session.permissions.may_read(name):
-            return 1
-        message, qos = self.retained[name]
-        q = min(qos, granted)
-        if q:
-            self.send(session, connection, message, q, None)
-        else:
-            connection.push_qos0(message.encode(0), 1)
-            self.publish_sent += 1
-        return 3 + (len(message.payload) >> 12)

@@ -11,18 +11,25 @@ from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.work import SLICE
 
+OVERHEAD = 100
+"""Bytes that a waiting message costs beside its topic and payload."""
+
 
 class Message:
-    """An application message inside the broker; shared by all its subscribers. `size`: bytes that it counts for."""
+    """An application message inside the broker; shared by all its subscribers."""
 
-    __slots__ = ("hold", "payload", "retain", "size", "topic")
+    __slots__ = ("hold", "payload", "retain", "topic")
 
     def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
         self.topic = topic
         self.payload = payload
         self.retain = retain
         self.hold = hold
-        self.size = len(topic) + len(payload) + 100
+
+    @property
+    def size(self) -> int:
+        """How many bytes it counts for while it waits."""
+        return len(self.topic) + len(self.payload) + OVERHEAD
 
     def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
         """Return the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0."""
@@ -37,7 +44,6 @@ class Message:
 
 RELEASED = Message(b"", b"")
 """Stands in `Session.inflight` for a message whose PUBREC has come: only its PUBCOMP is missing."""
-RELEASED.size = 0
 
 Outgoing = tuple[Message, int, int]
 """Message, QoS, and its number in the store (0: not stored)."""
@@ -49,9 +55,9 @@ class Session:
     `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
     place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
     whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one; `open_holds` counts the
-    holds in `received` and `held`, `load` the bytes in `inflight` and `queue`, `filter_bytes` those of all filters.
-    `permissions` is None until they are known, and nothing may be read until then. `reports` are the filters
-    below `$e2e/`. A session that has `ended` gets nothing any more.
+    holds in `received` and `held`, `load` the bytes of payload in `inflight` and the size of `queue`,
+    `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
+    then. `reports` are the filters below `$e2e/`. A session that has `ended` gets nothing any more.
     """
 
     __slots__ = (
@@ -125,11 +131,11 @@ class Session:
 class Route:
     """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
 
-    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to. A message
-    of more than `light` bytes is too much to be handed out in one slice.
+    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to; `steps` is
+    the number of subscribers. A message of more than `light` bytes is too much to be handed out in one slice.
     """
 
-    __slots__ = ("heads", "kind", "light", "name", "need", "subscribers", "topic")
+    __slots__ = ("heads", "kind", "light", "name", "need", "steps", "subscribers", "topic")
 
     def __init__(self, topic: bytes, name: str, subscribers: list[tuple[Session, int]], kind: int = 0) -> None:
         self.topic = topic
@@ -137,6 +143,7 @@ class Route:
         self.subscribers = subscribers
         self.kind = kind
         self.need = 0
+        self.steps = len(subscribers)
         self.light = (SLICE // (len(subscribers) or 1) - 1 << 12) - 1 if len(subscribers) > 1 else 1 << 30
         self.heads: dict[int, bytes] = {}
 

@@ -216,9 +216,7 @@ class Store:
             session.qos3 |= qos == 3
             router.tree.add(pattern, session, qos)
         for topic, payload, qos in rows("select topic, payload, qos from retained"):
-            message = Message(topic.encode(), payload, True)
-            router.retained[topic] = (message, qos)
-            router.retained_bytes += message.size
+            router.retained.restore(topic, payload, qos)
         holds: dict[int, Hold] = {}
         for number, client, state in rows("select number, client, state from holds"):
             hold = holds[number] = Hold.restore(state, router.sessions[client], settled)
@@ -241,10 +239,11 @@ class Store:
             if packet_id:
                 session.inflight[packet_id] = (message, qos, number)
                 session.next_id = packet_id % 65535 + 1
+                session.load += len(message.payload)
             else:
                 session.waiting_line().append((message, qos, number))
+                session.load += message.size
                 router.waiting_bytes += message.size
-            session.load += message.size
         return waiting
 
 
