@@ -20,6 +20,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt import session as session_module
 from voicewire.mqtt import work as work_module
 from voicewire.mqtt.hold import Missing, Report, Status
+from voicewire.mqtt.incoming import TURN
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.pressure import Pressure
 from voicewire.mqtt.routing import Router
@@ -436,8 +437,8 @@ def lines_between_turns(b: BrokerThread, do: Callable[[], None]) -> int:
     return most
 
 
-LINES = 60 * SLICE
-"""Lines that one callback may run: some thirty for a step, and a turn's packets beside a slice's steps."""
+LINES = 30 * (TURN + SLICE)
+"""Lines that one callback may run: thirty for a step, of a turn's packets and of a slice of work."""
 
 
 def test_many_filters_and_retained_messages_are_cut_into_slices(broker: Start) -> None:

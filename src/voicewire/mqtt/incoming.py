@@ -24,7 +24,7 @@ from voicewire.mqtt.work import Steps, Work
 
 BEFORE_CONNECT = 5 * 65537 + 10
 """Largest possible CONNECT; nothing bigger is read from a stranger."""
-TURN = 20_000
+TURN = 10_000
 """Steps that the packets of one client may take before the others are looked after."""
 
 
@@ -205,7 +205,7 @@ class Incoming:
         route = router.routes.get(topic) or router.route(topic)
         payload = data[payload_at:end]
         retain = bool(first & 1)
-        steps = 3 + route.steps
+        steps = 1 + route.steps
         if route.kind:
             self.ends.special(route, qos, packet_id, payload, retain, self.peer, session)
             return steps + 20
