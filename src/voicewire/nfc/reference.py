@@ -1,9 +1,10 @@
-"""The slotted session to read: the clock ticks slot by slot, and each rule has its own few lines.
+"""The slotted session to read: the clock ticks slot by slot.
 
-Plain Python: a sender as in lwIP, an appliance with one buffer, a link that serves one packet at a time, a channel in
-two states. `engine` holds the same rules compiled, and jumps from event to event; both give the same packets in the
-same slots from the same random numbers (tests/nfc/test_reference.py). Notebooks 1 and 2 are woven from these.
-Times are whole slots, windows bytes.
+A sender as in lwIP, an appliance with one buffer, a link that serves one
+packet at a time, a channel in two states; each rule has its own few lines.
+`engine` holds the same rules compiled, and jumps from event to event; both
+give the same packets in the same slots from the same random numbers.
+Notebook 2 is woven from these. Times are whole slots, windows bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,19 @@ from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
 from voicewire.nfc.session import Session
 
-__all__ = ["Air", "Appliance", "Sender", "bits_in_turn", "run", "stop_and_wait"]
+__all__ = [
+    "Sender",
+    "Timer",
+    "Window",
+    "advance",
+    "bits_in_turn",
+    "duplicate",
+    "fill",
+    "halve",
+    "on_ack",
+    "on_timeout",
+    "stop_and_wait",
+]
 
 UP, DOWN = 0, 1  # to the appliance, and back
 CONTROL = -1
@@ -31,6 +44,10 @@ def bits_in_turn(
 
     A bit sent in the bad state is hit. After each bit the state changes,
     to bad with probability p and back to good with probability q.
+
+    >>> rng = np.random.default_rng(1)
+    >>> bits_in_turn(3, False, 1.0, 1.0, rng)
+    (True, True)
     """
     hit = False
     for _ in range(bits):
@@ -93,6 +110,33 @@ def burst(air: Air, bits: int) -> bool:
     return False
 
 
+def stop_and_wait(
+    exchange: Exchange, rng: np.random.Generator
+) -> tuple[int, int, bool]:
+    """Packets one by one, each again until it crosses (section 7.3).
+
+    Returns (slots that time-outs cost, losses, all packets crossed).
+
+    >>> rng = np.random.default_rng(1)
+    >>> channel = Channel.random(1e-4)
+    >>> stop_and_wait(Exchange(packets=5, channel=channel), rng)
+    (1200, 4, True)
+    """
+    channel = exchange.channel
+    air = Air(channel, channel.start(rng), rng)
+    rto = max(1, exchange.link.slots_of_time(exchange.rto))
+    cost = losses = 0
+    for _ in range(2 * exchange.packets):
+        wait, tries = rto, 0
+        while spoils(air, exchange.bits, True):
+            losses, tries = losses + 1, tries + 1
+            if tries > exchange.retransmissions:
+                return cost, losses, False
+            cost += wait
+            wait *= 2 if exchange.backoff else 1
+    return cost, losses, True
+
+
 @dataclass(kw_only=True)
 class Timer:
     """The retransmission timer of a sender; times in slots."""
@@ -105,15 +149,21 @@ class Timer:
 
 
 @dataclass(kw_only=True)
-class Sender(Timer):
+class Window:
+    """The congestion window of a sender, bytes."""
+
+    mss: int
+    cwnd: float
+    ssthresh: float  # slow start ends here
+    limit: float  # that no window passes
+    restart: float  # the window after a time-out
+
+
+@dataclass(kw_only=True)
+class Sender(Timer, Window):
     """TCP as lwIP has it: windows in bytes, segments by number."""
 
     sizes: list[int]  # bytes of each segment
-    mss: int
-    cwnd: float  # congestion window
-    limit: float  # that no window passes
-    ssthresh: float  # slow start ends here
-    restart: float  # window after a time-out
     threshold: float = 3  # duplicate ACKs for a fast retransmit
     queue: list[int] = field(default_factory=list)  # for the link
     una: int = 0  # first unacknowledged segment
@@ -141,7 +191,14 @@ def sender_of(session: Session, sizes: list[int]) -> Sender:
 
 
 def fill(s: Sender) -> None:
-    """Queue what the window allows; one segment always may."""
+    """Queue what the window allows; one segment always may.
+
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=250, ssthresh=400, limit=900, restart=100)
+    >>> fill(s)
+    >>> s.queue, s.flight
+    ([0, 1], 200)
+    """
     while s.next < len(s.sizes):
         size = s.sizes[s.next]
         if s.flight > 0 and s.flight + size > s.cwnd:
@@ -158,7 +215,15 @@ def crossed(s: Sender, now: int) -> None:
 
 
 def on_ack(s: Sender, now: int, number: int) -> None:
-    """All segments before `number` have arrived."""
+    """All segments before `number` have arrived.
+
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=100, ssthresh=400, limit=900, restart=100)
+    >>> fill(s)
+    >>> on_ack(s, 30, 1)
+    >>> s.una, s.cwnd, s.flight
+    (1, 200, 0)
+    """
     if number > s.una:
         advance(s, now, number)
     elif number == s.una and s.una < s.next:
@@ -167,7 +232,15 @@ def on_ack(s: Sender, now: int, number: int) -> None:
 
 
 def advance(s: Sender, now: int, number: int) -> None:
-    """Slow start adds a segment an ACK, later a segment a window."""
+    """Slow start adds a segment an ACK, later a segment a window.
+
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
+    >>> fill(s)
+    >>> advance(s, 30, 2)
+    >>> s.una, s.cwnd, s.at
+    (2, 425.0, 330)
+    """
     s.flight -= sum(s.sizes[s.una : min(number, s.next)])
     s.una, s.next = number, max(s.next, number)
     s.dup = s.tries = 0
@@ -184,7 +257,17 @@ def advance(s: Sender, now: int, number: int) -> None:
 
 
 def duplicate(s: Sender) -> None:
-    """The third duplicate: send again at once, with half a window."""
+    """The third duplicate: send again at once, with half a window.
+
+    >>> s = Sender(sizes=[100] * 9, mss=100,
+    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
+    >>> fill(s)
+    >>> s.queue.clear()
+    >>> for _ in range(4):
+    ...     duplicate(s)
+    >>> s.queue, s.ssthresh, s.cwnd
+    ([0], 400.0, 800.0)
+    """
     s.dup += 1
     if s.dup == s.threshold and not s.recovering:
         s.fast += 1
@@ -197,13 +280,29 @@ def duplicate(s: Sender) -> None:
 
 
 def halve(s: Sender) -> None:
-    """Half of what is under way, two segments at least."""
+    """Half of what is under way, two segments at least.
+
+    >>> s = Sender(sizes=[100] * 9, mss=100,
+    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
+    >>> fill(s)
+    >>> halve(s)
+    >>> s.ssthresh
+    400.0
+    """
     half = min(s.cwnd, float(s.flight)) / 2
     s.ssthresh = max(half, 2.0 * s.mss)
 
 
 def on_timeout(s: Sender) -> None:
-    """Everything unacknowledged goes back, the window restarts."""
+    """Everything unacknowledged goes back, the window restarts.
+
+    >>> s = Sender(sizes=[100] * 9, mss=100,
+    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
+    >>> fill(s)
+    >>> on_timeout(s)
+    >>> s.next, s.cwnd, s.ssthresh, s.tries
+    (0, 100, 400.0, 1)
+    """
     s.tries += 1
     s.timeouts += 1
     halve(s)
@@ -258,7 +357,12 @@ class Outcome:
 
 
 def control(
-    air: Air, session: Session, sender: Sender, now: int, slots: int, size: int
+    air: Air,
+    session: Session,
+    sender: Sender,
+    now: int,
+    slots: int,
+    size: int,
 ) -> tuple[int, bool]:
     """A SYN or FIN and its answer, again until both have crossed."""
     wait = sender.rto
@@ -347,25 +451,3 @@ def run(session: Session, rng: np.random.Generator) -> Outcome:
         now += ack
     delivered = sum(sizes[: appliance.expected])
     return Outcome(now, delivered, not alive, sender, appliance, air.log)
-
-
-def stop_and_wait(
-    exchange: Exchange, rng: np.random.Generator
-) -> tuple[int, int, bool]:
-    """Packets one by one, each again until it crosses (section 7.3).
-
-    Returns (slots that time-outs cost, losses, all packets crossed).
-    """
-    channel = exchange.channel
-    air = Air(channel, channel.start(rng), rng)
-    rto = max(1, exchange.link.slots_of_time(exchange.rto))
-    cost = losses = 0
-    for _ in range(2 * exchange.packets):
-        wait, tries = rto, 0
-        while spoils(air, exchange.bits, True):
-            losses, tries = losses + 1, tries + 1
-            if tries > exchange.retransmissions:
-                return cost, losses, False
-            cost += wait
-            wait *= 2 if exchange.backoff else 1
-    return cost, losses, True

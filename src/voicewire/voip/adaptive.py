@@ -25,7 +25,7 @@ SPIKE_MS = 100.0
 @njit(cache=True)
 def _ramjee(delay: NDArray[np.float64], starts: NDArray[np.int64], factor: float) -> NDArray[np.float64]:
     chosen = np.full(starts.size - 1, np.nan)
-    estimate, variation = -1.0, 0.0
+    estimate, variation = np.nan, 0.0
     last, before = 0.0, 0.0
     spike = False
     slope = 0.0
@@ -34,7 +34,7 @@ def _ramjee(delay: NDArray[np.float64], starts: NDArray[np.int64], factor: float
             d = delay[i]
             if d == np.inf:
                 continue
-            if estimate < 0.0:
+            if np.isnan(estimate):  # the first of all; an estimate may fall below 0 in the wake of a spike
                 estimate = d
             elif spike:
                 slope = slope / 2 + abs(2 * d - last - before) / 8

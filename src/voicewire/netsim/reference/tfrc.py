@@ -1,7 +1,9 @@
-"""TFRC to read: the equation, the history of loss events, receiver and sender (RFC 3448, 4342, 4828, 5348).
+"""TFRC to read: the equation, loss events, receiver and sender.
 
-Plain Python, one object an end. `tfrc_receiver` and `tfrc_sender` are the same rules compiled. Rates are bytes a
-second, times whole nanoseconds, round trips seconds.
+RFC 3448, 4342, 4828 and 5348, each rule with its section. Plain Python;
+`tfrc_receiver` and `tfrc_sender` are the same rules compiled. Chapter 1 of
+the voice part is woven from these. Rates are bytes a second, times whole
+nanoseconds, round trips seconds.
 """
 
 from __future__ import annotations
@@ -13,13 +15,24 @@ from dataclasses import dataclass, field
 
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 
-__all__ = ["Report", "TfrcReceiver", "TfrcSender", "TfrcSender5348", "equation", "inverse_equation", "mean_interval"]
-
-WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2)  # RFC 3448 section 5.4
-
+__all__ = [
+    "WEIGHTS",
+    "LossHistory",
+    "allow",
+    "equation",
+    "lose",
+    "loss_event_rate",
+    "mean_interval",
+    "receive_rate",
+    "unheard",
+]
 
 def equation(s: float, rtt: float, p: float) -> float:
-    """RFC 3448 section 3.1: the rate of a TCP with loss event rate p."""
+    """RFC 3448 section 3.1: the rate of a TCP with loss event rate p.
+
+    >>> round(equation(20, 0.1, 0.01))
+    2247
+    """
     roots = math.sqrt(2 * p / 3), math.sqrt(3 * p / 8)
     timeouts = 4 * rtt * 3 * roots[1] * p * (1 + 32 * p * p)
     return s / (rtt * roots[0] + timeouts)
@@ -41,11 +54,17 @@ def inverse_equation(x: float, s: float, rtt: float) -> float:
     return math.sqrt(low * high)
 
 
+WEIGHTS = (1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2)  # RFC 3448 section 5.4
+
+
 def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
     """RFC 3448 section 5.4: weighted mean of the loss intervals.
 
     `closed` has the newest first. The interval that is still open
     counts only where it raises the mean.
+
+    >>> mean_interval(20, [100] * 8), mean_interval(400, [100] * 8)
+    (100.0, 150.0)
     """
     means = []
     for intervals in ([open_interval, *closed][:8], closed[:8]):
@@ -81,15 +100,29 @@ class LossHistory:
 
 
 def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
-    """Loss event rate: one event in a mean interval (5.4)."""
+    """Loss event rate: one event in a mean interval (5.4).
+
+    >>> h = LossHistory(20, events=1, first_seq=50, closed=[100.0])
+    >>> loss_event_rate(h, 60)
+    0.01
+    """
     if h.events == 0:
         return 0.0
     open_interval = float(newest_seq - h.first_seq + 1)
     return min(1 / mean_interval(open_interval, h.closed), 1.0)
 
 
-def lose(h: LossHistory, seq: int, when: int, rtt: float, x_recv: float) -> bool:
-    """Book a lost packet: True if it starts a loss event (5.2)."""
+def lose(
+    h: LossHistory, seq: int, when: int, rtt: float, x_recv: float
+) -> bool:
+    """Book a lost packet: True if it starts a loss event (5.2).
+
+    >>> h = LossHistory(20)
+    >>> lose(h, 50, 0, 0.1, 200.0), lose(h, 51, 20_000_000, 0.1, 200.0)
+    (True, False)
+    >>> lose(h, 90, 800_000_000, 0.1, 200.0), h.closed[0], h.losses
+    (True, 40.0, 1)
+    """
     round_trip = int(rtt * SECOND)
     if h.events == 0:
         interval = first_interval(h, x_recv, rtt)
@@ -132,6 +165,9 @@ def receive_rate(
 
     t is the round trip, or the time `since` the last report (ns) where that
     is longer: `unreported` packets have come in it. A silence counts.
+
+    >>> receive_rate(20, [2_000_000_000], 5, 2_000_000_000, 0.1)
+    50.0
     """
     round_trip = int(rtt * SECOND)
     if since >= round_trip:
@@ -349,7 +385,13 @@ def equation_rate(s: TfrcSender) -> float:
 
 
 def allow(s: TfrcSender, now: int, limit: float) -> None:
-    """Step 4: the equation once there was a loss, else doubling."""
+    """Step 4: the equation once there was a loss, else doubling.
+
+    >>> s = TfrcSender(20, 0.1)
+    >>> allow(s, 0, 1000.0)
+    >>> s.x
+    400.0
+    """
     if s.p > 0:
         s.x_calc = equation_rate(s)
         x = max(min(s.x_calc, limit), s.s / 64)
@@ -362,7 +404,14 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
 
 
 def unheard(s: TfrcSender, now: int) -> None:
-    """Halve the rate, unless the sender is idle and slow anyway."""
+    """Halve the rate, unless the sender is idle and slow anyway.
+
+    >>> s = TfrcSender(20, 0.1, initial=10.0)
+    >>> s.idle, s.x_recv = False, 1600.0
+    >>> unheard(s, 0)
+    >>> s.x_recv, s.x
+    (800.0, 1600.0)
+    """
     if s.idle and s.x_recv < 4 * s.s / s.rtt:
         return
     halved = max(s.x_recv / 2, s.s / (2 * 64))

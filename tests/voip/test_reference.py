@@ -1,0 +1,84 @@
+"""The reading versions against the functions for arrays and the compiled ones."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voicewire.voip import emodel, playout, recursion, reference
+from voicewire.voip.adaptive import ramjee
+from voicewire.voip.paper import CODECS, MOS_TABLE
+
+delays = st.one_of(st.sampled_from([60.0, 120.0, 177.3, 240.0, np.inf]), st.floats(0, 900))
+traces = st.lists(st.tuples(delays, st.integers(0, 6)), min_size=1, max_size=120).map(
+    lambda frames: sorted(frames, key=lambda frame: frame[1])
+)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@given(d=st.floats(0, 1000), e=st.floats(0, 1))
+def test_r_is_the_array_function_s(codec, d, e):
+    r = 94.2 - reference.loss_impairment(e, CODECS[codec]) - reference.delay_impairment(d)
+    assert r == pytest.approx(float(emodel.r_factor(d, e, codec)), abs=1e-12)
+
+
+def test_impairments_by_hand():
+    """Each term of the printed formulas, with numbers that can be followed on paper."""
+    assert reference.delay_impairment(100.0) == pytest.approx(2.4)
+    assert reference.delay_impairment(277.3) == pytest.approx(0.024 * 277.3 + 11.0)
+    assert reference.loss_impairment(0.1, CODECS["G.729"]) == pytest.approx(10 + 47.82 * np.log(2.8))
+    for r, printed in MOS_TABLE.items():
+        assert reference.mean_opinion_score(r) == pytest.approx(printed, abs=0.007)
+
+
+@given(st.floats(-100, 200))
+def test_mos_is_the_array_function_s(r):
+    assert reference.mean_opinion_score(r) == float(emodel.mos(r))
+
+
+@settings(max_examples=300, deadline=None)
+@given(traces, st.sampled_from(sorted(CODECS)))
+def test_the_best_playout_is_the_compiled_one(frames, codec):
+    d, k = [f[0] for f in frames], [f[1] for f in frames]
+    r = reference.best_playout(d, k, CODECS[codec])
+    assert r == pytest.approx(playout.bound(d, k, codec).r, abs=1e-10)
+
+
+@settings(max_examples=200, deadline=None)
+@given(traces.map(lambda frames: sorted(frames[:7], key=lambda f: f[1])), st.sampled_from(sorted(CODECS)))
+def test_the_best_playout_is_brute_force(frames, codec):
+    d, k = [f[0] for f in frames], [f[1] % 3 for f in frames]
+    frames = sorted(zip(d, k, strict=True), key=lambda f: f[1])
+    d, k = [f[0] for f in frames], [f[1] for f in frames]
+    assert reference.best_playout(d, k, CODECS[codec]) == pytest.approx(recursion.brute_force(d, k, codec), abs=1e-9)
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=20))
+def test_nothing_lies_below_the_hull(costs):
+    corners = reference.lower_hull(costs)
+    assert corners[0] == 0 and corners[-1] == len(costs) - 1
+    line = np.interp(np.arange(len(costs)), corners, [costs[j] for j in corners])
+    assert (np.array(costs) >= line - 1e-9).all()
+    slopes = np.diff([costs[j] for j in corners]) / np.diff(corners)
+    assert (np.diff(slopes) > -1e-9).all()
+
+
+@settings(max_examples=300, deadline=None)
+@given(traces)
+def test_ramjee_s_rule_is_the_compiled_one(frames):
+    d, k = [f[0] for f in frames], [f[1] for f in frames]
+    assert np.array_equal(reference.adaptive_delays(d, k), ramjee(d, k, "G.729").delays_ms, equal_nan=True)
+
+
+def test_ramjee_s_rule_by_hand():
+    """Steady at 100 ms; a spike to 400 is jumped to at once; its way down is followed by an eighth."""
+    steady = (100.0, 0.0, -1.0)
+    assert reference.followed(100.0, 100.0, 100.0, steady) == steady
+    assert reference.followed(150.0, 100.0, 100.0, steady) == pytest.approx((100.0999, 0.0997, -1.0), abs=1e-4)
+    spike = reference.followed(400.0, 100.0, 100.0, steady)
+    assert spike == (400.0, 0.0, 0.0)
+    mean, variation, slope = reference.followed(900.0, 400.0, 100.0, (400.0, 0.0, 10.0))
+    assert slope == 5 + abs(1800 - 500) / 8
+    assert (mean, variation) == (0.125 * 900 + 0.875 * 400, 0.0)
+    low = reference.followed(390.0, 400.0, 390.0, (400.0, 0.0, 10.0))
+    assert low == pytest.approx((400.0, 0.001998 * 10, -1.0))
