@@ -110,8 +110,8 @@ def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, windo
 
 @given(st.floats(1, 1e6), st.floats(1e-4, 10), st.floats(1e-6, 1))
 def test_the_equation_and_its_inverse_are_the_engine_s(s, rtt, p):
-    assert reference.equation(s, rtt, p) == equation.throughput(s, rtt, p)
-    x = reference.equation(s, rtt, p)
+    assert reference.tcp_rate(s, rtt, p) == equation.throughput(s, rtt, p)
+    x = reference.tcp_rate(s, rtt, p)
     assert reference.inverse_equation(x, s, rtt) == equation.inverse(x, s, rtt)
     assert reference.inverse_equation(x, s, rtt) == pytest.approx(p, rel=1e-6)
 

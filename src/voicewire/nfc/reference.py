@@ -31,6 +31,7 @@ __all__ = [
     "on_ack",
     "on_timeout",
     "stop_and_wait",
+    "tried",
 ]
 
 UP, DOWN = 0, 1  # to the appliance, and back
@@ -110,30 +111,41 @@ def burst(air: Air, bits: int) -> bool:
     return False
 
 
+def tried(air: Air, exchange: Exchange) -> tuple[int, int]:
+    """One packet until it crosses: (slots that time-outs cost, losses).
+
+    >>> air = Air(Channel.random(1e-4), False, np.random.default_rng(1))
+    >>> tried(air, Exchange())
+    (0, 0)
+    """
+    wait = max(1, exchange.link.slots_of_time(exchange.rto))
+    cost = losses = 0
+    while spoils(air, exchange.bits, True):
+        losses += 1
+        if losses > exchange.retransmissions:
+            break  # given up
+        cost += wait
+        wait *= 2 if exchange.backoff else 1
+    return cost, losses
+
+
 def stop_and_wait(
     exchange: Exchange, rng: np.random.Generator
 ) -> tuple[int, int, bool]:
-    """Packets one by one, each again until it crosses (section 7.3).
+    """All packets one by one: (slots lost, losses, did all get through).
 
-    Returns (slots that time-outs cost, losses, all packets crossed).
-
-    >>> rng = np.random.default_rng(1)
-    >>> channel = Channel.random(1e-4)
-    >>> stop_and_wait(Exchange(packets=5, channel=channel), rng)
+    >>> exchange = Exchange(packets=5, channel=Channel.random(1e-4))
+    >>> stop_and_wait(exchange, np.random.default_rng(1))
     (1200, 4, True)
     """
     channel = exchange.channel
     air = Air(channel, channel.start(rng), rng)
-    rto = max(1, exchange.link.slots_of_time(exchange.rto))
     cost = losses = 0
     for _ in range(2 * exchange.packets):
-        wait, tries = rto, 0
-        while spoils(air, exchange.bits, True):
-            losses, tries = losses + 1, tries + 1
-            if tries > exchange.retransmissions:
-                return cost, losses, False
-            cost += wait
-            wait *= 2 if exchange.backoff else 1
+        waited, lost = tried(air, exchange)
+        cost, losses = cost + waited, losses + lost
+        if lost > exchange.retransmissions:
+            return cost, losses, False
     return cost, losses, True
 
 

@@ -122,9 +122,9 @@ def best_playout(
     edges = sorted(edge for row in rows for edge in hull_edges(row))
     best = 94.2 - loss_impairment(1.0, codec)  # nothing is played
     played, cost = 0, 0.0
-    for slope, frames in edges:  # the cheapest step of all comes first
-        played += frames
-        cost += frames * slope
+    for slope, count in edges:  # the cheapest step of all comes first
+        played += count
+        cost += count * slope
         lost = 1 - played / len(delays)
         r = 94.2 - cost / played - loss_impairment(lost, codec)
         best = max(best, r)
@@ -185,15 +185,13 @@ def adaptive_delays(
     >>> adaptive_delays([50.0, 60.0, 400.0], [0, 0, 1])
     [50.0, 400.0]
     """
+    chosen = dict.fromkeys(spurts, math.nan)
     state: State | None = None
     last = before = 0.0
-    chosen: dict[int, float] = {}
     for d, spurt in zip(delays, spurts, strict=True):
-        chosen.setdefault(spurt, math.nan)
         if d == math.inf:
             continue
-        start = (d, 0.0, -1.0)
-        state = followed(d, last, before, state) if state else start
+        state = followed(d, last, before, state) if state else (d, 0.0, -1.0)
         before, last = last, d
         if math.isnan(chosen[spurt]):
             chosen[spurt] = max(state[0] + 4 * state[1], d)

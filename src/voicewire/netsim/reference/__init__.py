@@ -11,9 +11,9 @@ from voicewire.netsim.reference.tfrc import (
     TfrcReceiver,
     TfrcSender,
     TfrcSender5348,
-    equation,
     inverse_equation,
     mean_interval,
+    tcp_rate,
 )
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "TfrcSender5348",
     "Way",
     "carry",
-    "equation",
     "inverse_equation",
     "mean_interval",
     "seeds",
+    "tcp_rate",
 ]

@@ -19,18 +19,20 @@ __all__ = [
     "WEIGHTS",
     "LossHistory",
     "allow",
-    "equation",
+    "closed_interval",
     "lose",
     "loss_event_rate",
     "mean_interval",
     "receive_rate",
+    "same_event",
+    "tcp_rate",
     "unheard",
 ]
 
-def equation(s: float, rtt: float, p: float) -> float:
+def tcp_rate(s: float, rtt: float, p: float) -> float:
     """RFC 3448 section 3.1: the rate of a TCP with loss event rate p.
 
-    >>> round(equation(20, 0.1, 0.01))
+    >>> round(tcp_rate(20, 0.1, 0.01))
     2247
     """
     roots = math.sqrt(2 * p / 3), math.sqrt(3 * p / 8)
@@ -41,13 +43,13 @@ def equation(s: float, rtt: float, p: float) -> float:
 def inverse_equation(x: float, s: float, rtt: float) -> float:
     """RFC 3448 section 6.3.1: the p that gives the rate x, bisected."""
     low, high = 1e-12, 1.0
-    if equation(s, rtt, low) <= x:
+    if tcp_rate(s, rtt, low) <= x:
         return low
-    if equation(s, rtt, high) >= x:
+    if tcp_rate(s, rtt, high) >= x:
         return high
     while high - low > 1e-13 * high:
         middle = math.sqrt(low * high)
-        if equation(s, rtt, middle) > x:
+        if tcp_rate(s, rtt, middle) > x:
             low = middle
         else:
             high = middle
@@ -112,6 +114,33 @@ def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
     return min(1 / mean_interval(open_interval, h.closed), 1.0)
 
 
+def same_event(h: LossHistory, when: int, rtt: float) -> bool:
+    """A loss within a round trip of the event's first belongs to it.
+
+    >>> h = LossHistory(20, events=1, first_time=0)
+    >>> same_event(h, 100_000_000, 0.1), same_event(h, 100_000_001, 0.1)
+    (True, False)
+    """
+    return h.events > 0 and when <= h.first_time + int(rtt * SECOND)
+
+
+def closed_interval(
+    h: LossHistory, seq: int, when: int, rtt: float
+) -> float:
+    """Packets from event to event; N/K in short ones (RFC 4828, 4.4).
+
+    >>> h = LossHistory(20, small=True, first_seq=50, losses=2)
+    >>> closed_interval(h, 60, 200_000_000, 0.1)
+    5.0
+    >>> closed_interval(h, 60, 200_000_001, 0.1)
+    10.0
+    """
+    interval = float(seq - h.first_seq)
+    if h.small and when - h.first_time <= 2 * int(rtt * SECOND):
+        interval /= max(h.losses, 1)
+    return interval
+
+
 def lose(
     h: LossHistory, seq: int, when: int, rtt: float, x_recv: float
 ) -> bool:
@@ -123,16 +152,12 @@ def lose(
     >>> lose(h, 90, 800_000_000, 0.1, 200.0), h.closed[0], h.losses
     (True, 40.0, 1)
     """
-    round_trip = int(rtt * SECOND)
-    if h.events == 0:
-        interval = first_interval(h, x_recv, rtt)
-    elif when <= h.first_time + round_trip:
+    if same_event(h, when, rtt):
         h.losses += 1
         return False
-    else:
-        interval = float(seq - h.first_seq)
-        if h.small and when - h.first_time <= 2 * round_trip:
-            interval /= h.losses  # RFC 4828 section 4.4: N/K
+    interval = closed_interval(h, seq, when, rtt)
+    if h.events == 0:
+        interval = first_interval(h, x_recv, rtt)
     h.closed = [max(interval, 1.0), *h.closed[:7]]
     h.events += 1
     h.first_seq, h.first_time, h.losses = seq, when, 1
@@ -161,7 +186,7 @@ class Gap:
 def receive_rate(
     size: int, arrivals: list[int], unreported: int, since: int, rtt: float
 ) -> float:
-    """X_recv, RFC 4342 section 8.3: the bytes of the most recent t, over t.
+    """X_recv, RFC 4342 section 8.3: the bytes of the last t, over t.
 
     t is the round trip, or the time `since` the last report (ns) where that
     is longer: `unreported` packets have come in it. A silence counts.
@@ -379,9 +404,9 @@ class TfrcSender:
 def equation_rate(s: TfrcSender) -> float:
     """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
     if s.small:
-        x = equation(1460.0, s.rtt, s.p)
+        x = tcp_rate(1460.0, s.rtt, s.p)
         return x * s.s / (s.s + 40.0)
-    return equation(float(s.s), s.rtt, s.p)
+    return tcp_rate(float(s.s), s.rtt, s.p)
 
 
 def allow(s: TfrcSender, now: int, limit: float) -> None:
