@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from voicewire.mqtt import BrokerThread, Limits, outbox
+from voicewire.mqtt import BrokerThread, Limits, MalformedError, outbox
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.delivery import Delivery, what_is_missing
 from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
@@ -413,6 +414,44 @@ def test_rule_full_queue(broker: Start) -> None:
         got = wire.receive()
         assert isinstance(got, p.Pubrec) and got.packet_id == 3
         assert Report.decode(got.data).missing == {"fq-a": Missing.QUEUE_FULL}
+
+
+def test_rule_no_room_for_the_report(port: int) -> None:
+    """[limits] A message whose topic leaves no room for that of its report closes its publisher, and nobody else."""
+    topic = "t" * (65535 - len("$e2e/1/"))
+    with subscribed(port, topic, qos=2) as innocent, subscribed(port, "$e2e/#") as wire:
+        wire.send(p.Publish("$e2e/1/" + topic, b"x", 2, packet_id=1))
+        wire.closed()
+        innocent.quiet()
+    longest = "t" * (65535 - len("$e2e/report/1/"))
+    with subscribed(port, longest, qos=1, client_id="l") as innocent, subscribed(port, "$e2e/#") as wire:
+        wire.send(p.Publish("$e2e/1/" + longest, b"x", 1, packet_id=1))
+        innocent.send(p.Puback(innocent.publication().packet_id))
+        wire.expect(p.Puback(1))
+        assert json.loads(wire.publication().payload)["status"] == "complete"
+        innocent.quiet()
+
+
+def test_rule_report_size(broker: Start) -> None:
+    """[limits] Who does not fit into a report is counted all the same, and the report says that there are more."""
+    b = broker(limits=Limits(max_report=500))
+    wires = [subscribed(b.port, "t", qos=3, client_id=f"client-{i:02}") for i in range(12)]
+    with subscribed(b.port, "$e2e/hello", qos=3) as asks:
+        asks.send(p.Publish("t", b"", 3, packet_id=1, waited=p.WAIT_FOR_ALL, report=True))
+        for wire in wires:
+            wire.send(p.Pubrec(wire.publication().packet_id, 3, b"d" * 60))
+            wire.receive()
+        answer = asks.receive()
+        assert isinstance(answer, p.Pubrec)
+        report = Report.decode(answer.data)
+        assert report.status is Status.COMPLETE and report.cut and 0 < len(report.acknowledged) < 12
+        assert len(answer.data) < 1000
+        sent = p.Publish("t", report=True)
+        assert what_is_missing(sent, report, Delivery("t", dict.fromkeys("ab", 0.0)), 12).endswith("; and others")
+    for wire in wires:
+        wire.close()
+    with pytest.raises(MalformedError, match="65535"):
+        Report(Status.SHORT, {}, {f"{i}": Missing.OFFLINE for i in range(70_000)}).encode()
 
 
 def test_rule_pubrel_without_pubrec(port: int) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, MalformedError, hostile, process
+from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, hostile, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt import session as session_module
 from voicewire.mqtt import work as work_module
@@ -137,22 +137,6 @@ def test_sweeps_go_on_after_an_exception(broker: Start, monkeypatch: pytest.Monk
     assert true is not None
 
 
-def test_a_report_that_would_be_too_long(port: int) -> None:
-    """Whose topic leaves no room for its report is refused; the subscriber whose answer would lead to it lives on."""
-    topic = "t" * (65535 - len("$e2e/1/"))
-    with subscribed(port, topic, qos=2) as innocent, subscribed(port, "$e2e/#") as wire:
-        wire.send(p.Publish("$e2e/1/" + topic, b"x", 2, packet_id=1))
-        wire.closed()
-        innocent.quiet()
-    longest = "t" * (65535 - len("$e2e/report/1/"))
-    with subscribed(port, longest, qos=1, client_id="l") as innocent, subscribed(port, "$e2e/#") as wire:
-        wire.send(p.Publish("$e2e/1/" + longest, b"x", 1, packet_id=1))
-        innocent.send(p.Puback(innocent.publication().packet_id))
-        wire.expect(p.Puback(1))
-        assert json.loads(wire.publication().payload)["status"] == "complete"
-        innocent.quiet()
-
-
 # ---------------------------------------------------------------------- rules, when a message goes out
 def test_rules_hold_for_restored_sessions(tmp_path: Path) -> None:
     """A session of before the restart is sent nothing that the rules deny, nor what waits since they allowed it."""
@@ -232,7 +216,7 @@ def test_reports_are_the_publishers_own(port: int) -> None:
 # ---------------------------------------------------------------------- limits in bytes and seconds
 def test_connect_has_a_time_limit_however_it_trickles(broker: Start) -> None:
     b = broker(limits=Limits(connect_timeout=0.5))
-    whole = p.encode(p.Connect("m" * 1000))
+    whole = p.encode(p.Connect("m" * 200))
     with Wire(b.port) as wire:
         for byte in whole:
             try:
@@ -340,26 +324,6 @@ def test_long_ids_deep_topics_and_many_names(broker: Start) -> None:
         assert isinstance(wire.receive(), p.Pubrec)
         wire.send(p.Publish("a", b"", 3, packet_id=2, waited=1, subscribers=("a", "b", "c", "d")))
         wire.closed()
-
-
-def test_a_report_has_a_greatest_size(broker: Start) -> None:
-    """Who does not fit in is counted all the same, and the report says that there are more."""
-    b = broker(limits=Limits(max_report=500))
-    wires = [subscribed(b.port, "t", qos=3, client_id=f"client-{i:02}") for i in range(12)]
-    with subscribed(b.port, "$e2e/hello", qos=3) as asks:
-        asks.send(p.Publish("t", b"", 3, packet_id=1, waited=p.WAIT_FOR_ALL, report=True))
-        for wire in wires:
-            wire.send(p.Pubrec(wire.publication().packet_id, 3, b"d" * 60))
-            wire.receive()
-        answer = asks.receive()
-        assert isinstance(answer, p.Pubrec)
-        report = Report.decode(answer.data)
-        assert report.status is Status.COMPLETE and report.cut and 0 < len(report.acknowledged) < 12
-        assert len(answer.data) < 1000
-    for wire in wires:
-        wire.close()
-    with pytest.raises(MalformedError, match="65535"):
-        Report(Status.SHORT, {}, {f"{i}": Missing.OFFLINE for i in range(70_000)}).encode()
 
 
 def test_a_slow_reader_delays_publishers_for_so_long_only() -> None:

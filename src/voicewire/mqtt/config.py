@@ -306,7 +306,8 @@ class Config:
     access : tuple of Access
         Access rules; none: everything is allowed.
     password_file : Path, optional
-        User names and hashes; without it everyone is let in.
+        User names and hashes; without it everyone is let in. With it a session belongs to the user who began it:
+        nobody else may take it over or end it (CONNACK 2).
     allow_anonymous : bool
         Let clients without user name in although there is a password file.
     tls_cert, tls_key : Path, optional

@@ -55,5 +55,7 @@ def what_is_missing(packet: p.Publish, report: Report, delivery: Delivery, need:
     if report.status is Status.TIMEOUT:
         text += f" within {packet.limit * p.TICK:g} s"
     if delivery.missing:
-        return text + "; missing: " + ", ".join(f"{name} ({why})" for name, why in delivery.missing.items())
-    return text + "; there are no others"
+        text += "; missing: " + ", ".join(f"{name} ({why})" for name, why in delivery.missing.items())
+    if report.cut:
+        return text + "; and others"
+    return text if delivery.missing else text + "; there are no others"
