@@ -12,7 +12,24 @@ _TRACKERS = ("praat", "praat-robust", "lpc")
 
 
 def register(subparsers: Any) -> None:
-    """Add the command ``formants`` to the house's parser."""
+    """Add the command ``formants`` to the house's parser.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> [str(file) for file in parser.parse_args(["formants", "a.wav"]).files]
+    ['a.wav']
+    """
     parser = subparsers.add_parser(
         "formants",
         help="measure F1 to F4 of recordings",
@@ -36,7 +53,29 @@ def register(subparsers: Any) -> None:
 
 
 def formants(options: argparse.Namespace) -> int:
-    """Measure the files and print the table; one line on standard error for each file that cannot be measured."""
+    """Measure the files and print the table; one line on standard error for each file that cannot be measured.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        From `register`.
+
+    Returns
+    -------
+    int
+        Exit status.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> formants(parser.parse_args(["formants", "a.wav", "--textgrid", "a.TextGrid", "--textgrid", "b.TextGrid"]))
+    2
+    """
     grids = options.textgrid or [None] * len(options.files)
     if len(grids) != len(options.files):
         print("voicewire formants: give one --textgrid for each sound, or none", file=sys.stderr)

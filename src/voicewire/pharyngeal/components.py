@@ -36,6 +36,17 @@ class ArticulatoryModel:
         Standard deviation of each component's score, cm, shape (k,).
     explained
         Share of the variance each component explains, shape (k,).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> model = fit(rng.standard_normal((20, 1)) * np.array([1.0, 2.0, 0.5]), count=1)
+    >>> model.components.shape
+    (1, 3)
     """
 
     mean: Array
@@ -45,19 +56,52 @@ class ArticulatoryModel:
 
     @checks.takes(contours=checks.array((1, 2)))
     def scores(self, contours: Array) -> Array:
-        """Return the scores of contours, in standard deviations, shape (m, k)."""
+        """Return the scores of contours, in standard deviations, shape (m, k).
+
+        Parameters
+        ----------
+        contours : ndarray of float, shape (m, n)
+            Openings along the wall, cm.
+
+        Returns
+        -------
+        ndarray of float, shape (m, k)
+            In standard deviations.
+        """
         _columns("contours", contours, self.mean.size)
         return np.asarray((np.atleast_2d(contours) - self.mean) @ self.components.T / self.spread)
 
     @checks.takes(scores=checks.array((1, 2)))
     def contour(self, scores: Array) -> Array:
-        """Return the contours (cm) of scores given in standard deviations, shape (m, n)."""
+        """Return the contours (cm) of scores given in standard deviations, shape (m, n).
+
+        Parameters
+        ----------
+        scores : ndarray of float, shape (m, k)
+            In standard deviations.
+
+        Returns
+        -------
+        ndarray of float, shape (m, n)
+            cm.
+        """
         _columns("scores", scores, self.spread.size)
         return np.asarray(np.atleast_2d(scores) * self.spread @ self.components + self.mean)
 
     @checks.takes(contours=checks.array((1, 2)))
     def error(self, contours: Array) -> float:
-        """Return the root mean square error (cm) with which the model rebuilds contours."""
+        """Return the root mean square error (cm) with which the model rebuilds contours.
+
+        Parameters
+        ----------
+        contours : ndarray of float, shape (m, n)
+            Openings along the wall, cm.
+
+        Returns
+        -------
+        float
+            cm.
+        """
         rest = np.atleast_2d(contours) - self.contour(self.scores(contours))
         return float(np.sqrt(np.mean(rest**2)))
 
@@ -73,10 +117,27 @@ def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
     count
         How many components; the paper's software takes three for the tongue.
 
+    Returns
+    -------
+    ArticulatoryModel
+
     Raises
     ------
     ValueError
         If there are not more contours than components, or values that are not numbers.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    Contours that differ by one number are rebuilt by one component.
+
+    >>> rng = np.random.default_rng(1)
+    >>> contours = rng.standard_normal((20, 1)) * np.array([1.0, 2.0, 0.5])
+    >>> round(fit(contours, count=1).error(contours), 9)
+    0.0
     """
     data = np.asarray(contours, dtype=float)
     if data.ndim != 2 or data.shape[0] <= count:

@@ -28,11 +28,24 @@ _RATE: Final = 16_000
 def record(folder: Path) -> list[Path]:
     """Synthesise every word with Praat's Arabic voice into one WAV and one TextGrid.
 
+    Parameters
+    ----------
+    folder : Path
+        Where to write.
+
     Returns
     -------
     list of Path
         The sound (16 kHz, 16 bit) and its TextGrid, whose tier ``vowel`` marks the first long vowel of each word
         as ``emphatic`` or ``plain``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> record(Path("data/pharyngeal"))  # doctest: +SKIP
     """
     import soundfile
     from parselmouth.praat import call
@@ -63,7 +76,22 @@ def record(folder: Path) -> list[Path]:
 
 
 def measured() -> pd.DataFrame:
-    """Measure the recorded voice: one row a vowel and formant, at mid-vowel, with its context."""
+    """Measure the recorded voice: one row a vowel and formant, at mid-vowel, with its context.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns of `formants.measure`; label is emphatic or plain.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> sorted(set(measured()["label"]))
+    ['emphatic', 'plain']
+    """
     folder = paths.data("pharyngeal")
     voice = sound.read(folder / "arabic_synthesiser.wav")
     grid = textgrid.read(folder / "arabic_synthesiser.TextGrid", voice.duration)

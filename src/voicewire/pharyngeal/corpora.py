@@ -21,6 +21,22 @@ class Corpus:
     """An open corpus: its name, its page, its licence, what it is good for, and a checksum where one is stable.
 
     ``archive`` is empty where the corpus is handed out through a page only, ``sha256`` where its owner publishes none.
+
+    Attributes
+    ----------
+    name, url, licence, use : str
+        What it is called, its page, its licence, what it is good for.
+    archive, sha256 : str
+        Address and checksum of the archive, or nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> all(entry.licence for entry in REGISTRY.values())
+    True
     """
 
     name: str
@@ -63,10 +79,29 @@ REGISTRY: Final[dict[str, Corpus]] = {
 def corpus(name: str) -> Corpus:
     """Return an entry of the registry.
 
+    Parameters
+    ----------
+    name : str
+        Key in `REGISTRY`.
+
+    Returns
+    -------
+    Corpus
+
     Raises
     ------
     ValueError
         Naming what there is.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> name = next(iter(REGISTRY))
+    >>> corpus(name) is REGISTRY[name]
+    True
     """
     if name not in REGISTRY:
         raise ValueError(f"unknown corpus {name!r}; the registry has {', '.join(REGISTRY)}")
@@ -76,10 +111,30 @@ def corpus(name: str) -> Corpus:
 def fetch(name: str, folder: str | Path) -> Path:
     """Download a corpus that offers an archive; off unless the environment variable VOICEWIRE_FETCH is 1.
 
+    Parameters
+    ----------
+    name : str
+        Key in `REGISTRY`.
+    folder : str or Path
+        Where to save the archive.
+
+    Returns
+    -------
+    Path
+        The archive.
+
     Raises
     ------
     ValueError
         If fetching is off, the corpus must be got from its page by hand, or the checksum does not match.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> fetch("some-corpus", "downloads")  # doctest: +SKIP
     """
     from urllib.request import urlopen
 

@@ -42,7 +42,22 @@ def _rise(row: str, quantity: str) -> float:
 
 
 def table_1() -> Derived:
-    """Recompute the derived cells of Table I: claim id -> (value, what the forensics say)."""
+    """Recompute the derived cells of Table I: claim id -> (value, what the forensics say).
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(table_1()["table-1.sd-larynx-tt"][0], 4)
+    0.2862
+    """
     out: Derived = {}
     for quantity in paper.ARTICULATORS:
         every = tokens(1, quantity, "tt")
@@ -87,14 +102,44 @@ def _candidates(formant: str) -> dict[str, float]:
 
 
 def repaired_ayn() -> dict[str, float]:
-    """Return the /ʕ/ row of Table II as it must have been: F1 to F3 unshifted, F4 from the text's increase (Hz)."""
+    """Return the /ʕ/ row of Table II as it must have been: F1 to F3 unshifted, F4 from the text's increase (Hz).
+
+    Returns
+    -------
+    dict of str to float
+        F1 to F4, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> sorted(repaired_ayn())
+    ['F1', 'F2', 'F3', 'F4']
+    """
     row = forensics.unshift(*(_t2("ayn-mean", formant) for formant in paper.FORMANTS))
     f4 = float(paper.TEXT_PLAIN["F4"]) + float(paper.TEXT_SHIFT["ayn"]["F4"])
     return {"F1": row["F1"], "F2": row["F2"], "F3": row["F3"], "F4": f4}
 
 
 def table_2() -> Derived:
-    """Recompute the derived cells of Table II: claim id -> (value, what the forensics say)."""
+    """Recompute the derived cells of Table II: claim id -> (value, what the forensics say).
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(table_2()) > 0
+    True
+    """
     out: Derived = {}
     repaired = repaired_ayn()
     for formant in paper.FORMANTS:
@@ -130,7 +175,22 @@ def table_2() -> Derived:
 
 
 def text_articulation() -> Derived:
-    """Recompute what the text derives from Table I."""
+    """Recompute what the text derives from Table I.
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(text_articulation()) > 0
+    True
+    """
     rest, ayn = _t1("rest", "larynx"), paper.AYN_EARLIER
     three = forensics.difference_readings(
         "0.8",
@@ -240,7 +300,22 @@ def text_articulation() -> Derived:
 
 
 def text_acoustics() -> Derived:
-    """Recompute what the text derives from Table II."""
+    """Recompute what the text derives from Table II.
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(text_acoustics()) > 0
+    True
+    """
     plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
     out: Derived = {
         "text.plain-baseline": (
@@ -311,14 +386,47 @@ def text_acoustics() -> Derived:
 
 
 def larynx_f1() -> tuple[list[str], list[float], list[float]]:
-    """Return the six tokens that stand in both tables: names, larynx rises (cm) and F1 (Hz)."""
+    """Return the six tokens that stand in both tables: names, larynx rises (cm) and F1 (Hz).
+
+    Returns
+    -------
+    names : list of str
+    rises : list of float
+        cm.
+    f1 : list of float
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> [len(column) for column in larynx_f1()]
+    [6, 6, 6]
+    """
     depth, f1 = tokens(1, "larynx", "a"), tokens(2, "F1")
     names = list(depth)
     return names, [_t1("rest", "larynx") - depth[n] for n in names], [f1[n] for n in names]
 
 
 def correlation_claim() -> Derived:
-    """Test the correlation of larynx rise and F1 over the six common tokens (exact permutation test)."""
+    """Test the correlation of larynx rise and F1 over the six common tokens (exact permutation test).
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(correlation_claim()) > 0
+    True
+    """
     names, rise, f1 = larynx_f1()
     test = correlation.permutation_test(rise, f1)
     lever = correlation.leverage(rise)
@@ -332,5 +440,20 @@ def correlation_claim() -> Derived:
 
 
 def everything() -> Derived:
-    """Return all derived numbers, in the ledger's order."""
+    """Return all derived numbers, in the ledger's order.
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(everything()) >= len(table_1()) + len(table_2())
+    True
+    """
     return table_1() | table_2() | text_articulation() | text_acoustics() | correlation_claim()

@@ -31,7 +31,23 @@ __all__ = [
 
 
 def check_quarter_wave(answer: object) -> Feedback:
-    """F1 of a uniform tube of 16 cm, Hz (``01_tract_to_formants``)."""
+    """F1 of a uniform tube of 16 cm, Hz (``01_tract_to_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_quarter_wave(35_300 / 64))
+    True
+    """
     right = float(tube.uniform(16.0, 1)[0])
     return number(
         answer,
@@ -42,7 +58,23 @@ def check_quarter_wave(answer: object) -> Feedback:
 
 
 def check_tract_length(answer: object) -> Feedback:
-    """Length (cm) of the uniform tube with the paper's plain F3 (``01_tract_to_formants``)."""
+    """Length (cm) of the uniform tube with the paper's plain F3 (``01_tract_to_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_tract_length(5 * 35_300 / (4 * 2485.809)))
+    True
+    """
     f3 = float(paper.TEXT_PLAIN["F3"])
     right = 5 * reference.SPEED / (4 * f3)
     return number(
@@ -57,7 +89,23 @@ def check_tract_length(answer: object) -> Feedback:
 
 
 def check_strongest_knob(answer: object) -> Feedback:
-    """Which articulator lowers F2 most for one tenth of its range (``01_tract_to_formants``)."""
+    """Which articulator lowers F2 most for one tenth of its range (``01_tract_to_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_strongest_knob("body"))
+    True
+    """
     return choice(
         answer,
         "body",
@@ -71,7 +119,23 @@ def check_strongest_knob(answer: object) -> Feedback:
 
 
 def check_same_vowel(answer: object) -> Feedback:
-    """Two configurations with nearly the same F1 and F2, from different bodies (``01_tract_to_formants``)."""
+    """Two configurations with nearly the same F1 and F2, from different bodies (``01_tract_to_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_same_vowel((tract.Articulation(), tract.Articulation())))
+    False
+    """
     try:
         first: Any
         second: Any
@@ -88,7 +152,25 @@ def check_same_vowel(answer: object) -> Feedback:
 
 
 def check_rmse(answer: object, errors: Any) -> Feedback:
-    """Root mean square error of F1 (Hz) from an array of errors, shape (n, 4) (``02_formants``)."""
+    """Root mean square error of F1 (Hz) from an array of errors, shape (n, 4) (``02_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+    errors : ndarray of float, shape (n, 4)
+        From `validation.errors`, Hz.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_rmse(5.0, np.array([[3.0, 0, 0, 0], [4.0, 0, 0, 0]]) * 2**0.5))
+    True
+    """
     first = np.asarray(errors, dtype=float)[:, 0]
     right = float(np.sqrt(np.nanmean(first**2)))
     return number(
@@ -104,14 +186,46 @@ def check_rmse(answer: object, errors: Any) -> Feedback:
 
 
 def check_ceiling(answer: object) -> Feedback:
-    """Ceiling (Hz) for five formants of a 17 cm tract: between F5 and F6 of the uniform tube (``02_formants``)."""
+    """Ceiling (Hz) for five formants of a 17 cm tract: between F5 and F6 of the uniform tube (``02_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_ceiling(5190))
+    True
+    """
     f = tube.uniform(17.0, 6)
     found = number(answer, float((f[4] + f[5]) / 2), tolerance=0.09, unit="Hz")
     return found if found else Feedback(False, f"{found.message} It must leave F5 ({f[4]:.0f} Hz) below it, F6 above.")
 
 
 def check_false_alarms(answer: object) -> Feedback:
-    """Share of studies with at least one false alarm among four formants tested at 5 % (``02_formants``)."""
+    """Share of studies with at least one false alarm among four formants tested at 5 % (``02_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_false_alarms(1 - 0.95**4))
+    True
+    """
     return number(
         answer,
         1 - 0.95**4,
@@ -121,19 +235,67 @@ def check_false_alarms(answer: object) -> Feedback:
 
 
 def check_lobanov(answer: object) -> Feedback:
-    """F2 of 1400 Hz in Lobanov's units, for a speaker with mean 1600 and SD 250 Hz (``02_formants``)."""
+    """F2 of 1400 Hz in Lobanov's units, for a speaker with mean 1600 and SD 250 Hz (``02_formants``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_lobanov(-0.8))
+    True
+    """
     return number(answer, -0.8, hints={0.8: "The vowel lies below the speaker's mean.", -200.0: "Divide by the SD."})
 
 
 def check_elevation(answer: object) -> Feedback:
-    """Rise (cm) of the larynx during /ʕ/ in /ʕtˁaħ/ (``03_articulators``)."""
+    """Rise (cm) of the larynx during /ʕ/ in /ʕtˁaħ/ (``03_articulators``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_elevation(6.1732 - 4.6995))
+    True
+    """
     right = float(paper.cell(1, "rest", "larynx")) - float(paper.cell(1, "ayn", "larynx"))
     hints = {float(paper.cell(1, "ayn", "larynx")): "That is the depth below the incisor; compare it with rest."}
     return number(answer, right, tolerance=0.002, unit="cm", hints=hints)
 
 
 def check_first_contact(answer: object) -> Feedback:
-    """Location (cm) by the first-contact rule, of contacts at 7.0, 1.2 and 1.9 cm (``03_articulators``)."""
+    """Location (cm) by the first-contact rule, of contacts at 7.0, 1.2 and 1.9 cm (``03_articulators``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_first_contact(1.2))
+    True
+    """
     return number(
         answer,
         1.2,
@@ -144,7 +306,23 @@ def check_first_contact(answer: object) -> Feedback:
 
 
 def check_location_range(answer: object) -> Feedback:
-    """Which of the paper's two numbers a tracing error spoils: opening or location (``03_articulators``)."""
+    """Which of the paper's two numbers a tracing error spoils: opening or location (``03_articulators``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_location_range("location"))
+    True
+    """
     return choice(
         answer,
         "location",
@@ -154,13 +332,47 @@ def check_location_range(answer: object) -> Feedback:
 
 
 def check_components(answer: object, explained: Any) -> Feedback:
-    """How many components explain at least 95 % (``03_articulators``)."""
+    """How many components explain at least 95 % (``03_articulators``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+    explained : array_like of float
+        Share of the variance of each component.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_components(2, [0.8, 0.18, 0.02]))
+    True
+    """
     right = int(np.searchsorted(np.cumsum(np.asarray(explained, dtype=float)), 0.95)) + 1
     return number(answer, right, tolerance=0.001, hints={right - 1: "That many stay below 95 %."})
 
 
 def check_sd(answer: object) -> Feedback:
-    """Sample SD (cm) of the larynx over the two plain /tˁ/ tokens (``04_reproduction``)."""
+    """Sample SD (cm) of the larynx over the two plain /tˁ/ tokens (``04_reproduction``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_sd(np.std([5.5298, 5.9345], ddof=1)))
+    True
+    """
     values = paper.tokens(1, "larynx", "tt")
     two = [values["tt-ttuttina"], values["tt-ttwajen"]]
     return number(
@@ -175,14 +387,46 @@ def check_sd(answer: object) -> Feedback:
 
 
 def check_missing_token(answer: object) -> Feedback:
-    """The unlisted hyoid position (cm) that makes the printed mean of /a/ true over seven (``04_reproduction``)."""
+    """The unlisted hyoid position (cm) that makes the printed mean of /a/ true over seven (``04_reproduction``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_missing_token(7 * 3.6123 - sum(paper.tokens(1, "hyoid", "a").values())))
+    True
+    """
     listed = list(paper.tokens(1, "hyoid", "a").values())
     right = 7 * float(paper.cell(1, "a-mean", "hyoid")) - sum(listed)
     return number(answer, right, tolerance=5e-4, unit="cm", hints={3.6123: "That is the mean; solve it for the token."})
 
 
 def check_percent(answer: object) -> Feedback:
-    """By how many percent 0.987 cm is more than 0.542 cm (``04_reproduction``)."""
+    """By how many percent 0.987 cm is more than 0.542 cm (``04_reproduction``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_percent(100 * (0.987 - 0.542) / 0.542))
+    True
+    """
     return number(
         answer,
         100 * (0.987 - 0.542) / 0.542,
@@ -192,7 +436,25 @@ def check_percent(answer: object) -> Feedback:
 
 
 def check_without_leverage(answer: object) -> Feedback:
-    """Correlation of larynx rise and F1 without the token of highest leverage (``04_reproduction``)."""
+    """Correlation of larynx rise and F1 without the token of highest leverage (``04_reproduction``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> _, rise, f1 = derived.larynx_f1()
+    >>> worst = int(np.argmax(correlation.leverage(rise)))
+    >>> bool(check_without_leverage(correlation.leave_one_out(rise, f1)[worst]))
+    True
+    """
     _, rise, f1 = derived.larynx_f1()
     worst = int(np.argmax(correlation.leverage(rise)))
     right = float(correlation.leave_one_out(rise, f1)[worst])
@@ -202,7 +464,23 @@ def check_without_leverage(answer: object) -> Feedback:
 
 
 def check_needed_rise(answer: object) -> Feedback:
-    """Sign of the F2 change when the larynx rises (``04_reproduction``)."""
+    """Sign of the F2 change when the larynx rises (``04_reproduction``).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Examples
+    --------
+    >>> bool(check_needed_rise("rises"))
+    True
+    """
     return choice(
         answer,
         "rises",

@@ -77,7 +77,26 @@ def draw_response(articulation: Articulation, ax: Axes | None = None) -> Axes:
 
 
 def tract_and_sound(articulation: Articulation) -> Figure:
-    """Draw outline and gain side by side, the frame of the sliders."""
+    """Draw outline and gain side by side, the frame of the sliders.
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+
+    Returns
+    -------
+    Figure
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> len(tract_and_sound(Articulation()).axes)
+    2
+    """
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.6, 3.1), width_ratios=(1, 1.3))
     draw_outline(articulation, left)
     draw_response(articulation, right)
@@ -86,7 +105,26 @@ def tract_and_sound(articulation: Articulation) -> Figure:
 
 
 def describe(articulation: Articulation) -> str:
-    """Say in words what `tract_and_sound` shows."""
+    """Say in words what `tract_and_sound` shows.
+
+    Parameters
+    ----------
+    articulation : Articulation
+        Positions of the articulators.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> describe(Articulation()).startswith("Outline of a vocal tract")
+    True
+    """
     f = tract.formants(articulation).frequencies
     narrow = tract.outline(articulation)
     inner = narrow.opening[4:]
@@ -99,7 +137,28 @@ def describe(articulation: Articulation) -> str:
 
 
 def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
-    """Draw the first four resonances of uniform tubes against their length: chain matrix on the closed form."""
+    """Draw the first four resonances of uniform tubes against their length: chain matrix on the closed form.
+
+    Parameters
+    ----------
+    lengths : ndarray of float, shape (n,)
+        cm.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> "Hz" in tube_resonances(np.array([16.0, 17.5])).get_ylabel()
+    True
+    """
     ax = _new_axes(ax)
     ours = np.array([tube.resonances([4.0], [x], walls=False, radiation=False).frequencies for x in lengths])
     fine = np.linspace(lengths.min(), lengths.max(), 100)
@@ -121,7 +180,34 @@ def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
 
 
 def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | None = None, unit: str = "cm") -> Axes:
-    """Draw how F1 to F3 move when one articulator moves."""
+    """Draw how F1 to F3 move when one articulator moves.
+
+    Parameters
+    ----------
+    base : Articulation
+        Where from.
+    knob : str
+        Which articulator.
+    values : sequence of float
+        Amounts.
+    ax : Axes, optional
+        Where to draw.
+    unit : str
+        Of the amounts.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> len(sweep(Articulation(), "larynx", [0.0, 0.5]).lines) >= 3
+    True
+    """
     ax = _new_axes(ax)
     found = np.array([tract.formants(tract.moved(base, **{knob: float(v)}), 3).frequencies for v in values])
     for k in range(3):
@@ -140,7 +226,34 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
 
 
 def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw formant tracks over a spectrogram, and the truth where it is known."""
+    """Draw formant tracks over a spectrogram, and the truth where it is known.
+
+    Parameters
+    ----------
+    sound : Sound
+        Mono sound.
+    track : Track
+        From `formants.track`.
+    truth : (ndarray, ndarray), optional
+        Times (s) and true F1 to F4 (Hz).
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import formants
+    >>> vowel = tract.speak(Articulation())
+    >>> "Hz" in tracks(vowel, formants.track(vowel)).get_ylabel()
+    True
+    """
     librosa = libraries.librosa()
     ax = _new_axes(ax)
     window = 80
@@ -167,7 +280,28 @@ def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None,
 
 
 def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Axes:
-    """Draw the error of each formant for each tracker: median, quartiles, and 5 to 95 %."""
+    """Draw the error of each formant for each tracker: median, quartiles, and 5 to 95 %.
+
+    Parameters
+    ----------
+    errors_by_tracker : mapping of str to ndarray
+        Name to errors, Hz, shape (n, 4).
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> "Hz" in errors({"Praat": np.zeros((3, 4))}).get_ylabel()
+    True
+    """
     ax = _new_axes(ax)
     names = list(errors_by_tracker)
     for i, name in enumerate(names):
@@ -188,7 +322,31 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
 
 
 def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)") -> Axes:
-    """Draw F1 against F2 (both reversed, as phoneticians do); an ellipse holds 68 % of a context's fitted normal."""
+    """Draw F1 against F2 (both reversed, as phoneticians do); an ellipse holds 68 % of a context's fitted normal.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Columns context, F1, F2.
+    ax : Axes, optional
+        Where to draw.
+    unit : str
+        For the labels.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"context": "plain", "F1": [500.0, 520, 510], "F2": [1500.0, 1510, 1560]})
+    >>> vowel_space(table).get_ylabel()
+    'F1 (Hz)'
+    """
     ax = _new_axes(ax, (5.6, 4.2))
     for i, (context, rows) in enumerate(table.groupby("context", sort=True)):
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
@@ -210,7 +368,34 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
 
 
 def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
-    """Draw a synthetic x-ray frame with the tracked and the true contour."""
+    """Draw a synthetic x-ray frame with the tracked and the true contour.
+
+    Parameters
+    ----------
+    shown : xray.Frame
+        A frame and its truth.
+    tracker : xray.Tracker
+        That tracked it.
+    opening : ndarray of float, shape (112,)
+        What it found, cm.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> shown = xray.film(1, np.random.default_rng(1))[0]
+    >>> tracker = xray.Tracker(shown.outline.larynx)
+    >>> len(frame(shown, tracker, tracker.truth(shown.outline)).lines)
+    2
+    """
     ax = _new_axes(ax, (4.2, 3.8))
     grey = np.round(16 * np.clip(shown.image, 0, 1)) / 16  # few greys make a small picture
     ax.imshow(grey, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
@@ -229,10 +414,35 @@ def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | N
 
 
 def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> Figure:
-    """Draw the mean contour and what two standard deviations of each component do to it."""
+    """Draw the mean contour and what two standard deviations of each component do to it.
+
+    Parameters
+    ----------
+    model : ArticulatoryModel
+        From `components.fit`.
+    place : ndarray of float, shape (n,)
+        Along the wall, cm.
+    axes : sequence of Axes, optional
+        One a component.
+
+    Returns
+    -------
+    Figure
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal.components import fit
+    >>> model = fit(np.random.default_rng(1).standard_normal((9, 5)), count=2)
+    >>> len(components(model, np.arange(5.0)).axes)
+    2
+    """
     count = model.components.shape[0]
     if axes is None:
-        _, axes = plt.subplots(1, count, figsize=(7.2, 2.6), sharey=True)
+        axes = list(plt.subplots(1, count, figsize=(7.2, 2.6), sharey=True, squeeze=False)[1][0])
     for k, ax in enumerate(axes):
         score = np.zeros(count)
         ax.plot(place, model.mean, color="black", linestyle="-", label="mean")
@@ -248,7 +458,28 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
 
 
 def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
-    """Draw where repeated tracings of one contour put its constriction: opening against location."""
+    """Draw where repeated tracings of one contour put its constriction: opening against location.
+
+    Parameters
+    ----------
+    openings, places : ndarray of float, shape (n,)
+        cm.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> locations(np.array([0.4]), np.array([11.0])).get_ylabel()
+    'opening (cm)'
+    """
     ax = _new_axes(ax)
     ax.plot(places, openings, "o", color=COLOURS["simulated"], alpha=0.35)
     ax.set(xlabel="location along the wall from the incisor (cm)", ylabel="opening (cm)", xlim=(0, 15))
@@ -256,7 +487,33 @@ def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
 
 
 def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], ax: Axes | None = None) -> Axes:
-    """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage."""
+    """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the tokens.
+    rise : sequence of float
+        cm.
+    f1 : sequence of float
+        Hz.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> ax = leverage(["a", "b", "c"], [0.1, 0.2, 0.9], [500.0, 510.0, 640.0])
+    >>> len(ax.lines) >= 2
+    True
+    """
     from voicewire.pharyngeal.correlation import leverage as lever
 
     ax = _new_axes(ax)
@@ -279,7 +536,31 @@ def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], a
 
 
 def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None = None) -> Axes:
-    """Draw what each of several movements does to F1 and F2, beside what the paper found."""
+    """Draw what each of several movements does to F1 and F2, beside what the paper found.
+
+    Parameters
+    ----------
+    changes : sequence of (str, ndarray)
+        Name of a movement, change of F1 and F2 (Hz).
+    wanted : ndarray of float, shape (2,) or longer
+        What the paper found, Hz.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> ax = shares([("larynx", np.array([30.0, 100.0]))], np.array([138.0, -314.0]))
+    >>> len(ax.patches)
+    4
+    """
     ax = _new_axes(ax, (7.0, 3.4))
     rows = [("the paper", wanted), *changes]
     for i, (_, change) in enumerate(rows):
@@ -300,9 +581,30 @@ def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None 
 
 
 def missing(solved: Mapping[str, tuple[Array, float]], axes: Sequence[Axes] | None = None) -> Figure:
-    """Draw the listed /a/ tokens of each column, their printed mean, and the unlisted token that the mean needs."""
+    """Draw the listed /a/ tokens of each column, their printed mean, and the unlisted token that the mean needs.
+
+    Parameters
+    ----------
+    solved : mapping of str to (ndarray, float)
+        Column to its listed tokens and the unlisted one, cm.
+    axes : sequence of Axes, optional
+        One a column.
+
+    Returns
+    -------
+    Figure
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> len(missing({"larynx": (np.array([5.5, 5.9]), 5.7)}).axes)
+    1
+    """
     if axes is None:
-        _, axes = plt.subplots(1, len(solved), figsize=(7.2, 2.8))
+        axes = list(plt.subplots(1, len(solved), figsize=(7.2, 2.8), squeeze=False)[1][0])
     for ax, (name, (listed, token)) in zip(axes, solved.items(), strict=True):
         ax.plot(listed, np.zeros(listed.size), "o", color=COLOURS["published"], label="listed tokens")
         ax.plot(token, 0, "*", color=COLOURS["simulated"], markersize=14, label="unlisted token")

@@ -9,7 +9,21 @@ __all__ = ["librosa"]
 
 
 def librosa() -> Any:
-    """Return the module ``librosa``, with the submodules whose first use would warn about missing widgets."""
+    """Return the module ``librosa``, with the submodules whose first use would warn about missing widgets.
+
+    Returns
+    -------
+    module
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> librosa().__name__
+    'librosa'
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="IProgress not found")
         import librosa as module

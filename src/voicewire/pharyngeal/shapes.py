@@ -31,7 +31,23 @@ _FILE: Final = "shapes.csv"
 
 
 def targets() -> tuple[Array, Array]:
-    """Return F1 to F3 (Hz) of the text's plain vowel and of Table II's mean beside /tˁ/."""
+    """Return F1 to F3 (Hz) of the text's plain vowel and of Table II's mean beside /tˁ/.
+
+    Returns
+    -------
+    plain, emphatic : ndarray of float, shape (3,)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> plain, emphatic = targets()
+    >>> bool(emphatic[0] > plain[0]), bool(emphatic[1] < plain[1])
+    (True, True)
+    """
     names = paper.FORMANTS[:3]
     plain = np.array([float(paper.TEXT_PLAIN[name]) for name in names])
     return plain, np.array([float(paper.cell(2, "tt-mean", name)) for name in names])
@@ -63,7 +79,22 @@ def search(starts: int, seed: int) -> dict[str, list[Articulation]]:
 
 
 def load() -> dict[str, list[Articulation]]:
-    """Read the recorded families (see `search`)."""
+    """Read the recorded families (see `search`).
+
+    Returns
+    -------
+    dict of str to list of Articulation
+        By kind.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> sorted(load())
+    ['emphatic', 'plain', 'tongue', 'tongue-jaw-lips']
+    """
     found: dict[str, list[Articulation]] = {kind: [] for kind in KINDS}
     with (paths.data("pharyngeal") / _FILE).open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
@@ -72,17 +103,75 @@ def load() -> dict[str, list[Articulation]]:
 
 
 def formants(shapes: list[Articulation]) -> Array:
-    """Return F1 to F4 of shapes, Hz, shape (n, 4)."""
+    """Return F1 to F4 of shapes, Hz, shape (n, 4).
+
+    Parameters
+    ----------
+    shapes : list of Articulation
+        n shapes.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 4)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> formants(load()["plain"][:2]).shape
+    (2, 4)
+    """
     return np.array([tract.formants(shape).frequencies for shape in shapes])
 
 
 def changes(shapes: list[Articulation], **step: float) -> Array:
-    """Return how F1 to F4 (Hz) change when each shape makes one movement, shape (n, 4)."""
+    """Return how F1 to F4 (Hz) change when each shape makes one movement, shape (n, 4).
+
+    Parameters
+    ----------
+    shapes : list of Articulation
+        n shapes.
+    **step
+        Amount, by articulator.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 4)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> bool((changes(load()["plain"][:3], larynx=0.2)[:, 0] > 0).all())
+    True
+    """
     return formants([tract.moved(shape, **step) for shape in shapes]) - formants(shapes)
 
 
 def record(starts: int = 14, seed: int = 7) -> None:
-    """Write the families to ``data/pharyngeal/shapes.csv``, positions to four decimals."""
+    """Write the families to ``data/pharyngeal/shapes.csv``, positions to four decimals.
+
+    Parameters
+    ----------
+    starts : int
+        Searches of each kind.
+    seed : int
+        Seed.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> record()  # doctest: +SKIP
+    """
     with (paths.data("pharyngeal") / _FILE).open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["kind", *NAMES])

@@ -60,6 +60,15 @@ class Frame:
         The configuration it shows.
     hidden
         Stretches of the wall (cm from the incisor) in which a patch hides the contour.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> film(1, np.random.default_rng(1))[0].image.shape
+    (256, 256)
     """
 
     image: Array
@@ -69,7 +78,27 @@ class Frame:
 
 @checks.takes(points=checks.array(2, columns=2))
 def pixels(points: Array) -> Array:
-    """Turn points (cm from the incisor) into rows and columns of a frame, shape (n, 2)."""
+    """Turn points (cm from the incisor) into rows and columns of a frame, shape (n, 2).
+
+    Parameters
+    ----------
+    points : ndarray of float, shape (n, 2)
+        cm from the incisor.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 2)
+        Rows and columns.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> pixels(np.array([[0.0, 0.0]])).round(9).tolist()
+    [[64.0, 40.0]]
+    """
     return np.column_stack([(points[:, 1] + ORIGIN[1]) / PIXEL, (points[:, 0] + ORIGIN[0]) / PIXEL])
 
 
@@ -103,6 +132,15 @@ def render(
     Returns
     -------
     Frame
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> render(Articulation(), np.random.default_rng(1)).image.shape
+    (256, 256)
     """
     from skimage.draw import disk, polygon
 
@@ -135,6 +173,18 @@ class Tracker:
     ----------
     larynx
         Depth (cm) down to which the contour is searched; the lowest larynx of a film.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> shown = film(1, np.random.default_rng(1))[0]
+    >>> tracker = Tracker(shown.outline.larynx)
+    >>> wrong = tracker.track(shown.image) - tracker.truth(shown.outline)
+    >>> bool(np.median(np.abs(wrong)) < 0.05)
+    True
     """
 
     @checks.takes(larynx=checks.number(3.0, 7.9))
@@ -148,13 +198,28 @@ class Tracker:
         self._where = pixels(grid.reshape(-1, 2)).T
 
     def unwrap(self, image: Array) -> Array:
-        """Return the frame along the wall: a column for each place, a row for each depth, shape (71, 112)."""
+        """Return the frame along the wall: a column for each place, a row for each depth, shape (71, 112).
+
+        Parameters
+        ----------
+        image : ndarray of float, shape (256, 256)
+            A frame.
+
+        Returns
+        -------
+        ndarray of float, shape (71, 112)
+        """
         smooth = ndimage.gaussian_filter(_grey(image), 1.0)
         flat = ndimage.map_coordinates(smooth, self._where, order=1, mode="nearest")
         return np.asarray(flat.reshape(_ROWS, _COLUMNS))
 
     def edge(self, image: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Return how strongly air turns into tissue with depth, and which columns can be trusted.
+
+        Parameters
+        ----------
+        image : ndarray of float, shape (256, 256)
+            A frame.
 
         Returns
         -------
@@ -188,9 +253,13 @@ class Tracker:
 
         Parameters
         ----------
-        image
-            Grey values, shape (256, 256): air about 0.25, tissue about 0.6, as `render` draws them; in bytes or
-            16-bit numbers the same as shares of 255 or 65,535.
+        image : ndarray of float, shape (256, 256)
+            A frame.
+
+        Returns
+        -------
+        ndarray of float, shape (112,)
+            cm.
 
         Raises
         ------
@@ -232,14 +301,36 @@ class Tracker:
 
     @checks.takes(opening=checks.array(low=-100.0, high=100.0))
     def contour(self, opening: Array) -> Array:
-        """Return the tongue's points (cm) of a tracked opening, shape (112, 2)."""
+        """Return the tongue's points (cm) of a tracked opening, shape (112, 2).
+
+        Parameters
+        ----------
+        opening : ndarray of float, shape (112,)
+            cm.
+
+        Returns
+        -------
+        ndarray of float, shape (112, 2)
+            cm.
+        """
         if len(opening) != _COLUMNS:
             raise ValueError(f"opening has {len(opening)} entries: give {_COLUMNS}, as `track` does")
         return np.asarray(self._points + opening[:, None] * self._normals)
 
     @checks.takes(shape=checks.a(Outline))
     def truth(self, shape: Outline) -> Array:
-        """Return the true opening (cm) at the tracker's places, shape (112,)."""
+        """Return the true opening (cm) at the tracker's places, shape (112,).
+
+        Parameters
+        ----------
+        shape : Outline
+            Of the frame.
+
+        Returns
+        -------
+        ndarray of float, shape (112,)
+            cm.
+        """
         return np.interp(self.place, shape.place, shape.opening)
 
 
@@ -255,6 +346,19 @@ def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
         Random generator.
     options
         Passed to `render` (noise, blur, occlusions).
+
+    Returns
+    -------
+    list of Frame
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> len(film(2, np.random.default_rng(1)))
+    2
     """
     time = np.arange(count)
 
