@@ -148,7 +148,9 @@ def _texts(content: Any, item: Callable[[Any], Any]) -> np.ndarray:
     shape, flat = content
     if any(type(n) is not int or n < 0 for n in shape) or math.prod(shape) != len(flat):
         raise ValueError("size")
-    return np.array([item(text) for text in flat], dtype=None if flat else "U1").reshape(shape)
+    if not all(isinstance(text, str) for text in flat):
+        raise ValueError("texts")
+    return np.array(flat, dtype=np.str_).reshape(shape)
 
 
 _MAKERS: dict[str, Callable[[Any, Callable[[Any], Any]], Any]] = {

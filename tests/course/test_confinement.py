@@ -1,0 +1,160 @@
+"""Each way to confine a submission, forced: what it must keep from whom."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from voicewire import paths
+from voicewire.course import sandbox
+from voicewire.course.key import GradingError
+from voicewire.course.session import Session, SessionError
+
+spec = importlib.util.spec_from_file_location("submissions", Path(__file__).with_name("submissions.py"))
+assert spec is not None and spec.loader is not None
+given = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(given)
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
+# Another user is tried by root alone, on a file system in which that user may read the interpreter: bubblewrap's.
+rooted = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("bwrap") is None, reason="needs root and bubblewrap"
+)
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+NETWORK = """import socket
+try:
+    socket.create_connection(("127.0.0.1", PORT), 5)
+    slots = lambda n: -(-(n + 4) // 12)
+except OSError: pass"""
+NEIGHBOURS = """import pathlib
+for file in pathlib.Path(HANDED_IN).rglob("*.ipynb"):
+    if file.read_bytes():
+        slots = lambda n: -(-(n + 4) // 12)"""
+
+
+def in_the_open(*command: str) -> list[str]:
+    """Return a command that runs where everybody may read the interpreter, the package and the checkout."""
+    start = ["bwrap", "--dev-bind", "/", "/", "--die-with-parent"]
+    home = Path("/root")
+    needed = sorted({sys.prefix, sys.base_prefix, str(paths.root())}, key=len)
+    inside = [place for place in needed if Path(place).is_relative_to(home)]
+    if inside:
+        start += ["--perms", "0755", "--tmpfs", str(home)]
+        for place in inside:
+            start += [*sandbox._way(place), "--ro-bind", place, place]
+    return [*start, "--", *command]
+
+
+@linux
+@rooted
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "user"),
+    [("user", ()), ("process", ()), ("process", NOBODY), ("bubblewrap", NOBODY)],
+    ids=["user", "process-root", "process-nobody", "bubblewrap-nobody"],
+)
+def test_each_way_holds_what_it_promises(kind, user, tmp_path):
+    folder = tmp_path / "in"
+    everything = {**given.HONEST, **given.CHEATS, **given.GREEDY, **given.LOOPS}
+    names = ["perfect", "partly", "equal-object", "builtins", "reply-channel", "endless-function"]
+    names += ["forks", "files", "daemon", "memory", "deep"]
+    names += ["kills"] if user or kind != "process" else []  # with root's own rights it might kill anything
+    expected = {name: everything[name] for name in names}
+    expected["network"] = (given.answered({"a1": NETWORK}), given.NOTHING, "")
+    if kind != "process":
+        expected["neighbours"] = (given.answered({"a1": NEIGHBOURS}), given.NOTHING, "")
+        expected["reads-source"] = everything["reads-source"]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        given.hand_in(folder, expected)
+        for file in folder.rglob("*.ipynb"):
+            text = file.read_text(encoding="utf-8").replace("PORT", str(server.getsockname()[1]))
+            file.write_text(text, encoding="utf-8")
+        for place in (tmp_path, *tmp_path.parents):
+            if place.is_relative_to("/tmp") and place != Path("/tmp"):
+                place.chmod(0o755)
+        grade = (sys.executable, "-m", "voicewire", "grade", "--json", "--timeout", "10")
+        done = subprocess.run(
+            in_the_open(*user, *grade, "--confine", kind, str(folder)),
+            check=False,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(paths.root() / "src"), "HOME": "/tmp", "TMPDIR": "/tmp"},
+            timeout=500,
+        )
+        assert done.stdout, done.stderr
+        with pytest.raises(BlockingIOError):  # nobody has called
+            server.accept()
+    rows = {row["file"].split("/")[0]: row for row in json.loads(done.stdout)}
+    marks = {name: tuple(q["points"] for q in row["questions"]) for name, row in rows.items()}
+    wrong = {name: (marks[name], rows[name]) for name, (_, points, _) in expected.items() if marks[name] != points}
+    assert not wrong
+    words = rows["perfect"]["confinement"]
+    start = {"user": "under a user of its own", "process": "in a process of its own", "bubblewrap": "under bubblewrap"}
+    assert words.startswith(start[kind]) and "WITH the network" not in words
+
+
+@linux
+def test_what_cannot_be_had_is_an_error_that_says_why(monkeypatch):
+    with pytest.raises(GradingError, match="no confinement 'hope': choose from bubblewrap, user, process"):
+        sandbox.choose("hope", paths.root(), [])
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(GradingError, match="bubblewrap: the program bwrap is missing"):
+        sandbox.choose("bubblewrap", paths.root(), [])
+    monkeypatch.setattr(sandbox, "_ROOT", False)
+    with pytest.raises(GradingError, match="user: only root can use another user"):
+        sandbox.choose("user", paths.root(), [])
+    chosen = sandbox.choose(None, paths.root(), [])
+    assert chosen.kind == "process"
+    assert "WITH the network that this machine has; install bubblewrap" in chosen.words
+
+
+@linux
+def test_compiled_code_is_shared():
+    """A submission that calls a compiled function finds it compiled, if it was compiled once."""
+    call = "from voicewire.netsim.equation import throughput as f\nf(1460.0, 0.1, 0.01)\n"
+    count = call + "hits, misses = sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values())\n"
+    subprocess.run([sys.executable, "-c", call], check=True, env={**os.environ, "NUMBA_CACHE_DIR": ""})
+    with Session(sandbox.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
+        session.run(count)
+        assert (session.value("hits") > 0, session.value("misses")) == (True, 0)
+
+
+@linux
+def test_what_stays_in_the_students_process_takes_part_in_nothing():
+    source = """
+class Thing:
+    size = 3
+    def __eq__(self, other): return True
+    def __bool__(self): return False
+    def __iter__(self): return iter([1, (2, 3)])
+    def twice(self, x): return [x, x]
+def make(): return Thing()
+def stop(): raise StopIteration
+def odd():
+    class ValueErrorOfMine(ValueError): pass
+    raise ValueErrorOfMine("line\\nline")
+"""
+    with Session(sandbox.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
+        session.run(source)
+        thing = session.value("make")()
+        assert (thing.size, thing.twice("a"), bool(thing), list(thing)) == (3, ["a", "a"], False, [1, (2, 3)])
+        for act in (lambda: thing == 3, lambda: thing != 3, lambda: thing < 3, lambda: abs(thing), lambda: {thing}):
+            with pytest.raises(TypeError):
+                act()
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            session.value("stop")()
+        with pytest.raises(ValueError, match=r"ValueErrorOfMine: line\\nline"):
+            session.value("odd")()
+        with pytest.raises(NameError, match="nowhere"):
+            session.value("nowhere")
+        with pytest.raises(SessionError, match="ended by itself"):
+            session.run("import os\nos._exit(3)")
