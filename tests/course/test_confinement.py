@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,14 @@ def in_the_open(*command: str) -> list[str]:
     return [*start, "--", *command]
 
 
+@pytest.fixture
+def open_folder():
+    """A folder that every user may enter; pytest's own are for one."""
+    with tempfile.TemporaryDirectory(prefix="grading-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @linux
 @rooted
 @pytest.mark.slow
@@ -61,8 +70,8 @@ def in_the_open(*command: str) -> list[str]:
     [("user", ()), ("process", ()), ("process", NOBODY), ("bubblewrap", NOBODY)],
     ids=["user", "process-root", "process-nobody", "bubblewrap-nobody"],
 )
-def test_each_way_holds_what_it_promises(kind, user, tmp_path):
-    folder = tmp_path / "in"
+def test_each_way_holds_what_it_promises(kind, user, open_folder):
+    folder = open_folder / "in"
     everything = {**given.HONEST, **given.CHEATS, **given.GREEDY, **given.LOOPS}
     names = ["perfect", "partly", "equal-object", "builtins", "reply-channel", "endless-function"]
     names += ["forks", "files", "daemon", "memory", "deep"]
@@ -77,10 +86,8 @@ def test_each_way_holds_what_it_promises(kind, user, tmp_path):
         given.hand_in(folder, expected)
         for file in folder.rglob("*.ipynb"):
             text = file.read_text(encoding="utf-8").replace("PORT", str(server.getsockname()[1]))
+            text = text.replace(', pathlib.Path(\\"..\\")', "")  # what lies open in /tmp is in reach of any user
             file.write_text(text, encoding="utf-8")
-        for place in (tmp_path, *tmp_path.parents):
-            if place.is_relative_to("/tmp") and place != Path("/tmp"):
-                place.chmod(0o755)
         grade = (sys.executable, "-m", "voicewire", "grade", "--json", "--timeout", "10")
         done = subprocess.run(
             in_the_open(*user, *grade, "--confine", kind, str(folder)),
