@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
@@ -145,6 +145,21 @@ def test_only_what_lies_within_the_tolerance_passes(expected, factor):
     assert bool(number(expected * factor, expected, 0.01)) == (
         abs(expected * factor - expected) <= max(0.01 * abs(expected), 1e-12)
     )
+
+
+@given(
+    st.sampled_from([(8.0, "eight times"), (10.0, "ten times"), (1e3, "a thousand"), (1e6, "a million")]),
+    st.floats(-0.1, 0.1),
+    st.sampled_from([1e-6, 1e-3, 0.01, 0.02, 0.05, 0.3]),
+    st.sampled_from([6.24, -3e-4, 1.7e5]),
+)
+def test_a_hint_is_no_coincidence_of_a_wide_tolerance(factor, off, tolerance, expected):
+    """However wide an answer may be off, a factor is named only where it fits to two percent, or closer if asked."""
+    times, words = factor
+    tight = min(tolerance, 0.02)
+    assume(abs(abs(off) - tight) > 1e-9)
+    message = number(expected * times * (1 + off), expected, tolerance).message
+    assert (words in message) == (abs(off) < tight)
 
 
 OPTIONS = {"a": "The loss rate", "b": "The delay", "c": "The jitter"}

@@ -88,6 +88,32 @@ def test_labels_units_and_start_reach_the_reader():
     assert 'alt="A line up to 2.5."' in html
 
 
+@pytest.mark.parametrize(("height", "width"), [(None, None), (1, "b"), (2, "a"), (3, "b"), (3, None), (None, "c")])
+def test_what_is_seen_and_heard_first_belongs_to_the_start(height, width):
+    """Before any script runs, and where none does."""
+
+    def drawn(height, width):
+        ax = draw(height)
+        ax.set_xlim(0, 1 + "abc".index(width))
+        return ax
+
+    def said(height, width):
+        return f"{height} and {width}"
+
+    def tone(height, width):
+        return np.full(10, (height + "abc".index(width) / 4) / 4), 8000
+
+    heights, widths = [1, 2, 3], ["a", "b", "c"]
+    html = frames(drawn, said, tone, height=Knob(heights, start=height), width=Knob(widths, start=width)).html
+    data = payload(html)
+    at = 3 * heights.index(height or 1) + widths.index(width or "a")
+    shown = html.partition("<script>")[0]
+    assert re.findall(r"data:image/png;base64,([^\"]+)", shown) == [data["pictures"][data["frames"][at]]]
+    assert re.findall(r"data:audio/wav;base64,([^\"]+)", shown) == [data["sounds"][at]]
+    assert f'alt="{height or 1} and {width or "a"}"' in shown
+    assert len(set(data["sounds"])) == len(data["pictures"]) == 9
+
+
 def test_a_description_cannot_end_the_script():
     html = frames(draw, lambda height: "</script><b>", height=[1])._repr_html_()
     assert html.count("</script>") == 1
