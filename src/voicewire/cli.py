@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose usage errors are one line, with exit status 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see '{self.prog} --help')\n")
+        self.exit(2, f"{self.prog}: {' '.join(message.split())} (see '{self.prog} --help')\n")
 
 
 def _scorecard(options: argparse.Namespace) -> int:
@@ -52,19 +52,29 @@ def _scorecard(options: argparse.Namespace) -> int:
     return 1 if faults or not rows else 0
 
 
+def _signs() -> dict[str, str]:
+    """The sign of each verdict; its first letters where only ASCII can be shown."""
+    try:
+        "".join(VERDICTS.values()).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return {verdict: verdict[:3] for verdict in VERDICTS}
+    return dict(VERDICTS)
+
+
 def _table(rows: list[Score], details: bool) -> str:
     lines = []
+    signs = _signs()
     names = list(dict.fromkeys(str(row["study"]) for row in rows))
     if details:
         width = max((len(str(row["id"])) for row in rows), default=0)
-        lines += [f"{VERDICTS.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}" for row in rows]
+        lines += [f"{signs.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}" for row in rows]
         lines.append("")
-    lines.append(f"{'study':<12}{'claims':>7}" + "".join(f"{sign:>5}" for sign in VERDICTS.values()))
+    lines.append(f"{'study':<12}{'claims':>7}" + "".join(f"{sign:>5}" for sign in signs.values()))
     for name in names:
         counts = Counter(str(row["verdict"]) for row in rows if row["study"] == name)
-        lines.append(f"{name:<12}{counts.total():>7}" + "".join(f"{counts[verdict]:>5}" for verdict in VERDICTS))
+        lines.append(f"{name:<12}{counts.total():>7}" + "".join(f"{counts[verdict]:>5}" for verdict in signs))
     lines.append("")
-    lines.append("   ".join(f"{sign} {verdict}" for verdict, sign in VERDICTS.items()))
+    lines.append("   ".join(f"{sign} {verdict}" for verdict, sign in signs.items()))
     return "\n".join(lines)
 
 
@@ -101,6 +111,9 @@ def _exists(name: str) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run ``voicewire`` and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # where only ASCII can be shown, a sign is spelt out instead of raised
+            stream.reconfigure(errors="backslashreplace")
     options = parser().parse_args(arguments)
     try:
         return int(options.handler(options))
@@ -108,11 +121,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
-        print("voicewire: interrupted", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"voicewire: {error}", file=sys.stderr)
-        return 1
+        return _told("interrupted", 130)
+    except MemoryError:
+        return _told("more memory is needed than this machine gives: ask for less", 1)
+    except (ValueError, OSError, RuntimeError, LookupError) as error:  # RuntimeError: of test beds and sweeps
+        return _told(str(error) or type(error).__name__, 1)
+
+
+def _told(message: str, status: int) -> int:
+    print(f"voicewire: {' '.join(message.split())}", file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

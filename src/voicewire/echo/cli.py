@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
+
+from voicewire.options import new_file, positive, readable, whole
 
 __all__ = ["register"]
 
@@ -36,13 +37,13 @@ def register(subparsers: Any) -> None:
         description="Cancel the echo of a stereo far end (what the loudspeakers played) from a stereo microphone "
         "recording of the same time and rate; write the residual and report the echo return loss enhancement.",
     )
-    parser.add_argument("far", type=Path, metavar="FAR.wav", help="stereo recording of the loudspeaker signals")
-    parser.add_argument("microphone", type=Path, metavar="MIC.wav", help="stereo recording of the two microphones")
-    parser.add_argument("residual", type=Path, metavar="OUT.wav", help="file to write the residual to")
-    parser.add_argument("--length", type=int, default=512, help="taps of each echo path (default 512)")
-    parser.add_argument("--memory", type=float, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
+    parser.add_argument("far", type=readable, metavar="FAR.wav", help="stereo recording of the loudspeaker signals")
+    parser.add_argument("microphone", type=readable, metavar="MIC.wav", help="stereo recording of the two microphones")
+    parser.add_argument("residual", type=new_file, metavar="OUT.wav", help="file to write the residual to")
+    parser.add_argument("--length", type=whole(1, 2**14), default=512, help="taps of each echo path (default 512)")
+    parser.add_argument("--memory", type=positive, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
     parser.add_argument(
-        "--passes", type=int, default=3, help="data-reuse passes N_it (default 3; more overshoot on speech)"
+        "--passes", type=whole(1, 1000), default=3, help="data-reuse passes N_it (default 3; more overshoot on speech)"
     )
     parser.set_defaults(handler=_cancel)
 

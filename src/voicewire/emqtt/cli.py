@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
+
+from voicewire.options import number, seed, whole, writable
 
 
 def register(subparsers: Any) -> None:
@@ -15,10 +16,12 @@ def register(subparsers: Any) -> None:
         help="record the experiments of the E-MQTT study",
         description="Measure end-to-end, completion and broker-subscriber delays and write them as CSV.",
     )
-    command.add_argument("folder", type=Path, help="where the tables are written")
-    command.add_argument("--tests", type=int, default=60, metavar="N", help="trials of each kind (default 60)")
+    command.add_argument("folder", type=writable, help="where the tables are written")
     command.add_argument(
-        "--seed", type=int, default=2023, metavar="N", help="seed of the order of trials (default 2023)"
+        "--tests", type=whole(3, 100_000), default=60, metavar="N", help="trials of each kind (default 60)"
+    )
+    command.add_argument(
+        "--seed", type=seed, default=2023, metavar="N", help="seed of the order of trials (default 2023)"
     )
     command.set_defaults(handler=_record)
     agent = subparsers.add_parser(
@@ -28,8 +31,14 @@ def register(subparsers: Any) -> None:
         "TOPIC, collects the answers of N subscribers and reports once, in JSON. Ctrl-C ends it.",
     )
     agent.add_argument("--host", default="127.0.0.1", help="of the broker (default %(default)s)")
-    agent.add_argument("--port", type=int, default=1883, help="of the broker (default %(default)s)")
-    agent.add_argument("--timeout", type=float, default=5.0, metavar="S", help="for the answers (default 5 seconds)")
+    agent.add_argument("--port", type=whole(1, 65_535), default=1883, help="of the broker (default %(default)s)")
+    agent.add_argument(
+        "--timeout",
+        type=number(above=0.0, high=1e6),
+        default=5.0,
+        metavar="S",
+        help="for the answers (default 5 seconds)",
+    )
     agent.set_defaults(handler=_agent)
 
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from voicewire.options import number, positive, seed, whole
+
 if TYPE_CHECKING:
     from voicewire.nfc.channel import Channel
 
@@ -23,15 +25,21 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Simulate one bulk transfer to the appliance and take its latency apart.",
         epilog="Example: voicewire nfc session --mss 512 --bytes 5000 --ber 1e-5 --seed 3",
     )
-    session.add_argument("--bytes", type=int, default=5000, metavar="N", help="bytes to transfer (default 5000)")
     session.add_argument(
-        "--mss", type=int, default=1024, metavar="N", help="maximum segment size, bytes (default 1024)"
+        "--bytes", type=whole(1, 10**8), default=5000, metavar="N", help="bytes to transfer (default 5000)"
     )
-    session.add_argument("--window", type=int, default=4096, metavar="N", help="initial window, bytes (default 4096)")
-    session.add_argument("--limit", type=int, default=8192, metavar="N", help="window limit, bytes (default 8192)")
-    session.add_argument("--delay", type=float, default=0.0, metavar="S", help="Ethernet delay, s (default 0)")
+    session.add_argument(
+        "--mss", type=whole(1), default=1024, metavar="N", help="maximum segment size, bytes (default 1024)"
+    )
+    session.add_argument(
+        "--window", type=whole(1), default=4096, metavar="N", help="initial window, bytes (default 4096)"
+    )
+    session.add_argument("--limit", type=whole(1), default=8192, metavar="N", help="window limit, bytes (default 8192)")
+    session.add_argument(
+        "--delay", type=number(0.0, 1e7), default=0.0, metavar="S", help="Ethernet delay, s (default 0)"
+    )
     session.add_argument("--backoff", action=argparse.BooleanOptionalAction, default=True, help="double the timeout")
-    session.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the bit errors (default 1)")
+    session.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the bit errors (default 1)")
     _common(session)
     session.set_defaults(handler=_checked(_session, session.prog))
     exchange = commands.add_parser(
@@ -40,23 +48,39 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Exchange packets in turn through a channel with bit errors, many times over.",
         epilog="Example: voicewire nfc exchange --ber 1e-4 --burst 4 --runs 1000",
     )
-    exchange.add_argument("--packets", type=int, default=100, metavar="N", help="packets from each end (default 100)")
-    exchange.add_argument("--bytes", type=int, default=500, metavar="N", help="bytes of each packet (default 500)")
-    exchange.add_argument("--runs", type=int, default=1000, metavar="N", help="runs (default 1000)")
+    exchange.add_argument(
+        "--packets", type=whole(1, 10**6), default=100, metavar="N", help="packets from each end (default 100)"
+    )
+    exchange.add_argument(
+        "--bytes", type=whole(1, 10**6), default=500, metavar="N", help="bytes of each packet (default 500)"
+    )
+    exchange.add_argument("--runs", type=whole(1, 10**7), default=1000, metavar="N", help="runs (default 1000)")
     exchange.add_argument("--backoff", action="store_true", help="double the timeout at each further loss")
-    exchange.add_argument("--seed", type=int, default=1, metavar="N", help="seed (default 1)")
+    exchange.add_argument("--seed", type=seed, default=1, metavar="N", help="seed (default 1)")
     _common(exchange)
     exchange.set_defaults(handler=_checked(_exchange, exchange.prog))
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--latency", type=float, default=0.07607, metavar="S", help="response latency (default 0.07607)"
+        "--latency", type=number(0.0, 1e7), default=0.07607, metavar="S", help="response latency (default 0.07607)"
     )
-    parser.add_argument("--rto", type=float, default=3.0, metavar="S", help="retransmission timeout, s (default 3)")
-    parser.add_argument("--rate", type=float, default=11200, metavar="BPS", help="bits on air, bit/s (default 11200)")
-    parser.add_argument("--ber", type=float, default=0.0, metavar="P", help="bit error rate, below 1 (default 0)")
-    parser.add_argument("--burst", type=float, default=None, metavar="BITS", help="mean burst length; else independent")
+    parser.add_argument(
+        "--rto",
+        type=number(above=0.0, high=1e7),
+        default=3.0,
+        metavar="S",
+        help="retransmission timeout, s (default 3)",
+    )
+    parser.add_argument(
+        "--rate", type=positive, default=11200, metavar="BPS", help="bits on air, bit/s (default 11200)"
+    )
+    parser.add_argument(
+        "--ber", type=number(0.0, below=1.0), default=0.0, metavar="P", help="bit error rate, below 1 (default 0)"
+    )
+    parser.add_argument(
+        "--burst", type=number(1.0), default=None, metavar="BITS", help="mean burst length; else independent"
+    )
 
 
 def _checked(handler: Callable[[argparse.Namespace], int], prog: str) -> Callable[[argparse.Namespace], int]:

@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Any
 
+from voicewire.options import number, whole
+
 __all__ = ["formants", "register"]
 
 _TRACKERS = ("praat", "praat-robust", "lpc")
@@ -44,11 +46,19 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--tier", help="interval tier of the vowels, if the TextGrid has several")
     parser.add_argument("--tracker", action="append", choices=_TRACKERS, help="default praat; may be repeated")
     parser.add_argument(
-        "--ceiling", type=float, default=5000.0, metavar="HZ", help="5000 (default) for men, 5500 for women"
+        "--ceiling",
+        type=number(1000.0, 12_000.0),
+        default=5000.0,
+        metavar="HZ",
+        help="5000 (default) for men, 5500 for women",
     )
-    parser.add_argument("--count", type=float, default=5, metavar="N", help="formants below the ceiling (default 5)")
-    parser.add_argument("--channel", type=int, metavar="N", help="channel, from 0 (default: mean of all)")
-    parser.add_argument("--trajectory", type=int, default=0, metavar="N", help="also N points from 10 %% to 90 %%")
+    parser.add_argument(
+        "--count", type=number(2.0, 8.0), default=5, metavar="N", help="formants below the ceiling (default 5)"
+    )
+    parser.add_argument("--channel", type=whole(0, 1000), metavar="N", help="channel, from 0 (default: mean of all)")
+    parser.add_argument(
+        "--trajectory", type=whole(0, 10_000), default=0, metavar="N", help="also N points from 10 %% to 90 %%"
+    )
     parser.set_defaults(handler=formants)
 
 

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 CLIP_RUN: Final = 3  # this many neighbouring samples at full scale are a cut-off wave, not a peak
 SILENCE: Final = 1e-4  # RMS below -80 dB of full scale: nothing but dither of a 16-bit file
+LONGEST: Final = 2 * 10**8  # samples: an hour of stereo at 24 kHz
 FULL_SCALES: Final = 100.0  # samples beyond it are no sound with full scale 1, but whole numbers made floats
 _UNKNOWN_SIZE: Final = 0x7FFFF000  # streaming writers put such sizes when they cannot go back
 
@@ -157,12 +158,19 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     import soundfile
 
     path = Path(path)
-    if not path.is_file():
+    if path.is_dir():
+        raise SoundError(f"{path} is a folder: name the sound files in it")
+    if not path.exists():
         raise SoundError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise SoundError(f"{path} is no regular file, so no sound")
     if path.stat().st_size == 0:
         raise SoundError(f"{path.name}: the file is empty; record or copy it again")
     _check_riff(path)
     try:
+        frames = soundfile.info(path).frames * soundfile.info(path).channels
+        if frames > LONGEST:
+            raise SoundError(f"{path.name}: {frames} samples are more than can be measured at once; cut the recording")
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
     except (soundfile.LibsndfileError, RuntimeError) as error:
         raise SoundError(f"{path.name}: not readable as sound; save it as WAV, FLAC or AIFF") from error

@@ -9,9 +9,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from voicewire import paths
+from voicewire.options import number, whole, writable
 
 __all__ = ["register"]
+
+OUT = Path("recorded") / "transport"
+"""Where a recording goes unless told otherwise: not among the book's own data."""
 
 
 def register(subparsers: Any) -> None:
@@ -32,10 +35,12 @@ def register(subparsers: Any) -> None:
         help="a connection for each message, one kept open, or one with all messages in a row (default: fresh)",
     )
     run.add_argument("--kind", choices=("bytes", "file", "icto"), default="bytes", help="payload (default: bytes)")
-    run.add_argument("--size", type=_positive, default=100, help="payload in bytes")
-    run.add_argument("--gap", type=float, default=0.0, help="pause between messages of a loop, in round-trip times")
+    run.add_argument("--size", type=whole(1, 10**7), default=100, help="payload in bytes")
+    run.add_argument(
+        "--gap", type=number(0.0, 1e4), default=0.0, help="pause between messages of a loop, in round-trip times"
+    )
     run.add_argument("--nagle", action="store_true", help="leave Nagle's algorithm on in the broker")
-    run.add_argument("--iterations", type=_positive, default=20, help="messages to measure (default: 20)")
+    run.add_argument("--iterations", type=whole(1, 10**7), default=20, help="messages to measure (default: 20)")
     _where(run)
     run.set_defaults(handler=_run)
 
@@ -44,17 +49,17 @@ def register(subparsers: Any) -> None:
         help="run the whole experiment; an interrupted run goes on where it was",
         description="Run every cell that DIR does not hold yet and put all together into tables.",
     )
-    record.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    record.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     record.add_argument("--network", choices=("lan", "internet"), help="only this network's cells, without tables")
-    record.add_argument("--iterations", type=_positive, default=None, help="default: 150, as in the paper")
-    record.add_argument("--seconds", type=float, help="begin no new cell after so long")
+    record.add_argument("--iterations", type=whole(1, 10**7), default=None, help="default: 150, as in the paper")
+    record.add_argument("--seconds", type=number(above=0.0), help="begin no new cell after so long")
     record.add_argument("--again", action="store_true", help="forget the finished cells first")
     record.add_argument("--quiet", action="store_true", help="no progress bar")
     _where(record)
     record.set_defaults(handler=_record)
 
     extras = commands.add_parser("extras", help="measure what goes beyond the paper: CoAP, MQTT 5, TLS, loss")
-    extras.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    extras.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     extras.set_defaults(handler=_extras)
 
     series = commands.add_parser(
@@ -63,16 +68,20 @@ def register(subparsers: Any) -> None:
         description="Run every series interleaved on one test bed, print what each takes beside its plain counterpart "
         "(95 % t intervals) and write series.csv and series.json.",
     )
-    series.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    series.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     series.add_argument(
-        "--iterations", type=_several, default=60, metavar="N", help="rounds for each payload (default: %(default)s)"
+        "--iterations",
+        type=whole(2, 10**6),
+        default=60,
+        metavar="N",
+        help="rounds for each payload (default: %(default)s)",
     )
     series.add_argument("--quiet", action="store_true", help="no progress bar")
     _where(series)
     series.set_defaults(handler=_series)
 
     examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
-    examples.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: data/transport")
+    examples.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     examples.add_argument(
         "--broker", choices=("embedded", "mosquitto"), default="embedded", help="default: %(default)s"
     )
@@ -122,20 +131,6 @@ def _where(parser: argparse.ArgumentParser) -> None:
         choices=("embedded", "mosquitto"),
         help="default: mosquitto for record and series where it is installed, else embedded",
     )
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {value}")
-    return value
-
-
-def _several(text: str) -> int:
-    value = int(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"an interval needs at least 2, not {value}")
-    return value
 
 
 def _fail(error: Exception | str) -> int:
@@ -194,7 +189,7 @@ def _record(options: argparse.Namespace) -> int:
     from voicewire.transport.cells import full_grid
     from voicewire.transport.series import broker_here
 
-    folder = options.out or paths.data("transport")
+    folder = options.out
     folder.mkdir(parents=True, exist_ok=True)
     grid = full_grid(options.iterations or paper.ITERATIONS)
     chosen = [c for c in grid if options.network in (None, c.network)]
@@ -228,7 +223,7 @@ def _examples(options: argparse.Namespace) -> int:
     from voicewire.transport.examples import record_examples
 
     try:
-        record_examples(options.out or paths.data("transport"), options.broker)
+        record_examples(options.out, options.broker)
     except (TestbedError, OSError) as error:
         return _fail(error)
     return 0
@@ -239,7 +234,7 @@ def _extras(options: argparse.Namespace) -> int:
     from voicewire.transport.extras import record_extras
 
     try:
-        print(json.dumps(record_extras(options.out or paths.data("transport")), indent=1))
+        print(json.dumps(record_extras(options.out), indent=1))
     except (TestbedError, OSError) as error:
         return _fail(error)
     return 0
@@ -249,7 +244,7 @@ def _series(options: argparse.Namespace) -> int:
     from voicewire.testbed import TestbedError
     from voicewire.transport import series
 
-    folder = options.out or paths.data("transport")
+    folder = options.out
     command = f"voicewire transport series --iterations {options.iterations}"
     try:
         folder.mkdir(parents=True, exist_ok=True)

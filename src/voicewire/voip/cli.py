@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from voicewire.options import new_file, number, seed, share, whole
+
 __all__ = ["register"]
 
 
@@ -61,14 +63,18 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     one = commands.add_parser("call", help="simulate and score one call")
     one.add_argument("transport", help="UDP, TCP, TFRC, 'TFRC SP', 'TFRC SP FR', 'TFRC SP FR MD', …")
     one.add_argument("codec", nargs="?", default="G.729", help="G.711, G.729 or G.729A+VAD")
-    one.add_argument("--delay", type=float, default=50.0, metavar="MS", help="one-way delay")
-    one.add_argument("--loss", type=float, default=0.0, metavar="P", help="loss probability, both ways")
-    one.add_argument("--seconds", type=float, default=300.0, help="length of the call")
-    one.add_argument("--seed", type=int, default=0, help="of losses and talk spurts (default: 0)")
+    one.add_argument("--delay", type=number(0.0, 3_600_000.0), default=50.0, metavar="MS", help="one-way delay")
+    one.add_argument("--loss", type=share, default=0.0, metavar="P", help="loss probability, both ways")
+    one.add_argument(
+        "--seconds", type=number(0.02, 86_400.0), default=300.0, help="length of the call, a day at most (default: 300)"
+    )
+    one.add_argument("--seed", type=seed, default=0, help="of losses and talk spurts (default: 0)")
     one.set_defaults(handler=_call)
     many = commands.add_parser("sweep", help="all quality figures, written as CSV")
-    many.add_argument("out", help="file to write")
-    many.add_argument("--calls", type=int, default=30, help="seeds a point (default: 30)")
-    many.add_argument("--seconds", type=float, default=300.0, help="length of each call (default: 300)")
+    many.add_argument("out", type=new_file, help="file to write")
+    many.add_argument("--calls", type=whole(1, 10_000), default=30, help="seeds a point (default: 30)")
+    many.add_argument(
+        "--seconds", type=number(0.02, 86_400.0), default=300.0, help="length of each call (default: 300)"
+    )
     add_sweep_arguments(many)
     many.set_defaults(handler=_sweep)
