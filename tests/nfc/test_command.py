@@ -29,20 +29,26 @@ def test_exchange(capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["session", "--mss", "0"], "MSS is 0"),
-        (["session", "--rate", "0"], "bit rate is 0"),
-        (["session", "--ber", "1"], "bit error rate is 1"),
-        (["session", "--delay", "-1"], "Ethernet delay is -1 s"),
-        (["session", "--latency", "nan"], "response latency is nan"),
-        (["session", "--bytes", "0"], "bytes to transfer is 0"),
-        (["session", "--window", "0"], "initial window is 0"),
-        (["session", "--seed", "-1"], "seed is -1"),
-        (["exchange", "--runs", "0"], "runs is 0"),
-        (["exchange", "--ber", "1e-4", "--burst", "0.2"], "burst length is 0.2"),
+        (["session", "--mss", "0"], "--mss: '0' is not"),
+        (["session", "--mss", "70000"], "MSS is 70000"),
+        (["session", "--rate", "0"], "--rate: the value is 0: it must be above 0"),
+        (["session", "--ber", "1"], "--ber: the value is 1: it must be at least 0 and below 1"),
+        (["session", "--delay", "-1"], "--delay: the value is -1"),
+        (["session", "--latency", "nan"], "--latency: the value is nan"),
+        (["session", "--bytes", "0"], "--bytes: '0' is not"),
+        (["session", "--window", "0"], "--window: '0' is not"),
+        (["session", "--seed", "-1"], "--seed: '-1' is not"),
+        (["exchange", "--runs", "0"], "--runs: '0' is not"),
+        (["exchange", "--ber", "1e-4", "--burst", "0.2"], "--burst: the value is 0.2"),
+        (["exchange", "--ber", "0.9", "--burst", "1"], "lengthen them"),
     ],
 )
 def test_impossible_parameters_are_usage_errors_of_one_line(arguments, words, capsys):
-    assert cli.main(["nfc", *arguments]) == 2
+    try:
+        status = cli.main(["nfc", *arguments])
+    except SystemExit as end:
+        status = int(end.code or 0)
+    assert status == 2
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
