@@ -16,10 +16,8 @@ import os
 import re
 import select
 import shutil
-import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -40,11 +38,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from voicewire.mqtt import BrokerThread, hostile
+from voicewire.mqtt import BrokerThread, hostile, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decode import Decoder
-from voicewire.mqtt.process import free_port, resident, wait_for_port
+from voicewire.mqtt.process import free_port, resident
 
 SECONDS = float(os.environ.get("VOICEWIRE_HOSTILE_SECONDS", "0"))
 """How long to look (0: a few examples, as in every run of the tests)."""
@@ -255,19 +253,17 @@ class ProcessHouse:
         self.port = free_port()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "voicewire.cli", "broker", "--quiet", "--port", str(self.port)]
+        command = [sys.executable, "-m", "voicewire.mqtt", "broker", "--quiet", "--port", str(self.port)]
         self.log = (self.folder / "log").open("a+b")
-        self.process = subprocess.Popen([*command, "--config", str(self.folder / "broker.toml")], stderr=self.log)
-        wait_for_port(self.port, self.process, 60)
+        self.process = process.start([*command, "--config", str(self.folder / "broker.toml")], self.port, log=self.log)
 
     def stop(self, kill: bool) -> None:
-        self.process.send_signal(signal.SIGKILL if kill else signal.SIGTERM)
-        try:
-            self.process.wait(STARVED)
-        finally:
+        if kill:
             self.process.kill()
             self.process.wait()
-            self.log.close()
+        else:
+            process.stop(self.process)
+        self.log.close()
 
     def line(self) -> Line:
         return SocketLine(self.port)

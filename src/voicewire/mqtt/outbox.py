@@ -75,9 +75,12 @@ class Outbox:
             return True
         try:
             self.store.commit()
-        except sqlite3.Error as error:
+        except Exception as error:
             if not self.stuck:
-                self._log.error("the store cannot be written (%s): everything waits until it can", error)
+                cause = None if isinstance(error, sqlite3.Error) else error  # else it is no matter of the disk
+                self._log.error(
+                    "the store cannot be written (%s): everything waits until it can", error, exc_info=cause
+                )
                 self.stuck = True
                 self._halt(True)
             return False

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 MOSQUITTO_CONFIG = """\
 listener {port} 127.0.0.1
@@ -131,7 +132,9 @@ def running(command: list[str], port: int) -> Iterator[int]:
         stop(process)
 
 
-def start(command: list[str], port: int, timeout: float = START) -> subprocess.Popen[bytes]:
+def start(
+    command: list[str], port: int, timeout: float = START, log: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
     """Start `command` and wait until it listens on `port`; if it does not in time, it is stopped.
 
     Parameters
@@ -142,13 +145,16 @@ def start(command: list[str], port: int, timeout: float = START) -> subprocess.P
         Port on 127.0.0.1.
     timeout : float
         Seconds to wait.
+    log : binary file, optional
+        Gets what it writes to its standard error.
 
     Raises
     ------
     RuntimeError
         If it ends, or does not listen in time; with its last words.
     """
-    with tempfile.TemporaryFile() as words:  # a pipe that nobody reads would stop a broker that logs much
+    # A pipe that nobody reads would stop a broker that logs much.
+    with contextlib.nullcontext(log) if log is not None else tempfile.TemporaryFile() as words:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=words)
         try:
             wait_for_port(port, process, timeout)

@@ -8,6 +8,7 @@ from types import TracebackType
 
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
+from voicewire.mqtt.process import START
 
 
 class BrokerThread:
@@ -35,7 +36,8 @@ class BrokerThread:
 
     def __enter__(self) -> BrokerThread:
         self._thread.start()
-        self._ready.wait()
+        if not self._ready.wait(START):
+            raise RuntimeError(f"the broker has not started within {START:g} s")
         if self._error is not None:
             raise self._error
         return self
