@@ -253,7 +253,8 @@ class Router:
             connection.push(message.encode(qos, packet_id))
         else:
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
-            connection.push(route.head(qos, len(payload)) + extra + payload)
+            size = len(payload)
+            connection.push((route.heads.get(size << 2 | qos) or route.head(qos, size)) + extra + payload)
 
     def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
         """Send what is retained, at QoS 0-2."""

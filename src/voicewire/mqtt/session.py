@@ -158,7 +158,7 @@ class Route:
             yield piece, count * each
 
     def head(self, qos: int, size: int) -> bytes:
-        """Return a PUBLISH up to its packet id, for a payload of `size` bytes; the last few are remembered."""
+        """Return a PUBLISH up to its packet id, for a payload of `size` bytes; `heads` remembers the last few."""
         key = size << 2 | qos
         head = self.heads.get(key)
         if head is None:
