@@ -14,7 +14,14 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-HELD = ("echo", "pharyngeal")
+EMQTT = ("counting", "population", "reference")
+TRANSPORT = ("dissect", "icto", "reference", "theory")
+HELD = (
+    "echo",
+    "pharyngeal",
+    *(f"emqtt.{name}" for name in EMQTT),
+    *(f"transport.{name}" for name in TRANSPORT),
+)
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
 
 

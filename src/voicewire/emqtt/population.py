@@ -18,6 +18,8 @@ from voicewire.emqtt import _exchange, paper
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.load import attach, exactly
 
+__all__ = ["RESPONSES", "TIMEOUT", "Population", "Trial"]
+
 RESPONSES = "R"
 TIMEOUT = 20.0
 
@@ -40,6 +42,15 @@ class Trial:
         Packets on all connections.
     cpu : float
         Seconds of processor time that the publisher's own work took.
+
+    See Also
+    --------
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> Trial(received=2, sent=2).received
+    2
     """
 
     end_to_end: float = 0.0
@@ -74,6 +85,19 @@ class Population:
     ------
     OSError
         If the system is not Linux.
+    ValueError
+        For more slow subscribers than there are, or a pause that is too long.
+
+    See Also
+    --------
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker, Population(broker.port, 3) as everybody:
+    ...     everybody.trial("all").messages
+    16
     """
 
     def __init__(
@@ -122,6 +146,11 @@ class Population:
         ----------
         reading : str
             One of `counting.READINGS`.
+
+        Returns
+        -------
+        Trial
+            Times and counts.
 
         Raises
         ------

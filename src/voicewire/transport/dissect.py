@@ -29,6 +29,15 @@ class Packet:
         What follows the fixed header.
     size : int
         Bytes on the wire, the fixed header included.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> packets(b"\\x32\\x07\\x00\\x01T\\x00\\x07hi")[0].payload
+    b'hi'
     """
 
     name: str
@@ -51,10 +60,29 @@ class Packet:
 def packets(stream: bytes) -> list[Packet]:
     """Take a stream of one direction apart.
 
+    Parameters
+    ----------
+    stream : bytes
+        From the first byte of a packet to the last of another.
+
+    Returns
+    -------
+    list of Packet
+        In their order.
+
     Raises
     ------
     ValueError
         If it ends within a packet, or a Remaining Length has more than four bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> [packet.name for packet in packets(bytes([0x40, 2, 0, 7, 0xC0, 0]))]
+    ['PUBACK', 'PINGREQ']
     """
     found, at = [], 0
     while at < len(stream):

@@ -69,32 +69,102 @@ def _kind(cipher: str) -> Any:
 
 
 class NotAuthenticError(IctoError):
-    """A byte differs from what the owner signed, or somebody else signed it."""
+    """A byte differs from what the owner signed, or somebody else signed it.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(NotAuthenticError, IctoError)
+    True
+    """
 
 
 class NotPermittedError(IctoError):
-    """The rules do not let this participant open what was asked for."""
+    """The rules do not let this participant open what was asked for.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(NotPermittedError, IctoError)
+    True
+    """
 
 
 class ExpiredError(IctoError):
-    """The rules let nobody open what was asked for any more."""
+    """The rules let nobody open what was asked for any more.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(ExpiredError, IctoError)
+    True
+    """
 
 
 @dataclass(frozen=True)
 class PublicIdentity:
-    """What others may know of somebody: where to seal to, and how to check who sealed."""
+    """What others may know of somebody: where to seal to, and how to check who sealed.
+
+    Attributes
+    ----------
+    name : str
+        As rules name them.
+    sealing : bytes
+        Public X25519 key, 32 bytes.
+    signing : bytes
+        Public Ed25519 key, 32 bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> Identity.create("ann").public.name
+    'ann'
+    """
 
     name: str
     sealing: bytes = field(repr=False)
     signing: bytes = field(repr=False)
 
     def save(self, path: Path) -> None:
-        """Write it as a small text file."""
+        """Write it as a small text file.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Raises
+        ------
+        MalformedError
+            If the name could not be read again.
+        """
         path.write_text(_text("public", self.name, self.sealing, self.signing))
 
     @classmethod
     def load(cls, path: Path) -> PublicIdentity:
         """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Returns
+        -------
+        PublicIdentity or Identity
+            As it was saved.
 
         Raises
         ------
@@ -106,7 +176,26 @@ class PublicIdentity:
 
 @dataclass(frozen=True)
 class Identity:
-    """Somebody's two private keys (X25519 to receive, Ed25519 to sign). They never appear in ``repr`` or an error."""
+    """Somebody's two private keys. They never appear in ``repr`` or an error.
+
+    Attributes
+    ----------
+    name : str
+        As rules name them.
+    sealing : X25519PrivateKey
+        To receive (RFC 7748).
+    signing : Ed25519PrivateKey
+        To sign (RFC 8032).
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> repr(Identity.create("ann"))
+    "Identity(name='ann')"
+    """
 
     name: str
     sealing: X25519PrivateKey = field(repr=False)
@@ -114,7 +203,20 @@ class Identity:
 
     @classmethod
     def create(cls, name: str, random: Callable[[int], bytes] = os.urandom) -> Identity:
-        """Make new keys from 64 random bytes."""
+        """Make new keys.
+
+        Parameters
+        ----------
+        name : str
+            As rules will name them.
+        random : callable
+            Gives so many random bytes; 64 are taken.
+
+        Returns
+        -------
+        Identity
+            With keys of its own.
+        """
         return cls(
             name,
             _x25519.X25519PrivateKey.from_private_bytes(random(32)),
@@ -131,6 +233,11 @@ class Identity:
     def save(self, path: Path) -> None:
         """Write the private keys to a new file that only its owner may read.
 
+        Parameters
+        ----------
+        path : Path
+            The file.
+
         Raises
         ------
         FileExistsError
@@ -143,6 +250,16 @@ class Identity:
     @classmethod
     def load(cls, path: Path) -> Identity:
         """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Returns
+        -------
+        PublicIdentity or Identity
+            As it was saved.
 
         Raises
         ------
@@ -176,7 +293,24 @@ def _read(kind: str, path: Path) -> tuple[str, bytes, bytes]:
 
 @dataclass(frozen=True)
 class Rule:
-    """Who may open a part, and until when (seconds since 1970 UTC, the last second included; None is no limit)."""
+    """Who may open a part, and until when.
+
+    Attributes
+    ----------
+    readers : tuple of str
+        Names of participants.
+    until : int, optional
+        Seconds since 1970 UTC, the last one included; None is no limit.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> Rule(("ann",), until=1_700_000_000).readers
+    ('ann',)
+    """
 
     readers: tuple[str, ...]
     until: int | None = None
@@ -211,10 +345,25 @@ def seal(
     random : callable
         Source of random bytes. Anything but the default is for known-answer tests.
 
+    Returns
+    -------
+    bytes
+        The object: layout in `icto_format`.
+
     Raises
     ------
     IctoError
-        If rules and parts do not fit together.
+        If rules and parts do not fit together, or a name or a time could be read in two ways.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> ann = Identity.create("ann")
+    >>> seal({"p": b"hi"}, {"p": Rule(("ann",))}, [ann.public], ann)[:4]
+    b'ICTO'
     """
     known = {cipher_name: number for number, cipher_name in CIPHERS.items()}
     if cipher not in known:
@@ -308,6 +457,11 @@ def open_object(
     now : float, optional
         Time to hold against "until", in seconds since 1970 UTC, finite and not negative; the clock's if left out.
 
+    Returns
+    -------
+    dict of str to bytes
+        What was sealed, by name of part.
+
     Raises
     ------
     MalformedError, UnknownVersionError
@@ -318,6 +472,18 @@ def open_object(
         If the rules say no. Nothing has been decrypted then.
     IctoError
         If `now` is no time.
+
+    See Also
+    --------
+    voicewire.transport.reference.open_part : the same, to read.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> ann = Identity.create("ann")
+    >>> data = seal({"p": b"hi"}, {"p": Rule(("ann",))}, [ann.public], ann)
+    >>> open_object(data, ann, ann.public)
+    {'p': b'hi'}
     """
     o = _authentic(data, owner)
     me = reader.public.sealing
@@ -356,10 +522,33 @@ def _moment(now: float) -> float:
 def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, object]:
     """What anybody may know of an object: its rules and sizes. Needs no private key and decrypts nothing.
 
+    Parameters
+    ----------
+    data : bytes
+        Exactly one object.
+    owner : PublicIdentity, optional
+        Who must have sealed it.
+
+    Returns
+    -------
+    dict
+        Version, cipher, identity, time of creation, owner's key, participants, parts with their rules, bytes.
+
     Raises
     ------
     IctoError
         As `open_object` does for form and signature.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> ann = Identity.create("ann")
+    >>> data = seal({"p": b"hi"}, {"p": Rule(("ann",), until=99)}, [ann.public], ann)
+    >>> inspect(data)["parts"]
+    [{'name': 'p', 'bytes': 2, 'readers': ['ann'], 'until': 99}]
     """
     o = _authentic(data, owner)
     return {

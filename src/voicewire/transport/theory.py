@@ -46,10 +46,24 @@ def flights(transport: str, qos: int, session: str) -> list[str]:
     session : str
         ``"fresh"`` or ``"persistent"``.
 
+    Returns
+    -------
+    list of str
+        Their names, in order.
+
     Raises
     ------
     ValueError
         For anything else.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> flights("tcp", 0, "fresh")
+    ['SYN', 'SYN-ACK', 'data']
     """
     if transport not in ("tcp", "mqtt") or session not in ("fresh", "persistent") or qos not in _MESSAGE:
         raise ValueError(f"no such configuration: {transport!r}, QoS {qos!r}, {session!r}")
@@ -60,13 +74,58 @@ def flights(transport: str, qos: int, session: str) -> list[str]:
 
 
 def round_trips(transport: str, qos: int, session: str) -> float:
-    """Round trips from the sender's start to complete receipt: half of one for each of `flights`."""
+    """Round trips from the sender's start to complete receipt: half of one for each of `flights`.
+
+    Parameters
+    ----------
+    transport, qos, session
+        As `flights` takes them.
+
+    Returns
+    -------
+    float
+        f/2 of equation ``eq-transport-time``.
+
+    See Also
+    --------
+    voicewire.transport.reference.arrival : the same, followed step by step.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> round_trips("mqtt", 2, "fresh")
+    5.0
+    """
     return 0.5 * len(flights(transport, qos, session))
 
 
 @checks.takes(size=checks.whole(0), window=checks.whole(1, 10**6))
 def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
-    """Further round trips that a fresh connection needs for `size` bytes, its window doubling each time."""
+    """Further round trips that a fresh connection needs for `size` bytes, its window doubling each time.
+
+    Parameters
+    ----------
+    size : int
+        Payload, bytes.
+    window : int
+        Segments that may be sent at once in the beginning (RFC 6928: 10).
+
+    Returns
+    -------
+    int
+        Zero while the payload fits the first window.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    Ten segments, then twenty: thirty-one need a third round.
+
+    >>> slow_start_rounds(10 * MSS), slow_start_rounds(31 * MSS)
+    (0, 2)
+    """
     segments, rounds = math.ceil(size / MSS), 0
     while segments > window:
         segments -= window
@@ -80,7 +139,32 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
     """Least time from start to complete receipt, s.
 
     Round trips, the line's time for the bytes once for each leg (a broker sends on what it has whole), and slow
-    start where the line would be faster.
+    start where the line would be faster: equation ``eq-transport-time``.
+
+    Parameters
+    ----------
+    transport, qos, session
+        As `flights` takes them.
+    rtt : float
+        Round-trip time, s.
+    size : int
+        Payload, bytes.
+    rate : float, optional
+        Of the line, bit/s; without one the bytes take no time.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> round(delivery_time("mqtt", 1, "fresh", rtt=0.040, size=100), 3)
+    0.12
     """
     legs = 1 if transport == "tcp" else 2
     line = 8 * (size + math.ceil(size / MSS) * (HEADER + IP_HEADER)) / rate if rate else 0.0
@@ -90,13 +174,61 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
 
 @checks.takes(size=checks.whole(0), mss=checks.whole(1), header=checks.whole(0))
 def least_header_bytes(size: int, mss: int = 1460, header: int = 20) -> int:
-    """TCP header bytes that `size` bytes of payload need at the very least: one bare header a full segment."""
+    """TCP header bytes that `size` bytes of payload need at the very least: one bare header a full segment.
+
+    Parameters
+    ----------
+    size : int
+        Payload, bytes.
+    mss : int
+        Payload of a full segment, bytes.
+    header : int
+        Of one segment, bytes.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> least_header_bytes(1_000_000)
+    13700
+    """
     return math.ceil(size / mss) * header
 
 
 @checks.takes(size=checks.whole(0, 268_435_455), qos=checks.whole(0, 2), topic=checks.a(str))
 def packet_bytes(size: int, qos: int, topic: str = paper.TOPIC) -> int:
-    """Bytes of one MQTT 3.1.1 PUBLISH: type, Remaining Length, topic, packet identifier (QoS 1, 2), payload."""
+    """Bytes of one MQTT 3.1.1 PUBLISH: type, Remaining Length, topic, packet identifier (QoS 1, 2), payload.
+
+    Parameters
+    ----------
+    size : int
+        Payload, bytes.
+    qos : int
+        0, 1 or 2.
+    topic : str
+        Its topic.
+
+    Returns
+    -------
+    int
+        Equation ``eq-transport-publish``.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> packet_bytes(200, 1, "t") - packet_bytes(200, 0, "t")
+    2
+    """
     remaining = 2 + len(topic.encode()) + (2 if qos else 0) + size
     length, n = 1, remaining
     while n > 127:
@@ -117,6 +249,15 @@ class Cost:
         Everything that crosses the sender's link, TCP/IP headers included.
     everywhere : int
         The same summed over all links.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> Cost(0.06, 390, 390).octets
+    390
     """
 
     seconds: float
@@ -126,7 +267,26 @@ class Cost:
 
 @dataclass(frozen=True)
 class Option:
-    """One way to send, with its cost and what it gives besides."""
+    """One way to send, with its cost and what it gives besides.
+
+    Attributes
+    ----------
+    name : str
+        Which.
+    cost : Cost
+        Time and bytes.
+    note : str
+        What else decides.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> Option("TCP, kept open", Cost(0.06, 390, 390), "").name
+    'TCP, kept open'
+    """
 
     name: str
     cost: Cost
@@ -157,10 +317,24 @@ def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bo
     sealed : bool
         Whether the objects are sealed (one envelope for each receiver is added to `size`).
 
+    Returns
+    -------
+    list of Option
+        Cheapest for the sender's link first.
+
     Raises
     ------
     ValueError
         For anything that is not positive.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> advise(rtt=0.04, size=100, messages=10, subscribers=10)[0].name
+    'MQTT QoS 0'
     """
     readers = [f"r{i}" for i in range(subscribers)]
     whole = size + (overhead(readers, {"object": subscribers}) if sealed else 0)
