@@ -19,7 +19,22 @@ FULL_SCALE = 32767
 
 
 class Player:
-    """What `player` returns: an audio element with its label as HTML, elsewhere one line of text."""
+    """What `player` returns: an audio element with its label as HTML, elsewhere one line of text.
+
+    Parameters
+    ----------
+    wav : bytes
+        The sound as a WAV file.
+    label : str
+        What is heard, in words.
+    seconds : float
+        Its length in seconds.
+
+    Examples
+    --------
+    >>> Player(encode([0.0] * 8000, 8000), "Silence", 1.0)
+    Audio: Silence (1.0 s)
+    """
 
     def __init__(self, wav: bytes, label: str, seconds: float) -> None:
         self.wav = wav
@@ -48,11 +63,11 @@ def player(samples: ArrayLike, rate: float, label: str) -> Player:
 
     Parameters
     ----------
-    samples
-        Mono, shape (n,), or stereo, shape (n, 2): floats from -1 to 1 (full scale), or 16-bit integers.
-    rate
+    samples : array_like, shape (n,) or (n, 2)
+        Mono or stereo: floats from -1 to 1 (full scale), or 16-bit integers.
+    rate : float
         Sampling rate in Hz, a whole number.
-    label
+    label : str
         What is heard, in words.
 
     Returns
@@ -65,6 +80,11 @@ def player(samples: ArrayLike, rate: float, label: str) -> Player:
     ValueError
         For an empty label, a rate that is not a positive whole number, or samples that are empty, not finite,
         beyond full scale, or neither mono nor stereo.
+
+    Examples
+    --------
+    >>> player(np.sin(2 * np.pi * 440 * np.arange(4000) / 8000), 8000, "A tone of 440 Hz")
+    Audio: A tone of 440 Hz (0.5 s)
     """
     if not label.strip():
         raise ValueError("a player needs a label: say what is heard")
@@ -77,15 +97,27 @@ def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
 
     Parameters
     ----------
-    samples, rate
+    samples : array_like, shape (n,) or (n, 2)
         As for `player`.
-    bits
+    rate : float
+        Sampling rate in Hz, a whole number.
+    bits : int
         16, or 8 for many short sounds on one page: half the bytes, and noise some 45 dB below full scale.
+
+    Returns
+    -------
+    bytes
+        The file, header and all.
 
     Raises
     ------
     ValueError
         As for `player`, and for another number of bits.
+
+    Examples
+    --------
+    >>> len(encode([0.0, 0.5, -0.5], 8000)), len(encode([0.0, 0.5, -0.5], 8000, bits=8))
+    (50, 47)
     """
     if not isinstance(bits, int) or bits not in (8, 16):
         raise ValueError(f"a sample has 8 or 16 bits here, not {bits}")

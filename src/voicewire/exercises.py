@@ -30,6 +30,18 @@ class Feedback:
     """What a check says: whether the answer is right, and one or two sentences to the student.
 
     It is truthy when the answer is right, so that ``assert check_slots(4)`` works.
+
+    Parameters
+    ----------
+    ok : bool
+        Whether the answer is right.
+    message : str
+        What to tell the student.
+
+    Examples
+    --------
+    >>> Feedback(True, "four it is.")
+    Right: four it is.
     """
 
     ok: bool
@@ -69,7 +81,23 @@ class _NotANumberError(ValueError):
 
 
 def unanswered(answer: object) -> bool:
-    """Whether a student has left the ``...`` of the exercise (or part of it) where it was."""
+    """Whether a student has left the ``...`` of the exercise (or part of it) where it was.
+
+    Parameters
+    ----------
+    answer : object
+        Whatever the student gave.
+
+    Returns
+    -------
+    bool
+        True for ``...``, None, an empty text or collection, and a collection with a ``...`` in it.
+
+    Examples
+    --------
+    >>> unanswered(...), unanswered([1, ...]), unanswered(0)
+    (True, True, False)
+    """
     if answer is ... or answer is None:
         return True
     if isinstance(answer, str):
@@ -111,6 +139,18 @@ def number(
         eight, of a thousand, percentage, sign, reciprocal, rounding).
     right : str
         What to say to a right answer: why it is right, or what to notice.
+
+    Returns
+    -------
+    Feedback
+        Whether the answer is right, and what to tell the student; nothing is raised because of an answer.
+
+    Examples
+    --------
+    >>> number("6,24 s", 6.24, unit="s")
+    Right: 6.24 s it is.
+    >>> number(49.92, 6.24, unit="s")
+    Not yet: eight times too large: bits and bytes are mixed up.
     """
     if unanswered(answer):
         return UNANSWERED
@@ -150,6 +190,18 @@ def choice(
         What to say to each wrong choice (``"yes"`` or ``"no"`` for a truth value).
     right : str
         What to say to a right choice.
+
+    Returns
+    -------
+    Feedback
+        Whether the choice is right, and what to tell the student.
+
+    Examples
+    --------
+    >>> choice("B)", "b", {"a": "the loss rate", "b": "the delay"})
+    Right: b it is.
+    >>> choice(True, False, hints={"yes": "Look at the axis again."})
+    Not yet: Look at the axis again.
     """
     if unanswered(answer):
         return UNANSWERED
@@ -199,6 +251,18 @@ def sequence(
         Unit of the numbers.
     right : str
         What to say to a right answer.
+
+    Returns
+    -------
+    Feedback
+        Whether all items are right, and if not, what to tell the student of the first that isn't.
+
+    Examples
+    --------
+    >>> sequence("4, 5, 89", [4, 5, 89])
+    Right: all of them.
+    >>> sequence([89, 5, 4], [4, 5, 89])
+    Not yet: the items are right, but the other way round.
     """
     if unanswered(answer):
         return UNANSWERED
@@ -258,8 +322,28 @@ def function(
         The student's function (not its result).
     cases : iterable of (arguments, expected)
         Positional arguments and the number that must come back; the first case that fails is explained.
-    tolerance, absolute, unit, right
-        As for `number`.
+    tolerance : float
+        Relative deviation that still counts as right.
+    absolute : float
+        Absolute deviation that still counts as right, in `unit`.
+    unit : str
+        Unit of what the function returns.
+    right : str
+        What to say to a right answer.
+
+    Returns
+    -------
+    Feedback
+        Whether every case is right, and if not, what the first wrong call gave or raised.
+
+    Examples
+    --------
+    >>> function(lambda n: -(-n // 12), [((12,), 1), ((13,), 2)])
+    Right: your function gives what it should in every case tried.
+    >>> def slots(n):
+    ...     return n // 12
+    >>> function(slots, [((12,), 1), ((13,), 2)])
+    Not yet: slots(13): half of what it should be: one way or both ways, amplitude or peak to peak?
     """
     if unanswered(answer):
         return UNANSWERED

@@ -70,14 +70,19 @@ class Knob:
 
     Parameters
     ----------
-    values
+    values : sequence
         What the knob can be set to, in order.
-    label
+    label : str
         Words beside the slider; the keyword's name with spaces for underscores if empty.
-    unit
+    unit : str
         Unit behind the value.
-    start
+    start : object
         The value shown first; the first of `values` if None.
+
+    Examples
+    --------
+    >>> Knob([256, 512, 1460], "MSS", "bytes", start=512).start
+    512
     """
 
     values: Sequence[Any]
@@ -87,7 +92,20 @@ class Knob:
 
 
 class Frames:
-    """What `frames` returns: shown by JupyterLab and by the book as HTML, elsewhere as one line of text."""
+    """What `frames` returns: shown by JupyterLab and by the book as HTML, elsewhere as one line of text.
+
+    Parameters
+    ----------
+    html : str
+        The pictures, their sliders and the script that connects them.
+    text : str
+        What stands where no HTML is shown.
+
+    Examples
+    --------
+    >>> Frames("<p>pictures</p>", "Slider over mss (3 pictures)")
+    Slider over mss (3 pictures)
+    """
 
     def __init__(self, html: str, text: str) -> None:
         self.html = html
@@ -110,15 +128,15 @@ def frames(
 
     Parameters
     ----------
-    draw
+    draw : callable
         Called as ``draw(**values)``; returns the axes or the figure of one picture. All pictures must have
         the same size, or the page would jump.
-    alt
+    alt : callable
         Called as ``alt(**values)``; returns what the picture shows, for those who do not see it.
-    sound
+    sound : callable, optional
         Called as ``sound(**values)``; returns samples from -1 to 1 and their rate in Hz, to be played beside the
         picture with 8 bits a sample. A third of a second at 8 kHz costs 4 kB of the page for each picture.
-    **knobs
+    **knobs : sequence or Knob
         For each parameter of `draw` its values in order, or a `Knob` where a label or a unit is wanted.
 
     Returns
@@ -134,7 +152,12 @@ def frames(
 
     Examples
     --------
-    >>> frames(draw_timeline, describe_timeline, mss=Knob([256, 512, 1460], "MSS", "bytes"))  # doctest: +SKIP
+    >>> def draw(mss):
+    ...     _, ax = plt.subplots(figsize=(2, 1))
+    ...     ax.bar(["MSS"], [mss])
+    ...     return ax
+    >>> frames(draw, lambda mss: f"A bar of {mss}.", mss=Knob([256, 512, 1460], "MSS", "bytes"))
+    Slider over MSS (3 pictures): A bar of 256.
     """
     table = {name: knob if isinstance(knob, Knob) else Knob(list(knob)) for name, knob in knobs.items()}
     _check(table)
