@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 EMQTT = ("counting", "population", "reference")
-TRANSPORT = ("dissect", "icto", "reference", "theory")
+TRANSPORT = ("dissect", "icto", "icto_format", "reference", "theory")
 HELD = (
     "echo",
     "pharyngeal",

@@ -30,6 +30,7 @@ def test_kill_9_under_load(tmp_path: Path, client: str, patient: bool) -> None:
     Stock paho connects again only once the broker listens; what it does otherwise is the next test.
     """
     result = durability.run(KILLS, tmp_path, seed=5, between=(0.1, 0.35), client=client, patient=patient)
+    print(result)  # nightly shows it
     assert result.kills == KILLS
     assert result.sent[2] > 10 * KILLS and result.sent[1] > 10 * KILLS
     assert result.lost == {1: 0, 2: 0}

@@ -63,20 +63,67 @@ _WEAK = {0, 1, _FIELD - 1} | {
 
 
 class IctoError(ValueError):
-    """A cipher object is refused. No message ever holds a key or a byte of plaintext."""
+    """A cipher object is refused. No message ever holds a key or a byte of plaintext.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(IctoError, ValueError)
+    True
+    """
 
 
 class MalformedError(IctoError):
-    """The bytes are not one whole cipher object."""
+    """The bytes are not one whole cipher object.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(MalformedError, IctoError)
+    True
+    """
 
 
 class UnknownVersionError(IctoError):
-    """Not a version, or a cipher, that this program knows."""
+    """Not a version, or a cipher, that this program knows.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(UnknownVersionError, IctoError)
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody the rules know: a name and the public X25519 key (32 bytes)."""
+    """Somebody the rules know.
+
+    Attributes
+    ----------
+    name : str
+        Unique within the object.
+    key : bytes
+        Public X25519 key, 32 bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> Participant("ann", bytes(32)).name
+    'ann'
+    """
 
     name: str
     key: bytes = field(repr=False)
@@ -98,6 +145,15 @@ class Part:
         Of the cipher; the ciphertext ends with its 16-byte tag.
     envelopes : tuple of bytes
         The part's key, once for each reader.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> Part("bill", 0, (0,), bytes(12), bytes(16), (bytes(48),)).readers
+    (0,)
     """
 
     name: str
@@ -110,7 +166,37 @@ class Part:
 
 @dataclass(frozen=True)
 class Sealed:
-    """A decoded object. Decoding checks its form only; see `icto.open_object` for everything else."""
+    """A decoded object. Decoding checks its form only; see `icto.open_object` for everything else.
+
+    Attributes
+    ----------
+    cipher : int
+        A key of `CIPHERS`.
+    identity : bytes
+        16 random bytes.
+    created : int
+        Seconds since 1970 UTC.
+    owner, ephemeral : bytes
+        Public keys: Ed25519 of who sealed it, X25519 made for this object alone.
+    participants : tuple of Participant
+        Everybody whom a rule names.
+    parts : tuple of Part
+        The data and their rules.
+    signature : bytes
+        Of the owner, over everything before it.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> import voicewire.transport.icto as icto
+    >>> ann = icto.Identity.create("ann")
+    >>> data = icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann)
+    >>> isinstance(decode(data), Sealed)
+    True
+    """
 
     cipher: int
     identity: bytes
@@ -122,7 +208,13 @@ class Sealed:
     signature: bytes = field(repr=False)
 
     def rules(self) -> bytes:
-        """The bytes that say who may do what until when; each part's cipher authenticates them too."""
+        """The bytes that say who may do what until when; each part's cipher authenticates them too.
+
+        Returns
+        -------
+        bytes
+            From the magic to the last rule, with a length of 0.
+        """
         _check_head(self)
         return _rules(self, 0)
 
@@ -136,6 +228,20 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
         Their names.
     parts : dict of str to int
         Name of each part and number of its readers.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> overhead(["ann"], {"p": 1}) + len(b"hi")
+    294
     """
     people = sum(1 + len(name.encode()) + KEY for name in participants)
     rules = sum(1 + len(name.encode()) + _PART.size + n + n * ENVELOPE + TAG for name, n in parts.items())
@@ -145,10 +251,29 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
 def printable_name(name: str) -> bytes:
     """The bytes of a name: 1 to 255 bytes of UTF-8, normalised (NFC), nothing invisible in it.
 
+    Parameters
+    ----------
+    name : str
+        Of a participant or a part.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
+
     Raises
     ------
     MalformedError
         If it is anything else.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> printable_name("ann")
+    b'ann'
     """
     hidden = [c for c in name if unicodedata.category(c)[0] == "C" or unicodedata.category(c) in ("Zl", "Zp")]
     if hidden:
@@ -164,10 +289,33 @@ def printable_name(name: str) -> bytes:
 def whole_second(value: object, what: str, *, least: int = 0) -> int:
     """A time that every reader reads alike: a whole number of seconds since 1970 UTC, below `LATEST`.
 
+    Parameters
+    ----------
+    value : object
+        The time.
+    what : str
+        How the error calls it.
+    least : int
+        The earliest that is allowed.
+
+    Returns
+    -------
+    int
+        The same.
+
     Raises
     ------
     MalformedError
         If it is anything else.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> whole_second(1_700_000_000, "the time")
+    1700000000
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LATEST:
         raise MalformedError(f"{what} must be whole seconds since 1970, from {least} to 2^53 - 1, not {value!r}")
@@ -194,10 +342,34 @@ def _rules(o: Sealed, total: int) -> bytes:
 def encode(o: Sealed, *, signature: bool = True) -> bytes:
     """The bytes of an object, with or without the signature at their end.
 
+    Parameters
+    ----------
+    o : Sealed
+        The object.
+    signature : bool
+        Leave it out to learn what is to be signed.
+
+    Returns
+    -------
+    bytes
+        In the layout above.
+
     Raises
     ------
     MalformedError
-        If it has no valid form (names, numbers of readers, sizes).
+        If it has no valid form (names, keys, times, numbers of readers, sizes).
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> import voicewire.transport.icto as icto
+    >>> ann = icto.Identity.create("ann")
+    >>> data = icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann)
+    >>> encode(decode(data)) == data
+    True
     """
     _check_head(o)
     _check_body(o)
@@ -265,12 +437,33 @@ class _Reader:
 def decode(data: bytes) -> Sealed:
     """Read an object's form; nothing is believed and nothing decrypted yet.
 
+    Parameters
+    ----------
+    data : bytes
+        Exactly one object.
+
+    Returns
+    -------
+    Sealed
+        Its fields.
+
     Raises
     ------
     UnknownVersionError
         If the version or the cipher is not known.
     MalformedError
         If the bytes are anything but exactly one object, written in the one way there is.
+
+    See Also
+    --------
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> decode(b"IKTO")
+    Traceback (most recent call last):
+    ...
+    voicewire.transport.icto_format.MalformedError: this is not a cipher object (its first four bytes are not ICTO)
     """
     if data[:4] != MAGIC:
         raise MalformedError("this is not a cipher object (its first four bytes are not ICTO)")
