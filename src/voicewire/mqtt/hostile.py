@@ -57,7 +57,7 @@ def connect(
 
 
 def any_connect(pick: Pick) -> bytes:
-    """Return CONNECT of a hostile client: any will, clean or durable, its own or another's id, keep-alives."""
+    """Return CONNECT of a hostile client: any will, clean or durable, its own or another's id, keep-alive times."""
     will = None
     if pick((True, True, False)):
         will = (pick(TOPICS), pick(PAYLOADS), pick((0, 1, 2)), pick((False, True)))
