@@ -75,6 +75,18 @@ def test_alone_each_gets_what_it_gets_among_the_others(tmp_path):
         hold(grading.grade(tmp_path / name), {name: given.HONEST[name]})
 
 
+def test_an_interrupted_run_waits_for_nobody_and_leaves_nothing(tmp_path, holdings):
+    given.hand_in(tmp_path, {"a": given.HONEST["perfect"], "b": (given.answered(first=given.LOOP), (), "")})
+    held = holdings()
+
+    def interrupt(_: grading.Report) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grading.grade(tmp_path, timeout=3000, tell=interrupt)
+    assert not left(held, holdings)
+
+
 def test_what_is_no_notebook_gets_a_line_that_says_so(tmp_path):
     for name, (content, _) in given.MALFORMED.items():
         (tmp_path / f"{name}.ipynb").write_text(content, encoding="utf-8")

@@ -23,6 +23,7 @@ __all__ = ["Question", "Report", "grade"]
 
 #: Seconds that marking may take beside the cells and tests of a submission.
 GRACE = 60
+_RUNNING: set[subprocess.Popen[bytes]] = set()
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,16 @@ def grade(
             pool.submit(_mark, report, steps, keys, sandbox, number, timeout)
             for number, (report, steps) in enumerate(work, 1)
         ]
-        for job in jobs:
-            reports.append(job.result())
-            if tell is not None:
-                tell(reports[-1])
+        try:
+            for job in jobs:
+                reports.append(job.result())
+                if tell is not None:
+                    tell(reports[-1])
+        except BaseException:  # interrupted: nobody waits for the loops of those that are still running
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(_RUNNING):
+                process.kill()
+            raise
     return reports
 
 
@@ -207,6 +214,7 @@ def _marker(job: dict[str, Any], limit: float) -> dict[str, Any]:
         stderr=subprocess.PIPE,
         start_new_session=True,
     ) as process:
+        _RUNNING.add(process)
         try:
             out, log = process.communicate(json.dumps(job).encode("ascii"), timeout=limit)
         except subprocess.TimeoutExpired:
@@ -215,6 +223,8 @@ def _marker(job: dict[str, Any], limit: float) -> dict[str, Any]:
         except BaseException:
             process.kill()
             raise
+        finally:
+            _RUNNING.discard(process)
     if process.returncode:
         lines = log.decode(errors="replace").strip().splitlines() or [f"status {process.returncode}"]
         raise GradingError(f"the marking process ended: {shown(lines[-1])}")

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from voicewire.course.sandbox import MEMORY, Sandbox
-from voicewire.course.session import Session, SessionError, end
+from voicewire.course.session import LateError, Session, SessionError, end
 from voicewire.course.submission import Step, shown
 
 _HIDDEN = "### BEGIN HIDDEN TESTS"
@@ -29,8 +29,8 @@ _HIDDEN = "### BEGIN HIDDEN TESTS"
 _START = 60.0
 
 
-class _LateError(BaseException):
-    """A step took longer than it may."""
+class _TestLateError(BaseException):
+    """A test looped over what a student's function gave."""
 
 
 class Marking:
@@ -112,7 +112,7 @@ class Marking:
             session = self._ready()
             with self._clock(session):
                 act(session)
-        except (_LateError, TimeoutError):
+        except (_TestLateError, LateError):
             self._leave()
             if time.monotonic() >= self._end:
                 return "had no time left: the whole submission took too long"
@@ -148,7 +148,7 @@ class Marking:
         if self._session is None:
             started = time.monotonic()
             if started >= self._end:
-                raise TimeoutError
+                raise LateError
             self._session = Session(self._sandbox, self._number, self._end - started + _START).__enter__()
             self._session.run("")
             self._end += time.monotonic() - started  # to start costs a submission nothing
@@ -173,7 +173,7 @@ class Marking:
         session.deadline = min(now + self._timeout, self._end)
 
         def late(_: int, __: FrameType | None) -> None:
-            raise _LateError
+            raise _TestLateError
 
         signal.signal(signal.SIGALRM, late)
         # A little later than the session's own deadline, which leaves all in order.

@@ -18,7 +18,7 @@ from voicewire.course import plain
 from voicewire.course.sandbox import FILES, FOLDER, MEMORY, PROCESSES, Sandbox
 from voicewire.course.submission import shown
 
-__all__ = ["Remote", "Session", "SessionError"]
+__all__ = ["LateError", "Remote", "Session", "SessionError"]
 
 #: Seconds between two looks at what the submission uses.
 _LOOK = 0.1
@@ -33,6 +33,10 @@ _RAISED = (
 
 class SessionError(BaseException):
     """The student's process has ended, or was ended; no test may catch it by mistake."""
+
+
+class LateError(SessionError):
+    """The student's process did not answer in time."""
 
 
 class Remote:
@@ -212,7 +216,7 @@ class Session:
         left = self.deadline - time.monotonic()
         ready = select.select(to_read, to_write, [], max(left, 0.0))
         if not any(ready):
-            raise TimeoutError
+            raise LateError("its process did not answer in time")
 
     def _ended(self) -> NoReturn:
         self._over.set()

@@ -56,7 +56,8 @@ class Step:
 
 def shown(text: object, length: int = 200) -> str:
     """Return a text of a student's as one line that can't be taken for anything else in a report."""
-    quoted = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+    start = str(text)[: length + 1]
+    quoted = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in start)
     return quoted if len(quoted) <= length else quoted[: length - 1] + "…"
 
 
