@@ -6,6 +6,8 @@ The tree of commands is walked, not listed. What would be a right value is not g
 from __future__ import annotations
 
 import argparse
+import importlib
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli
+from voicewire import claims, cli, paths
 
 NUMBERS = ("", " ", "nonsense", "nan", "inf", "-inf", "-1e300", "1e300", "1e999", "-1", "0x10", "١٢x", "1,5", "None")
 PATHS = (
@@ -164,3 +166,38 @@ def test_ascii_is_enough(arguments: list[str]) -> None:
     assert b"Traceback" not in run.stderr
     assert run.stdout.isascii()
     assert run.returncode in (0, 1)
+
+
+def test_every_study_that_records_does_so_by_one_verb(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for part in paths.PARTS:
+        if part.ledger:
+            module = importlib.import_module(f"voicewire.{part.name}.record")
+            assert module.RECORDINGS and all(callable(run) for run in module.RECORDINGS.values())
+            status, err = _run(["record", part.name, "no-such-name"], capfd)
+            assert status == 2
+            assert all(name in err for name in module.RECORDINGS)
+    assert not (folder / "recorded").exists()
+
+
+def test_recordings_go_where_they_are_told(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from voicewire.nfc import record
+
+    monkeypatch.setitem(record.RECORDINGS, "lwip", lambda place: (place / "lwip.csv").write_text("x"))
+    assert _run(["record", "nfc"], capfd) == (0, "")
+    assert (folder / "recorded" / "nfc" / "lwip.csv").exists()
+    assert _run(["record", "nfc", "lwip", "--out", "there"], capfd) == (0, "")
+    assert (folder / "there" / "lwip.csv").exists()
+
+
+def test_a_claim_is_printed_with_its_verdict(capfd: pytest.CaptureFixture[str]) -> None:
+    row = claims.scorecard(study="nfc")[0]
+    assert cli.main(["claim", row["id"], "--json"]) == 0
+    (found,) = json.loads(capfd.readouterr().out)
+    assert found == json.loads(json.dumps(row))
+    assert cli.main(["claim", row["id"]]) == 0
+    out = capfd.readouterr().out
+    assert row["verdict"] in out
+    assert row["statement"] in out
+    assert _run(["claim", "no-such-claim"], capfd)[0] == 1

@@ -16,6 +16,7 @@ from voicewire import __version__, paths
 from voicewire.ledger.vocabulary import VERDICTS, Score
 
 MODULES = (
+    "voicewire.verbs",
     "voicewire.course.cli",
     "voicewire.publish.new_study",
     "voicewire.mqtt.cli",

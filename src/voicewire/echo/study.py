@@ -1,12 +1,11 @@
 """The experiments of Section IV and beyond.
 
-What takes long is recorded by ``python -m voicewire.echo.study``.
+What takes long is recorded by ``voicewire record echo``.
 """
 
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -469,7 +468,16 @@ def _number(text: str) -> Any:
         return text
 
 
-def _write(path: Path, rows: Rows) -> None:
+def write_rows(path: Path, rows: Rows) -> None:
+    """Write rows as CSV, times and levels to three decimals.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : list of dict
+        At least one; all with the same names.
+    """
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
@@ -480,19 +488,3 @@ def _write(path: Path, rows: Rows) -> None:
                     for k, v in row.items()
                 }
             )
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Record experiments: ``python -m voicewire.echo.study NAME…`` (all without a name)."""
-    unknown = set(arguments) - set(RECORDINGS)
-    if unknown:
-        print(f"no recording {sorted(unknown)}: choose from {', '.join(RECORDINGS)}", file=sys.stderr)
-        return 2
-    for name in arguments or RECORDINGS:
-        _write(paths.data("echo") / f"{name}.csv", RECORDINGS[name]())
-        print(f"data/echo/{name}.csv")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

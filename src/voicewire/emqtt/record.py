@@ -187,3 +187,7 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+RECORDINGS = {"experiments": record}
+"""All tables and their provenance, 60 tests each."""

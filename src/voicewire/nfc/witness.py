@@ -177,9 +177,9 @@ def rows() -> tuple[str, dict[str, Row]]:
     return "recorded", recorded()
 
 
-def record() -> Path:
-    """Run all cases and write `data/nfc/lwip.csv`; `python -m voicewire.nfc.witness` calls this."""
-    path = paths.data("nfc") / RECORDING
+def record(folder: Path | None = None) -> Path:
+    """Run all cases and write `data/nfc/lwip.csv`; `voicewire record nfc` calls this."""
+    path = (folder or paths.data("nfc")) / RECORDING
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["case", "seconds", "delivered", "data_sent", "data_lost", "again"])
@@ -187,7 +187,3 @@ def record() -> Path:
             row = measure(name)
             writer.writerow([name, f"{row.seconds:.4f}", row.delivered, row.data_sent, row.data_lost, row.again])
     return path
-
-
-if __name__ == "__main__":
-    print(f"wrote {record().relative_to(paths.root())}")

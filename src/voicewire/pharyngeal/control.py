@@ -1,7 +1,7 @@
 """The negative control: a synthetic Arabic voice in which emphatic consonants do nothing to the vowel.
 
 Praat's own speech synthesiser speaks Arabic, but its rules use the same vowel beside /tˁ/ and /t/. Its output differs
-from call to call, so it was recorded once into ``data/pharyngeal`` by ``python -m voicewire.pharyngeal.control``.
+from call to call, so it was recorded once into ``data/pharyngeal`` by ``voicewire record pharyngeal control``.
 Explained in notebook ``02_formants``.
 """
 
@@ -97,8 +97,3 @@ def measured() -> pd.DataFrame:
     grid = textgrid.read(folder / "arabic_synthesiser.TextGrid", voice.duration)
     data = formants.measure(voice, grid.tier("vowel"))
     return data[data["point"] == "midpoint"].reset_index(drop=True)
-
-
-if __name__ == "__main__":
-    for path in record(paths.data("pharyngeal")):
-        print(path.name)

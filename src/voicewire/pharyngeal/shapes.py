@@ -1,13 +1,14 @@
 """The recorded families of tract shapes: many tongues with one vowel, and what they do to become emphatic.
 
 A search ends in slightly different places on different machines, so it was run once, by
-``python -m voicewire.pharyngeal.shapes``, and its shapes lie in ``data/pharyngeal/shapes.csv``. Their formants are
+``voicewire record pharyngeal shapes``, and its shapes lie in ``data/pharyngeal/shapes.csv``. Their formants are
 computed anew wherever they are used. Explained in notebook ``04_reproduction``.
 """
 
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -154,7 +155,7 @@ def changes(shapes: list[Articulation], **step: float) -> Array:
     return formants([tract.moved(shape, **step) for shape in shapes]) - formants(shapes)
 
 
-def record(starts: int = 14, seed: int = 7) -> None:
+def record(starts: int = 14, seed: int = 7, folder: Path | None = None) -> None:
     """Write the families to ``data/pharyngeal/shapes.csv``, positions to four decimals.
 
     Parameters
@@ -172,13 +173,9 @@ def record(starts: int = 14, seed: int = 7) -> None:
     --------
     >>> record()  # doctest: +SKIP
     """
-    with (paths.data("pharyngeal") / _FILE).open("w", encoding="utf-8", newline="") as handle:
+    with ((folder or paths.data("pharyngeal")) / _FILE).open("w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(["kind", *NAMES])
         for kind, members in search(starts, seed).items():
             for member in members:
                 writer.writerow([kind, *(f"{value:.4f}" for value in tract.vector(member))])
-
-
-if __name__ == "__main__":
-    record()

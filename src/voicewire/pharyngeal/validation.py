@@ -1,6 +1,6 @@
 """How wrong are the trackers? Both of them, and Praat's default settings, on vowels whose formants are known.
 
-``python -m voicewire.pharyngeal.validation`` records the full comparison in ``data/pharyngeal``; notebook
+``voicewire record pharyngeal tracker-errors`` records the full comparison in ``data/pharyngeal``; notebook
 ``02_formants`` shows it and repeats it on fewer tokens.
 """
 
@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from voicewire import paths
 from voicewire.pharyngeal import formants, synthesis
 from voicewire.pharyngeal.formants import Settings, Tracker
 
@@ -152,7 +151,3 @@ def compare(speakers: int, repetitions: int, seed: int = SEED) -> pd.DataFrame:
                 | summary(errors(items, tracker, settings))
             )
     return pd.DataFrame(rows)
-
-
-if __name__ == "__main__":
-    compare(10, 8).to_csv(paths.data("pharyngeal") / "tracker_errors.csv", index=False, float_format="%.2f")

@@ -35,22 +35,10 @@ def _call(options: argparse.Namespace) -> int:
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    import csv
-    from pathlib import Path
+    from voicewire.voip.record import quality
 
-    from voicewire.sweep import SweepError
-    from voicewire.voip.experiments import record
-
-    try:
-        rows = record(options.calls, options.seconds, workers=options.workers, scheduler=options.scheduler)
-        with Path(options.out).open("w", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-    except (SweepError, OSError, ValueError) as error:
-        print(f"voicewire voip sweep: {error}", file=sys.stderr)
-        return 1
-    print(f"{len(rows)} points")
+    points = quality(options.out, options.calls, options.seconds, workers=options.workers, scheduler=options.scheduler)
+    print(f"{points} points")
     return 0
 
 

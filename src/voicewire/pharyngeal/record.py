@@ -1,0 +1,26 @@
+"""What is recorded once for the study of pharyngealized consonants: ``voicewire record pharyngeal``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from voicewire.pharyngeal import control, shapes, validation
+
+__all__ = ["RECORDINGS"]
+
+
+def _control(folder: Path) -> None:
+    control.record(folder)
+
+
+def _shapes(folder: Path) -> None:
+    shapes.record(folder=folder)
+
+
+def _errors(folder: Path) -> None:
+    validation.compare(10, 8).to_csv(folder / "tracker_errors.csv", index=False, float_format="%.2f")
+
+
+RECORDINGS: dict[str, Callable[[Path], None]] = {"control": _control, "tracker-errors": _errors, "shapes": _shapes}
+"""The synthetic voice (differs from call to call), the trackers' errors, and the families of tract shapes."""

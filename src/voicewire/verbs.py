@@ -1,0 +1,86 @@
+"""The same verbs for every study: ``voicewire record STUDY [NAME…]`` and ``voicewire claim ID``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+from voicewire import paths
+from voicewire.options import writable
+
+__all__ = ["register"]
+
+
+def _recorded() -> tuple[str, ...]:
+    """The parts that have something to record."""
+    here = Path(__file__).parent
+    return tuple(part.name for part in paths.PARTS if (here / part.name / "record.py").is_file())
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add both verbs."""
+    record = subparsers.add_parser(
+        "record",
+        help="record a study's measurements and long runs anew",
+        description="Run what a study records once and write it to DIR; without a NAME all of it, which takes hours. "
+        "The book's own recordings lie in data/STUDY and are not touched.",
+        epilog="Names: an unknown NAME prints those that the study has.",
+    )
+    record.add_argument("study", choices=_recorded(), metavar="STUDY", help=f"one of {', '.join(_recorded())}")
+    record.add_argument("names", nargs="*", metavar="NAME", help="only these recordings")
+    record.add_argument("--out", type=writable, metavar="DIR", help="folder to write to (default: recorded/STUDY)")
+    record.set_defaults(handler=_record)
+    claim = subparsers.add_parser(
+        "claim",
+        help="print a claim, its verdict and its numbers",
+        description="Print what a paper says, what came out, and the verdict, as they stand in the executed notebooks.",
+        epilog="Exit status: 1 if no ledger has such a claim.",
+    )
+    claim.add_argument("id", metavar="ID", help="as `voicewire scorecard STUDY` lists it")
+    claim.add_argument("--json", action="store_true", help="print a list of objects instead of lines")
+    claim.set_defaults(handler=_claim)
+
+
+def _record(options: argparse.Namespace) -> int:
+    recordings = importlib.import_module(f"voicewire.{options.study}.record").RECORDINGS
+    unknown = [name for name in options.names if name not in recordings]
+    if unknown:
+        known = ", ".join(recordings)
+        print(
+            f"voicewire record: {options.study} has no recording {unknown[0]!r}: choose from {known}", file=sys.stderr
+        )
+        return 2
+    folder = options.out or Path("recorded") / options.study
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = options.names or list(recordings)
+    for number, name in enumerate(chosen, start=1):
+        print(f"{number}/{len(chosen)} {name}, into {folder}", flush=True)
+        recordings[name](folder)
+    return 0
+
+
+def _claim(options: argparse.Namespace) -> int:
+    from voicewire import claims
+
+    found = [row for row in claims.scorecard() if row["id"] == options.id]
+    if not found:
+        print(
+            f"voicewire claim: no ledger has {options.id!r:.60}: see `voicewire scorecard STUDY`", file=sys.stderr
+        )
+        return 1
+    if options.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+        return 0
+    for row in found:
+        unit = f" {row['unit']}" if row["unit"] else ""
+        print(f"{row['id']} ({row['study']}, {row['where']}): {row['verdict']}")
+        print(f"  it says     {row['statement']}")
+        print(f"  printed     {row['printed']}{unit}")
+        print(f"  reproduced  {row['reproduced']}{unit}")
+        print(f"  because     {row['reason']}")
+        print(f"  see         {row['notebook']}#{row['anchor']}")
+    return 0

@@ -1,0 +1,53 @@
+"""What is recorded once for voice over DCCP: ``voicewire record voip``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from voicewire.voip import experiments
+
+__all__ = ["RECORDINGS", "quality"]
+
+
+def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> int:
+    """Write all quality figures as one table.
+
+    Parameters
+    ----------
+    path : Path
+        The file, CSV.
+    calls : int
+        Seeds a point.
+    seconds : float
+        Length of each call, s.
+    **how
+        Workers, scheduler and cache of `voicewire.sweep.sweep`.
+
+    Returns
+    -------
+    int
+        Points written.
+
+    See Also
+    --------
+    Chapter ``notebooks/voip/03_reproduction``.
+    """
+    with path.open("a", encoding="utf-8"):  # tried before the work
+        pass
+    rows = experiments.record(calls, seconds, **how)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return len(rows)
+
+
+def _quality(folder: Path) -> None:
+    quality(folder / "quality.csv")
+
+
+RECORDINGS: dict[str, Callable[[Path], None]] = {"quality": _quality}
+"""R (quartiles over 30 calls of 300 s) for Figures 5.1 to 5.6."""
