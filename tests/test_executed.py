@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -156,3 +160,28 @@ def test_another_version_of_a_library_is_another_state(monkeypatch):
     version = executed.metadata.version
     monkeypatch.setattr(executed.metadata, "version", lambda name: "0" if name == "numpy" else version(name))
     assert executed.versions() != before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
+    for name, source in ((ECHO, "print(1)"), (NFC, "import time\ntime.sleep(600)")):
+        notebook = nbformat.read(base / name, as_version=4)
+        notebook.cells[0].source = source
+        notebooks.write(base / name, notebook)
+    command = [sys.executable, "-m", "voicewire.publish.executed", "book", "--workers", "1"]
+    started = subprocess.Popen(
+        command, env=os.environ | {"VOICEWIRE_ROOT": str(base)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    try:
+        assert started.stdout is not None
+        for line in started.stdout:
+            if "1/2" in line:  # the other one is starting, importing or asleep: each must end alike
+                os.killpg(started.pid, signal.SIGINT)
+                break
+        _, err = started.communicate(timeout=120)
+    finally:
+        started.kill()
+    assert started.returncode == 130
+    assert err == "interrupted: what is executed is kept, the same command goes on there\n"
+    assert list(json.loads((base / executed.RECORD).read_text())) == [ECHO]

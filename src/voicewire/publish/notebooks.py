@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -190,14 +192,47 @@ def execute(targets: Mapping[Path, Path], workers: int | None = None) -> Iterato
     """
     workers = workers or min(len(targets) or 1, os.cpu_count() or 1)
     # one task a process: the peak memory told is that notebook's own
-    with ProcessPoolExecutor(workers, max_tasks_per_child=1) as pool:
+    pool = ProcessPoolExecutor(workers, max_tasks_per_child=1, initializer=_quiet)
+    with _interrupts_wait():
         waiting = [pool.submit(_execute, path, target) for path, target in targets.items()]
-        try:
-            for future in as_completed(waiting):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    except BaseException:
+        for future in waiting:
+            future.cancel()
+        _end_children()
+        raise
+    pool.shutdown()
+
+
+def _end_children() -> None:
+    """End the processes of the pool: asked first, so that nbclient ends its kernel, then made to."""
+    start = time.monotonic()
+    while children := multiprocessing.active_children():
+        for child in children:
+            (child.terminate if time.monotonic() - start < 5 else child.kill)()
+        time.sleep(0.2)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while processes are started: they inherit that, and do not fall over it while they import."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _quiet() -> None:
+    """In a process of the pool: Ctrl-C is the first process's to act on; kernels get it as usual."""
+    signal.signal(signal.SIGINT, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def run(
