@@ -33,7 +33,7 @@ MOST = 10**9
 class Rule(Protocol):
     """What checks one argument and gives it back as the function needs it."""
 
-    def __call__(self, name: str, value: Any, error: type[ValueError]) -> Any:
+    def __call__(self, name: str, value: object, error: type[ValueError]) -> Any:
         """Return the value, or raise `error`."""
 
 
@@ -111,7 +111,7 @@ def number(
 ) -> Rule:  # fmt: skip
     """A real number from `low` to `high`, or strictly between `above` and `below`; or +inf or NaN, if they may be."""
 
-    def rule(name: str, value: Any, error: type[ValueError]) -> float:
+    def rule(name: str, value: object, error: type[ValueError]) -> float:
         plain = _scalar(name, value, error)
         if (infinite and plain == math.inf) or (nan and math.isnan(plain)):
             return plain
@@ -131,7 +131,7 @@ def _span(low: float, high: float, above: float | None, below: float | None) -> 
     return " and ".join(parts) or f"within {LARGEST:g} of zero"
 
 
-def _scalar(name: str, value: Any, error: type[ValueError]) -> float:
+def _scalar(name: str, value: object, error: type[ValueError]) -> float:
     if type(value) is float:  # most are, and an isinstance of an abstract class costs more than all the rest
         return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -144,7 +144,7 @@ def _scalar(name: str, value: Any, error: type[ValueError]) -> float:
         raise error(f"{name} is {_shown(value)}: it must be within {LARGEST:g} of zero") from None
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else f"{value!r:.60}"
 
 
@@ -170,7 +170,7 @@ seed: Rule = whole(0, 2**64 - 1)
 """What a generator is made from."""
 
 
-def complex_number(name: str, value: Any, error: type[ValueError]) -> complex:
+def complex_number(name: str, value: object, error: type[ValueError]) -> complex:
     """A finite number, complex or real (a rule)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Complex):
         raise error(f"{name} must be a number, not {_shown(value)}")
@@ -180,7 +180,7 @@ def complex_number(name: str, value: Any, error: type[ValueError]) -> complex:
     return plain
 
 
-def generator(name: str, value: Any, error: type[ValueError]) -> np.random.Generator:
+def generator(name: str, value: object, error: type[ValueError]) -> np.random.Generator:
     """A source of random numbers (a rule)."""
     if not isinstance(value, np.random.Generator):
         raise error(f"{name} must be a generator, as numpy.random.default_rng(seed) gives, not {_shown(value)}")
@@ -213,7 +213,7 @@ def array(
     dimensions = (ndim,) if isinstance(ndim, int) else ndim
     unbounded = allow == "nan inf" and low == -math.inf and high == math.inf
 
-    def rule(name: str, value: Any, error: type[ValueError]) -> NDArray[Any]:
+    def rule(name: str, value: object, error: type[ValueError]) -> NDArray[Any]:
         found = _numbers(name, value, kind, sound, error)
         if found.ndim not in dimensions:
             wanted = " or ".join(str(n) for n in dimensions)
@@ -231,7 +231,7 @@ def array(
     return rule
 
 
-def plain(name: str, value: Any, error: type[ValueError]) -> NDArray[Any]:
+def plain(name: str, value: object, error: type[ValueError]) -> NDArray[Any]:
     """An array of whatever type (a rule): what `numpy.asarray` gives, or a refusal of rows of unequal length."""
     try:
         return np.asarray(value)
@@ -280,7 +280,7 @@ def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str,
         raise error(f"{name} is {found[tuple(at)]:g} at {at}: it must be {_span(low, high, None, None)}")
 
 
-def flags(name: str, value: Any, error: type[ValueError]) -> NDArray[np.bool_]:
+def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_]:
     """A row of yes and no: bool, or 0 and 1 (a rule)."""
     found = plain(name, value, error)
     if found.dtype != bool:
@@ -292,10 +292,10 @@ def flags(name: str, value: Any, error: type[ValueError]) -> NDArray[np.bool_]:
     return found.astype(bool)
 
 
-def one_of(*choices: Any) -> Rule:
+def one_of(*choices: object) -> Rule:
     """One of a few values."""
 
-    def rule(name: str, value: Any, error: type[ValueError]) -> Any:
+    def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
             raise error(f"{name} is {_shown(value)}: choose one of {', '.join(str(choice) for choice in choices)}")
         return value
@@ -306,7 +306,7 @@ def one_of(*choices: Any) -> Rule:
 def a(*kinds: type) -> Rule:
     """An object of one of these classes."""
 
-    def rule(name: str, value: Any, error: type[ValueError]) -> Any:
+    def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not isinstance(value, kinds):
             raise error(f"{name} must be a {' or '.join(kind.__name__ for kind in kinds)}, not {_shown(value)}")
         return value
@@ -314,7 +314,7 @@ def a(*kinds: type) -> Rule:
     return rule
 
 
-def function(name: str, value: Any, error: type[ValueError]) -> Any:
+def function(name: str, value: object, error: type[ValueError]) -> Any:
     """Something that can be called (a rule)."""
     if not callable(value):
         raise error(f"{name} must be a function, not {_shown(value)}")
@@ -329,7 +329,7 @@ def maybe(rule: Rule) -> Rule:
 def each(rule: Rule, least: int = 1) -> Rule:
     """A sequence, every entry of which the rule takes; given back as a tuple."""
 
-    def every(name: str, value: Any, error: type[ValueError]) -> tuple[Any, ...]:
+    def every(name: str, value: object, error: type[ValueError]) -> tuple[Any, ...]:
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
             raise error(f"{name} must be a sequence, not {_shown(value)}")
         if isinstance(value, np.ndarray) and value.ndim == 0:

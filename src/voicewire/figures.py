@@ -13,6 +13,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 __all__ = [
     "COLOURS",
@@ -165,7 +166,9 @@ def origin(ax: Axes, source: Origin) -> Axes:
     return ax
 
 
-def interval_band(ax: Axes, x: Any, low: Any, high: Any, color: str, label: str | None = None) -> Axes:
+def interval_band(
+    ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str, label: str | None = None
+) -> Axes:
     """Draw an interval as a band with thin edges, so that it is seen in print too.
 
     Parameters

@@ -199,7 +199,7 @@ def _check(table: Mapping[str, Knob]) -> None:
         raise ValueError(f"{total} pictures are too many for a page: at most {MAX_FRAMES} combinations fit")
 
 
-def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, Any]) -> bytes:
+def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, object]) -> bytes:
     """Return one frame as a palette PNG without metadata, and close its figure."""
     drawn = draw(**values)
     figure = drawn.figure if isinstance(drawn, Axes) else drawn
@@ -216,12 +216,12 @@ def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, Any]) -> b
     return packed.getvalue()
 
 
-def _sound(sound: Callable[..., tuple[ArrayLike, float]], values: Mapping[str, Any]) -> str:
+def _sound(sound: Callable[..., tuple[ArrayLike, float]], values: Mapping[str, object]) -> str:
     samples, rate = sound(**values)
     return base64.b64encode(audio.encode(samples, rate, bits=8)).decode("ascii")
 
 
-def _alt(alt: Callable[..., str], values: Mapping[str, Any]) -> str:
+def _alt(alt: Callable[..., str], values: Mapping[str, object]) -> str:
     text = alt(**values).strip()
     if not text:
         raise ValueError(f"alt() returned nothing for {dict(values)}: say what the picture shows")

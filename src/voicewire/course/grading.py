@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import paths
-from voicewire.course import sandbox as confinement
+from voicewire.course import confinement
 from voicewire.course.key import GradingError, Key, read_keys
 from voicewire.course.sandbox import Sandbox
 from voicewire.course.submission import Step, SubmissionError, arrange, find, identify, read, shown

@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import site
 import subprocess
 import sys
@@ -25,9 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicewire.course.key import GradingError
-
-__all__ = ["KINDS", "MEMORY", "PROCESSES", "Sandbox", "choose"]
+__all__ = ["KINDS", "MEMORY", "PROCESSES", "Sandbox"]
 
 KINDS = ("bubblewrap", "user", "process")
 #: Bytes of memory that all processes of a submission may use together.
@@ -36,8 +33,8 @@ MEMORY = 2 * 2**30
 FOLDER, FILE, FILES, PROCESSES = 64 * 2**20, 32 * 2**20, 2000, 48
 _FIRST_USER = 50_000
 _HOME = "/submission"
-_ROOT = os.name == "posix" and os.geteuid() == 0
-_UNSHARE = ("--net", "--ipc", "--pid", "--mount-proc", "--fork", "--kill-child")
+ROOT = os.name == "posix" and os.geteuid() == 0
+UNSHARE = ("--net", "--ipc", "--pid", "--mount-proc", "--fork", "--kill-child")
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class Sandbox:
         replies, theirs_out = os.pipe()
         folder = None
         try:
-            user = _user(number) if self.kind != "process" and _ROOT else None
+            user = _user(number) if self.kind != "process" and ROOT else None
             if self.kind != "bubblewrap":
                 folder = Path(tempfile.mkdtemp(prefix="voicewire-submission-"))
                 if user is not None:
@@ -183,7 +180,7 @@ def _bubblewrap(base: str, hide: Sequence[str], environment: dict[str, str]) -> 
     command = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
     # Root's own processes are never counted against a limit: the worker leaves root inside.
-    command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if _ROOT else ["--unshare-user"]
+    command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if ROOT else ["--unshare-user"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for place, size in ((_HOME, FOLDER), ("/tmp", FOLDER), ("/dev/shm", FOLDER // 4)):
         command += ["--perms", "1777", "--size", str(size), "--tmpfs", place]
@@ -225,70 +222,3 @@ def _way(place: str) -> list[str]:
     """Return what makes the folders above a place: left to itself, bubblewrap lets nobody but root through them."""
     above = [str(folder) for folder in reversed(Path(place).parents)][1:]
     return [word for folder in above for word in ("--perms", "0755", "--dir", folder)]
-
-
-def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
-    """Return the strongest confinement that works here, or the one that is named.
-
-    Raises
-    ------
-    GradingError
-        If the one that is named doesn't work here, or this is no system that can confine.
-    """
-    if os.name != "posix":
-        raise GradingError("marking runs what students wrote, and this system can't confine it: use Linux or macOS")
-    if kind is not None and kind not in KINDS:
-        raise GradingError(f"there is no confinement {kind!r}: choose from {', '.join(KINDS)}")
-    hidden = tuple(str(path.resolve()) for path in hide if path.is_dir())
-    reasons = []
-    for name in KINDS if kind is None else (kind,):
-        sandbox = _build(name, str(base.resolve()), hidden)
-        reason = _trial(sandbox)
-        if not reason:
-            return sandbox
-        reasons.append(f"{name}: {reason}")
-    raise GradingError(f"no submission can be run here ({'; '.join(reasons)})")
-
-
-def _build(kind: str, base: str, hide: tuple[str, ...]) -> Sandbox:
-    if kind == "bubblewrap":
-        words = "under bubblewrap, with no network and nothing of yours but the package and the book's data, read-only"
-        return Sandbox(kind, words, (), base, hide)
-    prefix = _cut_off()
-    network = "without network" if prefix else "WITH the network that this machine has"
-    if kind == "user":
-        hidden = (
-            "the instructor's notebooks and other submissions hidden" if prefix else "files readable by all in reach"
-        )
-        return Sandbox(kind, f"under a user of its own, {network}, {hidden}", prefix, base, hide)
-    words = f"in a process of its own with your rights, {network}; install bubblewrap for better"
-    return Sandbox(kind, words, prefix, base, hide)
-
-
-def _cut_off() -> tuple[str, ...]:
-    """Return the command that starts another without a network, if there is one that works."""
-    program = shutil.which("unshare")
-    if program is None:
-        return ()
-    prefix = (program, *(() if _ROOT else ("--user", "--map-current-user")), *_UNSHARE)
-    tried = subprocess.run([*prefix, "true"], check=False, capture_output=True, timeout=30)
-    return prefix if tried.returncode == 0 else ()
-
-
-def _trial(sandbox: Sandbox) -> str:
-    """Return why a submission can't be run in this way, or nothing."""
-    if sandbox.kind == "bubblewrap" and shutil.which("bwrap") is None:
-        return "the program bwrap is missing"
-    if sandbox.kind == "user" and not _ROOT:
-        return "only root can use another user"
-    from voicewire.course.session import Session, SessionError
-
-    try:
-        with Session(sandbox, number=0, seconds=60.0) as session:
-            session.run("answer = 6 * 7")
-            if session.value("answer") != 42:
-                return "a trial gave a wrong value"
-    except (SessionError, OSError) as error:
-        hint = " (may another user read the interpreter and the package?)" if sandbox.kind == "user" else ""
-        return f"a trial failed: {error}{hint}"
-    return ""

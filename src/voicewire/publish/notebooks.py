@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 
 from voicewire import paths
 
@@ -54,7 +55,7 @@ class Run:
         return bool(self.differing)
 
 
-def normalise(notebook: Any) -> Any:
+def normalise(notebook: NotebookNode) -> NotebookNode:
     """Drop what differs from run to run (times, kernel builds, transient metadata) from an executed notebook."""
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -68,7 +69,7 @@ def normalise(notebook: Any) -> Any:
     return notebook
 
 
-def _merge_streams(outputs: list[Any]) -> list[Any]:
+def _merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:
     """Join neighbouring pieces of one stream: where the kernel cut them is chance."""
     merged: list[Any] = []
     for output in outputs:
@@ -79,7 +80,7 @@ def _merge_streams(outputs: list[Any]) -> list[Any]:
     return merged
 
 
-def differing(before: Any, after: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def differing(before: NotebookNode, after: NotebookNode) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the numbers of the cells whose outputs differ: of those that may not, and of those that measure.
 
     Cells are counted from 1, as the notebook's file has them, text cells included.
@@ -155,7 +156,7 @@ def _execute(path: Path, target: Path) -> Run:
     return Run(path, seconds, _children_peak(), "", *differing(before, notebook))
 
 
-def write(path: Path, notebook: Any) -> None:
+def write(path: Path, notebook: NotebookNode) -> None:
     """Write a notebook, whole or not at all: an interruption loses nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
@@ -172,7 +173,7 @@ def _children_peak() -> int:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _stderr(notebook: Any) -> str:
+def _stderr(notebook: NotebookNode) -> str:
     for number, cell in enumerate(notebook.cells, 1):
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":

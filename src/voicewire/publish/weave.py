@@ -18,9 +18,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 
 from voicewire import paths
 
@@ -133,7 +133,7 @@ def text_of(pieces: Sequence[str]) -> str:
     return text
 
 
-def woven(notebook: Any) -> list[tuple[Any, list[str]]]:
+def woven(notebook: NotebookNode) -> list[tuple[NotebookNode, list[str]]]:
     """Return the cells of a notebook that are woven, with their pieces."""
     return [
         (cell, list(cell.metadata["voicewire"]["weave"]))
@@ -142,7 +142,7 @@ def woven(notebook: Any) -> list[tuple[Any, list[str]]]:
     ]
 
 
-def _imported(cell: Any) -> set[tuple[str, str]]:
+def _imported(cell: NotebookNode) -> set[tuple[str, str]]:
     """Return (file, name) of all that a cell imports by name from a module of the package."""
     source = "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
     return {
@@ -153,7 +153,7 @@ def _imported(cell: Any) -> set[tuple[str, str]]:
     }
 
 
-def complete(notebook: Any) -> list[str]:
+def complete(notebook: NotebookNode) -> list[str]:
     """Return what is missing or out of order in the woven cells of a notebook.
 
     A piece stands once, pieces of a file stand in the order of the file, and what a piece uses of its own file is

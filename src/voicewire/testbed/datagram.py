@@ -67,15 +67,15 @@ class DatagramProxy:
         finally:
             self._loop.close()
 
-    def _towards(self, data: bytes, client: Any) -> None:
+    def _towards(self, data: bytes, client: tuple[str, int]) -> None:
         task = self._loop.create_task(self._forward(data, client, self._loop.time() + self.delay))
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
 
-    async def _forward(self, data: bytes, client: Any, due: float) -> None:
+    async def _forward(self, data: bytes, client: tuple[str, int], due: float) -> None:
         if client not in self._onward:  # one socket for each client, so that answers find their way back
 
-            def back(answer: bytes, _: Any) -> None:
+            def back(answer: bytes, _: tuple[str, int]) -> None:
                 self._loop.call_later(self.delay, self._front.sendto, answer, client)
 
             self._onward[client], _ = await self._loop.create_datagram_endpoint(
@@ -103,5 +103,5 @@ class _Port(asyncio.DatagramProtocol):
     def __init__(self, take: Any) -> None:
         self.take = take
 
-    def datagram_received(self, data: bytes, addr: Any) -> None:
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         self.take(data, addr)

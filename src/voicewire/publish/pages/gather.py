@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 
 from voicewire import paths
 from voicewire.ledger.loading import read, studies
@@ -25,7 +26,7 @@ from voicewire.publish.pages import scorecard, status
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
 
-def always_read(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+def always_read(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Have the gathered pages read at each build: what they depend on is more than files Sphinx knows of."""
     pages = []
     for docname in env.found_docs:
@@ -35,7 +36,7 @@ def always_read(app: Sphinx, env: Any, added: set[str], changed: set[str], remov
     return pages
 
 
-def add_bibliographies(app: Sphinx, config: Any) -> None:
+def add_bibliographies(app: Sphinx, config: Config) -> None:
     """Add the bibliography of each study that is there."""
     base = Path(app.srcdir)
     found = [f"book/{study}/references.bib" for study in (part.name for part in paths.PARTS)]

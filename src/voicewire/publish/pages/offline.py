@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 KEPT = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts")
@@ -15,7 +16,9 @@ KEPT = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts")
 REMOTE = re.compile(r'<(?:link|script)\b[^>]*\b(?:href|src)="(?:https?:)?//[^"]*"[^>]*>(?:\s*</script>)?')
 
 
-def clean(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+def clean(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     """Drop scripts and style sheets that a theme or an extension would fetch from elsewhere."""
     if "script_files" in context:
         context["script_files"] = [f for f in context["script_files"] if not _is_remote(f)]
@@ -25,7 +28,7 @@ def clean(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any]
         context["metatags"] = REMOTE.sub("", context["metatags"])
 
 
-def _is_remote(file: Any) -> bool:
+def _is_remote(file: object) -> bool:
     return str(getattr(file, "filename", file) or "").startswith(("http:", "https:", "//"))
 
 

@@ -1,0 +1,80 @@
+"""Which confinement works here: each is tried with a small submission before anybody's is run in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from voicewire.course.key import GradingError
+from voicewire.course.sandbox import KINDS, ROOT, UNSHARE, Sandbox
+from voicewire.course.session import Session, SessionError
+
+__all__ = ["choose"]
+
+
+def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
+    """Return the strongest confinement that works here, or the one that is named.
+
+    Raises
+    ------
+    GradingError
+        If the one that is named doesn't work here, or this is no system that can confine.
+    """
+    if os.name != "posix":
+        raise GradingError("marking runs what students wrote, and this system can't confine it: use Linux or macOS")
+    if kind is not None and kind not in KINDS:
+        raise GradingError(f"there is no confinement {kind!r}: choose from {', '.join(KINDS)}")
+    hidden = tuple(str(path.resolve()) for path in hide if path.is_dir())
+    reasons = []
+    for name in KINDS if kind is None else (kind,):
+        sandbox = _build(name, str(base.resolve()), hidden)
+        reason = _trial(sandbox)
+        if not reason:
+            return sandbox
+        reasons.append(f"{name}: {reason}")
+    raise GradingError(f"no submission can be run here ({'; '.join(reasons)})")
+
+
+def _build(kind: str, base: str, hide: tuple[str, ...]) -> Sandbox:
+    if kind == "bubblewrap":
+        words = "under bubblewrap, with no network and nothing of yours but the package and the book's data, read-only"
+        return Sandbox(kind, words, (), base, hide)
+    prefix = _cut_off()
+    network = "without network" if prefix else "WITH the network that this machine has"
+    if kind == "user":
+        hidden = (
+            "the instructor's notebooks and other submissions hidden" if prefix else "files readable by all in reach"
+        )
+        return Sandbox(kind, f"under a user of its own, {network}, {hidden}", prefix, base, hide)
+    words = f"in a process of its own with your rights, {network}; install bubblewrap for better"
+    return Sandbox(kind, words, prefix, base, hide)
+
+
+def _cut_off() -> tuple[str, ...]:
+    """Return the command that starts another without a network, if there is one that works."""
+    program = shutil.which("unshare")
+    if program is None:
+        return ()
+    prefix = (program, *(() if ROOT else ("--user", "--map-current-user")), *UNSHARE)
+    tried = subprocess.run([*prefix, "true"], check=False, capture_output=True, timeout=30)
+    return prefix if tried.returncode == 0 else ()
+
+
+def _trial(sandbox: Sandbox) -> str:
+    """Return why a submission can't be run in this way, or nothing."""
+    if sandbox.kind == "bubblewrap" and shutil.which("bwrap") is None:
+        return "the program bwrap is missing"
+    if sandbox.kind == "user" and not ROOT:
+        return "only root can use another user"
+    try:
+        with Session(sandbox, number=0, seconds=60.0) as session:
+            session.run("answer = 6 * 7")
+            if session.value("answer") != 42:
+                return "a trial gave a wrong value"
+    except (SessionError, OSError) as error:
+        hint = " (may another user read the interpreter and the package?)" if sandbox.kind == "user" else ""
+        return f"a trial failed: {error}{hint}"
+    return ""
