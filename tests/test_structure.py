@@ -22,7 +22,7 @@ FLOORS: dict[str, list[str]] = {
     "engines": ["netsim", "mqtt", "testbed"],
     "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "sweep"],
     "inside": ["ledger", "publish", "course"],
-    "ground": ["paths", "stats", "_compiled", "_code_cache", "_optional", "checks", ""],  # "": the package's own file
+    "ground": ["paths", "stats", "_compiled", "_code_cache", "_optional", "checks", "options", ""],  # "" is the package
 }
 """Rooms and single files by floor, from the top down. A study comes in by the list of parts."""
 
