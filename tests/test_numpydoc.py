@@ -31,7 +31,7 @@ CHECKS = {
 """What is asked of a docstring; the rest of numpydoc's list is a matter of layout."""
 
 UNFINISHED = {
-    *(part.name for part in paths.PARTS),
+    *(part.name for part in paths.PARTS if part.name not in ("echo", "pharyngeal")),
     *("_code_cache", "_compiled", "_optional", "checks", "course", "foundations"),
     *("mqtt", "netsim", "publish", "sweep", "testbed"),
 }

@@ -24,7 +24,7 @@ class WLDRRLSDCD(AdaptiveFilter):
 
     Parameters
     ----------
-    length, forgetting, data_reuse, updates, bits, amplitude, regularization
+    length, forgetting, data_reuse, updates, bits, amplitude, regularization : int
         As in `voicewire.echo.WLDRRLSDCD`.
     dtype : dtype
         float64: the reading version computes in nothing else.

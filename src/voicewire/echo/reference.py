@@ -335,7 +335,9 @@ def times(a: complex, v: Complex) -> Complex:
     Parameters
     ----------
     a : complex
+        The factor.
     v : ndarray of complex
+        The vector.
 
     Returns
     -------
@@ -487,17 +489,19 @@ def reuse_step(
 
     Parameters
     ----------
-    g, r, window : ndarray of complex, shape (2L,)
-        Taps, residual and input.
+    g, r : ndarray of complex, shape (2L,)
+        Taps and residual.
     R : ndarray of complex, shape (2L, 2L)
         Correlation matrix with this window in it.
+    window : ndarray of complex, shape (2L,)
+        Input.
     d_n : complex
         What the microphones heard.
     lam : float
         Forgetting factor.
     N_it : int
         Passes.
-    **search
+    **search : int or float
         N_u, M_b and H of `dcd`.
 
     Returns
@@ -548,7 +552,7 @@ def dr_rls_dcd(
         Passes a sample.
     eps : float
         R(0) = eps I.
-    **search
+    **search : int or float
         N_u, M_b and H of `dcd`.
 
     Returns

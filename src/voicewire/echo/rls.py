@@ -206,7 +206,7 @@ class StereoRLS(AdaptiveFilter):
 
     Parameters
     ----------
-    length, forgetting, regularization, dtype
+    length, forgetting, regularization, dtype : int
         As in `WLRLS`; regularization is the complex filter's epsilon.
 
     Notes

@@ -188,7 +188,7 @@ class Scene:
         The far-end talker: AR(1) noise, white noise, or a recording of shape (N,).
     predistortion : float
         alpha_r.
-    change, change_at
+    change, change_at : Change
         What happens to the echo paths, and at which sample.
     family : {"decaying", "room"}
         Impulse responses of both rooms: random and decaying, or a shoebox by image sources.

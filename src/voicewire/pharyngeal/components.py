@@ -28,13 +28,13 @@ class ArticulatoryModel:
 
     Attributes
     ----------
-    mean
+    mean : ndarray of float
         Mean opening along the wall, cm, shape (n,).
-    components
+    components : ndarray of float
         Orthonormal rows, shape (k, n).
-    spread
+    spread : ndarray of float
         Standard deviation of each component's score, cm, shape (k,).
-    explained
+    explained : ndarray of float
         Share of the variance each component explains, shape (k,).
 
     Notes
@@ -112,9 +112,9 @@ def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
 
     Parameters
     ----------
-    contours
+    contours : ndarray of float
         Openings along the wall, cm, one contour a row, shape (m, n).
-    count
+    count : int
         How many components; the paper's software takes three for the tongue.
 
     Returns

@@ -134,9 +134,9 @@ class Search:
 
     Attributes
     ----------
-    printed
+    printed : str
         The number as set in the paper.
-    readings
+    readings : tuple[Reading, ...]
         Every reading that was tried.
 
     Notes
@@ -342,11 +342,11 @@ class MissingToken:
 
     Attributes
     ----------
-    low, high
+    low, high : float
         The interval in which the token must lie (the print was cut to its decimals).
-    sd_low, sd_high
+    sd_low, sd_high : float
         Range of the sample standard deviation with such a token.
-    sd_agrees
+    sd_agrees : bool, optional
         Whether some token of the interval gives the printed standard deviation too (``None`` if none is printed).
 
     Notes
@@ -372,11 +372,11 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
 
     Parameters
     ----------
-    printed_mean
+    printed_mean : str
         Mean as printed, taken as truncated: the true mean lies within one unit above it.
-    tokens
+    tokens : sequence of float
         The n listed tokens; the mean is taken over n + 1.
-    printed_sd
+    printed_sd : str, optional
         Sample standard deviation as printed; the check that the mean alone cannot give.
 
     Returns

@@ -50,15 +50,15 @@ class Settings:
 
     Attributes
     ----------
-    ceiling
+    ceiling : float
         Highest frequency searched, Hz: 5000 for men, 5500 for women, 8000 for children.
-    count
+    count : float
         Formants searched below the ceiling.
-    window
+    window : float
         Nominal window length, s.
-    max_bandwidth
+    max_bandwidth : float, optional
         Poles broader than this (Hz) are the voice's tilt, not a formant; ``None`` keeps all.
-    step
+    step : float
         Time step, s.
 
     Notes
@@ -102,9 +102,9 @@ class Track:
 
     Attributes
     ----------
-    times
+    times : ndarray of float
         Seconds, shape (n,).
-    frequencies, bandwidths
+    frequencies, bandwidths : ndarray of float
         Hz, shape (n, 4); NaN where no formant was found.
 
     Notes
@@ -208,11 +208,11 @@ def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -
 
     Parameters
     ----------
-    sound
+    sound : Sound
         Mono sound.
-    tracker
+    tracker : Tracker
         ``"praat"`` (Burg), ``"praat-robust"`` or ``"lpc"`` (librosa).
-    settings
+    settings : Settings
         Ceiling, number of formants, window, bandwidth filter.
 
     Returns
@@ -296,15 +296,15 @@ def measure(
 
     Parameters
     ----------
-    sound
+    sound : Sound
         Mono sound.
-    intervals
+    intervals : sequence of Interval, optional
         Labelled vowels; ``None`` takes the whole sound as one.
-    trackers
+    trackers : iterable[Tracker]
         Which trackers to run; each gives its own rows.
-    settings
+    settings : Settings
         Settings of all trackers.
-    trajectory
+    trajectory : int
         Number of further points from 10 % to 90 % (0 for onset and midpoint only).
 
     Returns

@@ -31,11 +31,11 @@ class Solution:
 
     Attributes
     ----------
-    articulation
+    articulation : Articulation
         The configuration.
-    formants
+    formants : ndarray of float
         Its formants, Hz, shape (k,).
-    error
+    error : float
         Largest relative error of a formant.
 
     Notes
@@ -67,13 +67,13 @@ def invert(
 
     Parameters
     ----------
-    target
+    target : array_like of float
         F1, F2... in Hz; as many formants as are given are matched.
-    start
+    start : Articulation
         Where the search begins; articulators that are not free stay there.
-    free
+    free : iterable of str
         Names of the articulators that may move.
-    effort
+    effort : float
         Weight of staying near ``start``: the relative formant error that one full range of movement is worth.
 
     Returns
@@ -145,17 +145,17 @@ def family(
 
     Parameters
     ----------
-    target
+    target : array_like of float
         Formants, Hz.
-    rng
+    rng : Generator
         Random generator of the starts.
-    starts
+    starts : int
         How many searches.
-    larynx
+    larynx : float
         Rise of the larynx (cm) in all of them: the paper measured it.
-    tolerance
+    tolerance : float
         Largest relative error of a formant in a solution that is kept.
-    free
+    free : iterable of str
         Articulators that may move.
 
     Returns

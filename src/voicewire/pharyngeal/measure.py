@@ -40,9 +40,9 @@ def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Arr
 
     Parameters
     ----------
-    points
+    points : ndarray of float
         Any points of the frame, cm, shape (n, 2).
-    landmarks, rest_landmarks
+    landmarks, rest_landmarks : ndarray of float
         The same fixed points (incisor first, hard palate) in this frame and in the rest frame, shape (m, 2), m >= 2.
 
     Returns
@@ -156,11 +156,11 @@ def constriction(
 
     Parameters
     ----------
-    tongue, wall
+    tongue, wall : ndarray of float
         Contours, cm, shape (n, 2); the wall begins at the upper incisor.
-    between
+    between : tuple[float, float], optional
         Stretch of the wall (cm from the incisor) to search; the whole wall if left out.
-    contact
+    contact : float
         Below this distance (cm) the tongue touches, and the most anterior such point counts.
 
     Returns
@@ -239,15 +239,15 @@ def perturbed(
 
     Parameters
     ----------
-    tongue, wall
+    tongue, wall : ndarray of float
         Contours, cm.
-    noise
+    noise : float
         Standard deviation of the tracing error, cm.
-    rng
+    rng : Generator
         Random generator.
-    repeats
+    repeats : int
         How many tracings.
-    smooth
+    smooth : float
         Length over which an error persists along the contour, cm.
 
     Returns

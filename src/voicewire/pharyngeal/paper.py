@@ -85,7 +85,7 @@ def table(number: int) -> pd.DataFrame:
 
     Parameters
     ----------
-    number
+    number : int
         1 (articulators, cm) or 2 (formants, Hz; percentages in %).
 
     Returns

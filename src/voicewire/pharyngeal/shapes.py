@@ -59,9 +59,9 @@ def search(starts: int, seed: int) -> dict[str, list[Articulation]]:
 
     Parameters
     ----------
-    starts
+    starts : int
         Random starts for either vowel.
-    seed
+    seed : int
         Seed of the starts.
 
     Returns

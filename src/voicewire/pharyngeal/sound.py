@@ -130,9 +130,9 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
 
     Parameters
     ----------
-    path
+    path : str or Path
         The file.
-    channel
+    channel : int, optional
         Channel to take, counted from 0; ``None`` takes the mean of all channels.
 
     Returns

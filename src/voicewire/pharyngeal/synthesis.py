@@ -100,13 +100,13 @@ class Token:
 
     Attributes
     ----------
-    sound
+    sound : Sound
         The waveform.
-    times
+    times : ndarray of float
         Times of the truth, s, shape (n,).
-    truth
+    truth : ndarray of float
         F1 to F4 at those times, Hz, shape (n, 4).
-    speaker, context
+    speaker, context : str
         Who, and beside which consonant.
 
     Notes
@@ -210,13 +210,13 @@ def cascade(source: Array, formants: Array, rate: int = RATE, bandwidths: tuple[
 
     Parameters
     ----------
-    source
+    source : ndarray of float
         Samples, shape (n,).
-    formants
+    formants : ndarray of float
         Centre frequencies, Hz, shape (n, k) with k at most the number of bandwidths.
-    rate
+    rate : int
         Samples a second.
-    bandwidths
+    bandwidths : tuple[float, ...]
         -3 dB bandwidths, Hz, of the first k resonators.
 
     Returns
@@ -277,19 +277,19 @@ def vowel(
 
     Parameters
     ----------
-    context
+    context : str
         ``"plain"``, ``"tt"``, ``"ayn"`` or ``"ayntah"``.
-    speaker
+    speaker : Speaker
         Synthetic speaker.
-    rng
+    rng : Generator
         Random generator; scatter of targets, f0 and noise come from it.
-    duration
+    duration : float
         Length of the vowel, s.
-    snr
+    snr : float, optional
         White noise, dB; ``None`` for none.
-    scatter
+    scatter : float
         Relative standard deviation of the targets from token to token (cut at two).
-    formants
+    formants : Mapping[int, float], optional
         Targets (Hz) by number 1 to 4 that replace those of the context, unscaled and unscattered.
 
     Returns

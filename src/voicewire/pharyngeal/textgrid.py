@@ -143,9 +143,9 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
 
     Parameters
     ----------
-    path
+    path : str or Path
         The file.
-    sound_duration
+    sound_duration : float, optional
         Seconds; grid and sound may differ by 50 ms.
 
     Returns

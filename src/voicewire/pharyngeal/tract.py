@@ -57,21 +57,21 @@ class Articulation:
 
     Attributes
     ----------
-    body
+    body : float
         Tongue body, from front (-1) to back (+1).
-    dorsum
+    dorsum : float
         Height of the tongue's back below the velum, cm of narrowing.
-    root
+    root : float
         Retraction of the tongue root towards the pharyngeal wall, cm of narrowing.
-    root_place
+    root_place : float
         Where the root is nearest to the wall, cm along the wall from the incisor.
-    tip
+    tip : float
         Rise of the tip behind the incisors, cm of narrowing.
-    jaw
+    jaw : float
         Lowering of the jaw, cm.
-    lips
+    lips : float
         Area between the lips, cm^2.
-    larynx
+    larynx : float
         Rise of the larynx above rest, cm.
 
     Notes
@@ -199,13 +199,13 @@ class Outline:
 
     Attributes
     ----------
-    place
+    place : ndarray of float
         Lengths along the wall from the incisor, cm, shape (n,).
-    wall, tongue
+    wall, tongue : ndarray of float
         Points, cm, shape (n, 2): fixed side and moving side, front to back.
-    opening
+    opening : ndarray of float
         True distance between them along the wall's normal, cm, shape (n,).
-    larynx, hyoid
+    larynx, hyoid : float
         Depths below the incisor, cm.
 
     Notes

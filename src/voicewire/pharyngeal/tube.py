@@ -155,15 +155,15 @@ def resonances(
 
     Parameters
     ----------
-    areas, lengths
+    areas, lengths : array_like of float
         cm^2 and cm of each cylinder, glottis first.
-    walls
+    walls : bool
         Yielding walls, friction and heat; without them and radiation the bandwidths are zero.
-    radiation
+    radiation : bool
         Radiation from the lips; ``False`` for an ideal open end.
-    count
+    count : int
         How many.
-    speed
+    speed : float
         Speed of sound, cm/s.
 
     Returns

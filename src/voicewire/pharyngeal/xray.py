@@ -54,11 +54,11 @@ class Frame:
 
     Attributes
     ----------
-    image
+    image : ndarray of float
         Grey values, shape (256, 256).
-    outline
+    outline : Outline
         The configuration it shows.
-    hidden
+    hidden : tuple[tuple[float, float], ...]
         Stretches of the wall (cm from the incisor) in which a patch hides the contour.
 
     Notes
@@ -118,15 +118,15 @@ def render(
 
     Parameters
     ----------
-    articulation
+    articulation : Articulation
         What to draw.
-    rng
+    rng : Generator
         Random generator for grain, exposure and patches.
-    noise
+    noise : float
         Standard deviation of the grain (tissue differs from air by 0.35).
-    blur
+    blur : float
         Standard deviation of the blur, pixels.
-    occlusions
+    occlusions : int
         How many round patches (fillings, clips) lie on the tongue's contour.
 
     Returns
@@ -171,7 +171,7 @@ class Tracker:
 
     Parameters
     ----------
-    larynx
+    larynx : float
         Depth (cm) down to which the contour is searched; the lowest larynx of a film.
 
     Notes
@@ -340,11 +340,11 @@ def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
 
     Parameters
     ----------
-    count
+    count : int
         How many frames.
-    rng
+    rng : Generator
         Random generator.
-    options
+    **options : float
         Passed to `render` (noise, blur, occlusions).
 
     Returns
