@@ -17,7 +17,7 @@ PACKAGE = ROOT / "src" / "voicewire"
 PARTS = [part.name for part in paths.PARTS]
 
 FLOORS: dict[str, list[str]] = {
-    "top": ["cli", "__main__", "journey"],
+    "top": ["cli", "verbs", "__main__", "journey"],
     "studies": [name for name in PARTS if name != "journey"],
     "engines": ["netsim", "mqtt", "testbed"],
     "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "sweep"],

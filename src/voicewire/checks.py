@@ -85,7 +85,7 @@ def fields(thing: object, error: type[ValueError] = ValueError, **rules: Rule) -
     for name, rule in rules.items():
         value = getattr(thing, name)
         checked = rule(name.replace("_", " "), value, error)
-        if checked is not value:
+        if checked is not value and not (type(value) is int and checked == value):
             object.__setattr__(thing, name, checked)
 
 

@@ -92,6 +92,7 @@ EXEMPT = {
     "voip.pesq": "runs PESQ, where its licence allows (tests of its own)",
     "voip.playout.Playout": _RESULT,
     "voip.playout.best_r": "the fast door behind `as_trace`",
+    "voip.record": _RECORDS,
     "voip.talk.Talk": _RESULT,
     "nfc.accountings.TableReading": _RESULT,
     "nfc.accountings.SlotReading": _RESULT,

@@ -34,7 +34,7 @@ def _contour(points: Array, name: str) -> Array:
     return array
 
 
-@checks.takes(points=_POINTS, landmarks=_POINTS, rest_landmarks=_POINTS)
+@checks.takes(points=checks.array(2, columns=2, low=-1e4, high=1e4), landmarks=_POINTS, rest_landmarks=_POINTS)
 def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Array:
     """Bring a frame's points onto the rest frame: the rigid motion that lays fixed landmarks upon each other.
 

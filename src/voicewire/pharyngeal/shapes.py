@@ -164,6 +164,8 @@ def record(starts: int = 14, seed: int = 7, folder: Path | None = None) -> None:
         Searches of each kind.
     seed : int
         Seed.
+    folder : Path, optional
+        Where to write instead.
 
     Notes
     -----
