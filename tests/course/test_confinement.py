@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 
 from voicewire import paths
-from voicewire.course import sandbox
+from voicewire.course import grading, sandbox
 from voicewire.course.key import GradingError
 from voicewire.course.session import Session, SessionError
 
+confinement = grading.confinement
 spec = importlib.util.spec_from_file_location("submissions", Path(__file__).with_name("submissions.py"))
 assert spec is not None and spec.loader is not None
 given = importlib.util.module_from_spec(spec)
@@ -112,14 +113,15 @@ def test_each_way_holds_what_it_promises(kind, user, open_folder):
 @linux
 def test_what_cannot_be_had_is_an_error_that_says_why(monkeypatch):
     with pytest.raises(GradingError, match="no confinement 'hope': choose from bubblewrap, user, process"):
-        sandbox.choose("hope", paths.root(), [])
+        confinement.choose("hope", paths.root(), [])
     monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(GradingError, match="bubblewrap: the program bwrap is missing"):
-        sandbox.choose("bubblewrap", paths.root(), [])
-    monkeypatch.setattr(sandbox, "_ROOT", False)
+        confinement.choose("bubblewrap", paths.root(), [])
+    for name in ("ROOT", "_ROOT"):
+        monkeypatch.setattr(confinement, name, False, raising=False)
     with pytest.raises(GradingError, match="user: only root can use another user"):
-        sandbox.choose("user", paths.root(), [])
-    chosen = sandbox.choose(None, paths.root(), [])
+        confinement.choose("user", paths.root(), [])
+    chosen = confinement.choose(None, paths.root(), [])
     assert chosen.kind == "process"
     assert "WITH the network that this machine has; install bubblewrap" in chosen.words
 
@@ -130,7 +132,7 @@ def test_compiled_code_is_shared():
     call = "from voicewire.netsim.equation import throughput as f\nf(1460.0, 0.1, 0.01)\n"
     count = call + "hits, misses = sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values())\n"
     subprocess.run([sys.executable, "-c", call], check=True, env={**os.environ, "NUMBA_CACHE_DIR": ""})
-    with Session(sandbox.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
+    with Session(confinement.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
         session.run(count)
         assert (session.value("hits") > 0, session.value("misses")) == (True, 0)
 
@@ -150,7 +152,7 @@ def odd():
     class ValueErrorOfMine(ValueError): pass
     raise ValueErrorOfMine("line\\nline")
 """
-    with Session(sandbox.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
+    with Session(confinement.choose(None, paths.root(), []), number=0, seconds=120.0) as session:
         session.run(source)
         thing = session.value("make")()
         assert (thing.size, thing.twice("a"), bool(thing), list(thing)) == (3, ["a", "a"], False, [1, (2, 3)])
