@@ -14,7 +14,7 @@ import re
 import matplotlib.pyplot as plt
 import pytest
 
-EMQTT = ("counting", "population", "reference")
+EMQTT = ("counting", "dissect", "population", "reference")
 TRANSPORT = ("dissect", "icto", "icto_format", "reference", "theory")
 HELD = (
     "echo",

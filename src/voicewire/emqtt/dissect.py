@@ -9,6 +9,8 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import decode, read_length
 from voicewire.mqtt.errors import MalformedError
 
+__all__ = ["COLOURS", "Coloured", "Field", "dissect"]
+
 COLOURS = {
     "fixed header": "#0072B2",
     "variable header": "#D55E00",
@@ -20,7 +22,28 @@ COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some bytes of a packet that belong together."""
+    """Some bytes of a packet that belong together.
+
+    Attributes
+    ----------
+    part : str
+        A key of `COLOURS`.
+    name : str
+        Of the field, as the standard calls it.
+    data : bytes
+        The bytes.
+    meaning : str
+        What they say.
+
+    See Also
+    --------
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> dissect(bytes([0xC0, 0]))[0]
+    Field(part='fixed header', name='type and flags', data=b'\\xc0', meaning='PINGREQ, flags 0000')
+    """
 
     part: str
     name: str
@@ -45,6 +68,15 @@ def dissect(data: bytes) -> list[Field]:
     ------
     MalformedError
         If it isn't one packet that MQTT or E-MQTT allows.
+
+    See Also
+    --------
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> [field.name for field in dissect(p.encode(p.Publish("T", b"hi")))]
+    ['type and flags', 'remaining length', 'topic length', 'topic', 'payload']
     """
     head = read_length(data, 0)
     if head is None or head[1] != len(data):
@@ -107,7 +139,27 @@ def _publish(packet: p.Publish, body: bytes) -> list[Field]:
 
 
 class Coloured:
-    """A dissected packet that a notebook shows as a table, and a shell as text."""
+    """A dissected packet that a notebook shows as a table, and a shell as text.
+
+    Parameters
+    ----------
+    packet : Packet or bytes
+        Exactly one.
+
+    Attributes
+    ----------
+    fields : list of Field
+        In the order of the bytes.
+
+    See Also
+    --------
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> len(Coloured(p.Pingreq()).fields)
+    2
+    """
 
     def __init__(self, packet: p.Packet | bytes) -> None:
         self.fields = dissect(packet if isinstance(packet, bytes) else p.encode(packet))
