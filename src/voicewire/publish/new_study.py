@@ -146,7 +146,7 @@ def create(name: str, title: str, question: str, taken: Container[str] = ()) -> 
         (base / file).parent.mkdir(parents=True, exist_ok=True)
         (base / file).write_text(text, encoding="utf-8")
     notebook = f"notebooks/{name}/01_study.ipynb"
-    _run(base, f"voicewire.{name}.record")
+    _run(base, "voicewire", "record", name, "--out", f"data/{name}")
     _run(base, "voicewire.publish.weave", notebook)
     _run(base, "voicewire.publish.notebooks", "run", notebook)
     recorded = [f"data/{name}/{file}" for file in ("provenance.json", "rates.csv")]
