@@ -32,7 +32,7 @@ CHECKS = {
 
 UNFINISHED = {
     *(part.name for part in paths.PARTS if part.name not in ("echo", "pharyngeal")),
-    *("_code_cache", "_compiled", "_optional", "checks", "course", "foundations"),
+    *("_code_cache", "_compiled", "_optional", "checks", "course", "foundations", "options", "verbs"),
     *("mqtt", "netsim", "publish", "sweep", "testbed"),
 }
 """Rooms whose docstrings are still being written; a room that leaves this set is held to `CHECKS` from then on."""
