@@ -1,7 +1,9 @@
 """What the names of the transports stand for, and what each rule of the rate controls does: by hand, in numbers."""
 
+import numpy as np
 import pytest
 
+from voicewire.netsim import Flow, Path, Tfrc, simulate
 from voicewire.netsim.reference import LossHistory, TfrcSender, TfrcSender5348
 from voicewire.netsim.reference.tfrc import Report, lose
 from voicewire.voip.transports import transport
@@ -46,3 +48,11 @@ def test_rfc_5348_halves_its_set_when_a_data_limited_time_brings_losses():
     assert s.receive_limit(0, Report(echo=-1, counter=0, x_recv=1000.0, p=0.1), worse=True) == 2500.0
     assert s.received == [(0, 2500.0)]
     assert s.receive_limit(0, Report(echo=-1, counter=0, x_recv=4000.0, p=0.1), worse=True) == 0.85 * 4000
+
+
+def test_the_engine_s_round_trip_moves_by_a_tenth():
+    """MD's floor of eight packets a round trip shows the estimate: the first report took longer, by the jitter."""
+    flow = Flow(np.array([0]), 20, Tfrc(small=True, floor_packets=8), Path(50, jitter_ms=40))
+    now, x = simulate([flow], seed=2, log=True).flows[0].rates[0, :2]
+    assert now > 105e6
+    assert x == pytest.approx(8 * 20 / (0.9 * 0.1 + 0.1 * now / 1e9))
