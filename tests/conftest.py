@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -14,6 +16,14 @@ from hypothesis import settings
 
 settings.register_profile("voicewire", deadline=None)  # how long an example takes says nothing about the code
 settings.load_profile("voicewire")
+
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    # Each worker has a place of its own for temporary files, or one would see what the other holds. Open to all, as
+    # the machine's own is: some tests end in processes of another user.
+    place = Path(tempfile.mkdtemp(prefix=f"vw-{worker}-"))
+    place.chmod(0o1777)
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    tempfile.tempdir = os.environ["TMPDIR"] = str(place)
 
 STRICT = os.environ.get("VOICEWIRE_STRICT") == "1"
 """Set by .ci/run, where everything is installed: a test that is skipped there has failed."""

@@ -100,7 +100,7 @@ def test_more_looks_decide_more_edges():
         (lambda: autocorrelation([1.0]), "2 or more samples"),
         (lambda: autocorrelation([2.0, 2.0]), "constant"),
         (lambda: effective_size([1, 2, np.nan, 3]), "not finite"),
-        (lambda: effective_size("abcd"), "must be numbers"),
+        (lambda: effective_size("abcd"), "array of numbers"),
         (lambda: judging.mean_interval([1, 2, 3], size=1), "effective size"),
         (lambda: judging.mean_interval([1, 2, 3], confidence=95), "between 0 and 1"),
         (lambda: judging.exact_p([1, 2, 3, 4], [1, 2, 4]), "3 to 9 pairs"),

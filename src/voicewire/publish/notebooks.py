@@ -271,10 +271,11 @@ def run(
             print(f"  {count} failed     {name}", flush=True)
             continue
         word = "changed" if result.changed else "unchanged"
-        print(f"  {count} {word:<10} {name}  {result.seconds:.1f} s, {result.peak_bytes / 1e6:.0f} MB", flush=True)
         _remember(base, result)
         done(result)
         finished.append(result)
+        # told last: what was told is kept, even if the next moment brings an interruption
+        print(f"  {count} {word:<10} {name}  {result.seconds:.1f} s, {result.peak_bytes / 1e6:.0f} MB", flush=True)
     if failed:
         raise NotebookError("\n".join(failed))
     return finished
