@@ -16,8 +16,6 @@ from voicewire import claims, paths
 ROOT = paths.root()
 
 
-@pytest.mark.parametrize("part", [p for p in paths.PARTS if p.ledger], ids=lambda part: part.name)
-
 def tree(path: Path) -> ast.Module:
     """Return a file's syntax tree.
 
@@ -31,6 +29,7 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(text)
 
 
+@pytest.mark.parametrize("part", [p for p in paths.PARTS if p.ledger], ids=lambda part: part.name)
 def test_a_study_has_its_name_in_every_room(part):
     study = part.name
     wanted = [
