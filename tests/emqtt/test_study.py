@@ -75,7 +75,7 @@ def test_the_papers_list_of_ids_is_ambiguous() -> None:
 def test_wrong_readings() -> None:
     with pytest.raises(ValueError, match="choose one of"):
         counting.messages("mqtt-9", 1)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(ValueError, match="whole number from 1"):
         counting.received("all", 0)
 
 
