@@ -148,8 +148,10 @@ def test_the_pages_are_made_from_what_was_executed_here(checkout, calls):
     gone = new.with_name("09_gone.ipynb")
     gone.write_text("renamed since")
     staged = checkout / "_build/source/notebooks/nfc/01_a.ipynb"
+    (checkout / "notebooks/nfc/assignment.ipynb").write_text("with its solutions")
     make.stage(as_committed=False)
     assert staged.read_text() == "executed"
+    assert not staged.with_name("assignment.ipynb").exists()
     assert not staged.with_name(gone.name).exists()
     assert (checkout / "notebooks/nfc/01_a.ipynb").read_text() == "e"
     make.stage(as_committed=True)

@@ -130,7 +130,9 @@ def stage(as_committed: bool) -> None:
     """
     found = {p.relative_to(ROOT): p for folder in STAGED for p in (ROOT / folder).rglob("*") if p.is_file()}
     found |= {Path(name): ROOT / name for name in STAGED_FILES if (ROOT / name).is_file()}
-    found = {name: p for name, p in found.items() if not {".ipynb_checkpoints", "__pycache__"} & set(name.parts)}
+    # an instructor's source is no page, and a second copy of it would be one more place to read solutions from
+    left_out = {".ipynb_checkpoints", "__pycache__", "assignment.ipynb"}
+    found = {name: p for name, p in found.items() if not left_out & set(name.parts)}
     if not as_committed:
         executed = ROOT / "_build" / "executed"
         found |= {name: executed / name for name in found if (executed / name).is_file()}

@@ -111,7 +111,7 @@ def grade(
         raise GradingError(f"there is no notebook in {submitted}")
     keys = read_keys(base)
     handed_in = submitted if submitted.is_dir() else submitted.parent
-    sandbox = confinement.choose(confine, base, [base / "notebooks", handed_in])
+    sandbox = confinement.choose(confine, base, [base / "notebooks", base / "_build", handed_in])
     work = [_prepare(file, submitted, keys, sandbox) for file in files]
     for study in dict.fromkeys(report.study for report, _ in work):
         if study is not None:

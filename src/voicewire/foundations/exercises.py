@@ -82,8 +82,7 @@ def check_choice_rival(answer: object) -> Feedback:
     hints = {
         "a": "one success among five coin flips: how often does that happen by chance?",
         "b": "nothing is compared here: what if both timers are below ten?",
-        "d": "seldom by chance if the delays are independent, but what of a difference that is a trifle, and of seeds "
-        "that the delays share?",
+        "d": "six of the 32 patterns of five coin flips do that; and what of a difference that is a trifle?",
     }
     right = "it asks at every delay, of the pairs, and for more than a sign."
     return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
