@@ -96,16 +96,15 @@ def check_delivery(answer: object) -> Feedback:
 
 
 def check_stall(answer: object) -> Feedback:
-    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 10 ms a round trip."""
+    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip."""
     hints = {
-        10.0: "the second write may not leave before the first is acknowledged.",
-        20.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
+        24.0: "the second write may not leave before the first is acknowledged.",
+        48.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
         40.0: "the delay is not all: each of the two segments still crosses the path and is answered.",
-        50.0: "when the acknowledgement has come, the second write still has to go there and the answer back.",
+        64.0: "when the acknowledgement has come, the second write still has to go there and the answer back.",
     }
-    return number(
-        answer, 60, 1e-6, unit="ms", hints=hints, right="5 + 40 + 5 to learn that it came, 10 for the answer."
-    )
+    right = "12 + 40 + 12 to learn that it came, 24 for the answer."
+    return number(answer, 88, 1e-6, unit="ms", hints=hints, right=right)
 
 
 def check_merge(answer: object) -> Feedback:
