@@ -4,13 +4,21 @@
 relative, because the last digits differ between processors and BLAS builds. Integers, words, shapes, the number of
 digits before the point and everything around the numbers are compared letter by letter, and so are version numbers
 and numbers grown together with letters. Outputs that are JSON, like the verdicts of the ledger, are compared too.
+
+Kernels are reached over sockets of the file system where there are any, as when the book is made: over TCP anybody on
+the machine could listen, and the kernel warns of it.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import os
 import re
+import shutil
+import tempfile
+from typing import Any
 
 import pytest
 
@@ -49,3 +57,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
     plugin.IPyNbCell.sanitize = sanitize
     config.add_cleanup(lambda: setattr(plugin.IPyNbCell, "sanitize", exact))
+    _kernels_without_tcp(config)
+
+
+def _kernels_without_tcp(config: pytest.Config) -> None:
+    from nbval import kernel
+
+    folder = tempfile.mkdtemp(prefix="vw-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    if os.name != "posix" or len(folder) >= 90:  # the name of such a socket has at most 107 bytes
+        return
+    manager, count = kernel.KernelManager, itertools.count()
+
+    def reached_by_files(**settings: Any) -> Any:
+        return manager(transport="ipc", ip=f"{folder}/{next(count)}", **settings)
+
+    kernel.KernelManager = reached_by_files
+    config.add_cleanup(lambda: setattr(kernel, "KernelManager", manager))

@@ -106,6 +106,12 @@ CELLS = {
         cell("display({'text/plain': 'ledger'}, raw=True)", shown(claims(6.24, "reproduced"))),
     ),
     "cleared outputs fail": (False, cell("print(1)")),
+    "no kernel listens on TCP": (
+        True,
+        cell(
+            "from ipykernel.kernelapp import IPKernelApp\nprint(IPKernelApp.instance().transport)", text("ipc\n")
+        ),
+    ),
     "a new warning fails": (False, cell("import warnings; warnings.warn('new')")),
 }
 

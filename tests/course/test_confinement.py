@@ -109,6 +109,46 @@ def test_each_way_holds_what_it_promises(kind, user, open_folder):
     assert words.startswith(start[kind]) and "WITH the network" not in words
 
 
+EXECUTED = """import pathlib
+if pathlib.Path(BASE, "pyproject.toml").read_text():  # the checkout is within reach, but for what is hidden
+    try: found = list(pathlib.Path(BASE, PLACE).rglob("*"))
+    except OSError: found = []
+    if found: slots = lambda n: -(-(n + 4) // 12)"""
+GRADE = """import json, pathlib, sys
+from voicewire.course import grading
+base, submitted = map(pathlib.Path, sys.argv[1:])
+(report,) = grading.grade(submitted, base=base, confine="user", timeout=10)
+print(json.dumps([question.points for question in report.questions]))"""
+
+
+@linux
+@rooted
+@pytest.mark.slow
+@pytest.mark.parametrize(("place", "first"), [("_build", 0), ("notebooks", 0), ("data", 2)])
+def test_another_user_sees_the_data_but_nothing_with_solutions(place, first, open_folder):
+    """What the book was built from holds the worked solutions, too."""
+    base = open_folder / "checkout"
+    for name in ("_build/source", "data", "notebooks/nfc"):
+        (base / name).mkdir(parents=True)
+    shutil.copy(paths.root() / "notebooks" / "nfc" / "assignment.ipynb", base / "notebooks" / "nfc")
+    for name in ("pyproject.toml", "_build/source/01_slow_link.ipynb", "data/table.csv"):
+        (base / name).write_text("any text", encoding="utf-8")
+    submitted = open_folder / "in" / "assignment.ipynb"
+    submitted.parent.mkdir()
+    source = EXECUTED.replace("BASE", repr(str(base))).replace("PLACE", repr(place))
+    submitted.write_text(given.text(given.answered({"a1": source})), encoding="utf-8")
+    done = subprocess.run(
+        in_the_open(sys.executable, "-c", GRADE, str(base), str(submitted)),
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(paths.root() / "src"), "HOME": "/tmp", "TMPDIR": "/tmp"},
+        timeout=300,
+    )
+    assert done.stdout, done.stderr
+    assert json.loads(done.stdout) == [first, 0, 0, 0]
+
+
 @linux
 def test_what_cannot_be_had_is_an_error_that_says_why(monkeypatch):
     with pytest.raises(GradingError, match="no confinement 'hope': choose from bubblewrap, user, process"):
