@@ -153,10 +153,7 @@ def test_files_are_of_a_size_that_can_be_read_at_once():
 
 
 LONG_TODAY = {
-    "echo._kernel:run",
     "nfc.engine:session",
-    "pharyngeal.derived:text_acoustics",
-    "pharyngeal.derived:text_articulation",
     "testbed._engine:run",
     "transport.cli:register",
 }

@@ -133,17 +133,91 @@ def _complete(R: Any, r: Any, row: int, count: int, c: int, length: int, tiny: A
         R[c * row + i] = R[c * row + i] if abs(R[c * row + i]) > tiny else 0
 
 
-@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy")
-def run(x: Any, d: Any, e: Any, state: Any, settings: Any) -> None:
-    """Adapt over the samples x, d; e receives the a priori errors."""
-    R, r, h, ring, window, diagonal, recent, tops, clock = state
-    L, row, reuse, updates, bits, forgetting, H, tiny, steps = settings
-    real = r.dtype.type
-    one = real(1)
-    count = (L + LANES - 1) // LANES
-    words = (L + v.WORD - 1) // v.WORD
-    size = count * BLOCK
+@njit(cache=True, inline="always")
+def _enter(window: Any, ring: Any, c: int, length: int, re: Any, im: Any) -> None:
+    """A sample enters the ring at position c, and the window twice, so that any L delays lie there in a row."""
     half = window.size // 2
+    window[c] = window[c + length] = re
+    window[half + c] = window[half + c + length] = im
+    at = c // LANES * 2 * LANES + c % LANES
+    ring[at] = re
+    ring[at + LANES] = im
+
+
+@njit(cache=True, inline="always")
+def _age(state: State, settings: Settings, c: int, re: Any, im: Any) -> None:
+    """The row of R for the newest sample, at c, from the row before it; the rings are closed for the shift by now."""
+    count = (settings.length + LANES - 1) // LANES
+    new = c * settings.row
+    old = 0 if c == settings.length - 1 else new + settings.row
+    shift = c % LANES * count * BLOCK
+    v.next_row(state.R, count, new, old, settings.forgetting, state.ring, re, im, state.recent, shift)
+    state.diagonal[c] = state.R[new + _place(c)]
+
+
+@njit(cache=True, inline="always")
+def _component(r: Any, at: int, top: Any) -> tuple[int, Any]:
+    """The first of the four planes of r whose entry at this place is as large as top, and that entry."""
+    a0, a1, a2, a3 = r[at], r[at + LANES], r[at + 2 * LANES], r[at + 3 * LANES]
+    p = 0 if abs(a0) == top else (1 if abs(a1) == top else (2 if abs(a2) == top else 3))
+    return p, a0 if p == 0 else (a1 if p == 1 else (a2 if p == 2 else a3))
+
+
+@njit(cache=True, inline="always")
+def _subtract(state: State, settings: Settings, c: int, q: int, p: int, s: Any) -> Any:
+    """Take s times column q of R from the residual, by way of component p; the largest magnitude that is left."""
+    length = settings.length
+    count = (length + LANES - 1) // LANES
+    here, low = c // LANES, c % LANES
+    chunk, lane = q // LANES, q % LANES
+    column = q * settings.row
+    high = lane if chunk == here and lane >= low else min(LANES, length - here * LANES)
+    entry = chunk * BLOCK + (lane % 4 * 2 + lane // 4) * 4
+    v.fetch(state.R, column + here * BLOCK, state.recent, count * BLOCK, entry, low, high)
+    planes = (p * LANES, (p ^ 1) * LANES, (p ^ 2) * LANES, (p ^ 3) * LANES)
+    sources = (column + planes[0], column + planes[1], column + planes[2], column + planes[3])
+    s0 = -s if p & 1 else s
+    return v.subtract_column(state.r, count, state.tops, state.R, sources, (s0, s, s, -s0))
+
+
+@njit(cache=True, inline="always")
+def _descend(state: State, settings: Settings, c: int, top: Any, er: Any, ei: Any) -> tuple[Any, Any]:
+    """Up to `updates` steps of dichotomous coordinate descent, each on the largest component; the error after them."""
+    r, h, ring = state.r, state.h, state.ring
+    real = r.dtype.type
+    words = (settings.length + v.WORD - 1) // v.WORD
+    m = 1
+    for _ in range(settings.updates):
+        if top == 0:
+            break
+        q = _newest(state.tops, words, top, c, settings.length)
+        m = max(m, v.halvings(settings.amplitude * state.diagonal[q], top))
+        if m > settings.bits:
+            break
+        p, value = _component(r, _place(q), top)
+        s = settings.steps[m] if value > 0 else -settings.steps[m]
+        s1, s2 = s * real(_FIRST[p]), s * real(_SECOND[p])
+        odd = p & 1
+        sample = q // LANES * 2 * LANES + q % LANES
+        er -= s1 * ring[sample + odd * LANES]
+        ei -= s2 * ring[sample + (1 - odd) * LANES]
+        k = q - c if q >= c else q - c + settings.length
+        tap = _place(k) + odd * LANES
+        h[tap] += s1
+        h[tap + 2 * LANES] += s2
+        top = _subtract(state, settings, c, q, p, s)
+    return er, ei
+
+
+# Nothing is allocated in here, so numba need not count references (`_nrt`): the arrays' passing from piece to piece,
+# counted, would cost a fifth of the time.
+@njit(cache=True, nogil=True, boundscheck=False, error_model="numpy", _nrt=False)
+def run(x: Any, d: Any, e: Any, state: State, settings: Settings) -> None:
+    """Adapt over the samples x, d; e receives the a priori errors."""
+    R, r, h, ring, window, _diagonal, _recent, tops, clock = state
+    L, row = settings.length, settings.row
+    one = r.dtype.type(1)
+    count = (L + LANES - 1) // LANES
     beyond = _place(L)
     c = clock[0]
     quiet = clock[1]
@@ -152,69 +226,28 @@ def run(x: Any, d: Any, e: Any, state: Any, settings: Any) -> None:
         quiet = quiet + 1 if xr == 0 and xi == 0 else 0
         if quiet >= L:  # nothing in the window: ageing R would end in 0/0, so the filter waits
             quiet = L
-            for part in range(2):
-                window[part * half + c] = 0
-                window[part * half + c + L] = 0
-            ring[c // LANES * 2 * LANES + c % LANES] = 0
-            ring[c // LANES * 2 * LANES + c % LANES + LANES] = 0
+            _enter(window, ring, c, L, 0, 0)
             e[i] = d[i]
             continue
         if c % LANES == 0:
-            _complete(R, r, row, count, c, L, tiny)
+            _complete(R, r, row, count, c, L, settings.tiny)
         old = c * row
         c = c - 1 if c > 0 else L - 1
-        new = c * row
-        here = c // LANES
-        window[c] = window[c + L] = xr
-        window[half + c] = window[half + c + L] = xi
-        ring[here * 2 * LANES + c % LANES] = xr
-        ring[here * 2 * LANES + c % LANES + LANES] = xi
+        _enter(window, ring, c, L, xr, xi)
         for plane in range(0, BLOCK, LANES):  # close the rings for the shift
             R[old + beyond + plane] = R[old + plane]
             r[beyond + plane] = r[plane]
-        v.next_row(R, count, new, old, forgetting, ring, xr, xi, recent, c % LANES * size)
-        diagonal[c] = R[new + _place(c)]
-        left, right = v.output(h, count, window, c, half)
+        _age(state, settings, c, xr, xi)
+        left, right = v.output(h, count, window, c, window.size // 2)
         er, ei = d[i].real - left, d[i].imag - right
         e[i] = complex(er, ei)
-        top = v.add_first(r, count, tops, forgetting, ring, er, ei)
+        top = v.add_first(r, count, tops, settings.forgetting, ring, er, ei)
         for plane in range(0, BLOCK, LANES):
             R[old + beyond + plane] = 0
             r[beyond + plane] = 0
-        for phi in range(reuse):
+        for phi in range(settings.reuse):
             if phi > 0:
                 top = v.add_again(r, count, tops, one, ring, er, ei)
-            m = 1
-            for _ in range(updates):
-                if top == 0:
-                    break
-                q = _newest(tops, words, top, c, L)
-                m = max(m, v.halvings(H * diagonal[q], top))
-                if m > bits:
-                    break
-                chunk, lane = q // LANES, q % LANES
-                at = chunk * BLOCK + lane
-                a0, a1, a2, a3 = r[at], r[at + LANES], r[at + 2 * LANES], r[at + 3 * LANES]
-                p = 0 if abs(a0) == top else (1 if abs(a1) == top else (2 if abs(a2) == top else 3))
-                value = a0 if p == 0 else (a1 if p == 1 else (a2 if p == 2 else a3))
-                s = steps[m] if value > 0 else -steps[m]
-                s1, s2 = s * real(_FIRST[p]), s * real(_SECOND[p])
-                odd = p & 1
-                sample = chunk * 2 * LANES + lane
-                er -= s1 * ring[sample + odd * LANES]
-                ei -= s2 * ring[sample + (1 - odd) * LANES]
-                k = q - c if q >= c else q - c + L
-                tap = _place(k) + odd * LANES
-                h[tap] += s1
-                h[tap + 2 * LANES] += s2
-                column = q * row
-                low = c % LANES
-                high = lane if chunk == here and lane >= low else min(LANES, L - here * LANES)
-                entry = chunk * BLOCK + (lane % 4 * 2 + lane // 4) * 4
-                v.fetch(R, column + here * BLOCK, recent, size, entry, low, high)
-                planes = (p * LANES, (p ^ 1) * LANES, (p ^ 2) * LANES, (p ^ 3) * LANES)
-                sources = (column + planes[0], column + planes[1], column + planes[2], column + planes[3])
-                s0 = -s if odd else s
-                top = v.subtract_column(r, count, tops, R, sources, (s0, s, s, -s0))
+            er, ei = _descend(state, settings, c, top, er, ei)
     clock[0] = c
     clock[1] = quiet

@@ -27,6 +27,8 @@ __all__ = [
 Derived = dict[str, tuple[Any, str]]
 
 _PLAIN_TT: Final = ("tt-ttuttina", "tt-ttwajen")  # the two tokens beside /tˁ/ without /ʕ/
+_SECONDARY: Final = ("a1-mattaruf", "a1-batta", "a3-batta")  # the vowels with a second constriction, in Table I
+_CONTEXTS: Final = {"tt": "tt-mean", "ayntah": "a-ayntah", "ayn": "ayn-mean"}  # the rows of Table II by context
 
 
 def _t1(row: str, quantity: str) -> float:
@@ -174,44 +176,17 @@ def table_2() -> Derived:
     return out
 
 
-def text_articulation() -> Derived:
-    """Recompute what the text derives from Table I.
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
-    Examples
-    --------
-    >>> len(text_articulation()) > 0
-    True
-    """
-    rest, ayn = _t1("rest", "larynx"), paper.AYN_EARLIER
+def _rises_of_tt() -> Derived:
+    """Recompute what is said of /tˁ/ alone and beside /ʕ/."""
     three = forensics.difference_readings(
         "0.8",
         {
-            "larynx at rest": rest,
+            "larynx at rest": _t1("rest", "larynx"),
             "its mean of two tokens": _t1("tt-mean", "larynx"),
             "its mean of all three tokens": float(np.mean(list(tokens(1, "larynx", "tt").values()))),
         },
     )
-    hyoid = {
-        "rise in /ʕtˁ/": _rise("ayn", "hyoid"),
-        "mean rise of /ʕ/": float(ayn["hyoid_rise"]),
-        "larynx rise in /ʕtˁ/": _rise("ayn", "larynx"),
-        "mean larynx rise of /ʕ/": float(ayn["larynx_rise"]),
-        "rise in /tˁ/": _rise("tt-mean", "hyoid"),
-    }
-    far = [_t1(row, "location") for row in ("a1-mattaruf", "a1-batta", "a3-batta")]
-    wide = [_t1(row, "opening") for row in ("a1-mattaruf", "a1-batta", "a3-batta")]
-    places = {"13.76": 13.76, "14.63": _t1("ayn", "location"), "12.96": min(far), "13.3": max(far), "13.13": far[2]}
-    lost = forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
-    out: Derived = {
+    return {
         "text.larynx-rise-tt": (_rise("tt-mean", "larynx"), three.describe()),
         "text.hyoid-rise-tt": (_rise("tt-mean", "hyoid"), ""),
         "text.larynx-rise-tt-ayntah": (_rise("tt-ayntah", "larynx"), ""),
@@ -222,6 +197,20 @@ def text_articulation() -> Derived:
         "text.constriction-tt-ayntah": (
             {"location": _t1("tt-ayntah", "location"), "opening": _t1("tt-ayntah", "opening")}, "",
         ),
+    }  # fmt: skip
+
+
+def _rises_of_ayn() -> Derived:
+    """Recompute what is said of /ʕ/ beside /tˁ/, against its mean in the earlier study."""
+    ayn = paper.AYN_EARLIER
+    hyoid = {
+        "rise in /ʕtˁ/": _rise("ayn", "hyoid"),
+        "mean rise of /ʕ/": float(ayn["hyoid_rise"]),
+        "larynx rise in /ʕtˁ/": _rise("ayn", "larynx"),
+        "mean larynx rise of /ʕ/": float(ayn["larynx_rise"]),
+        "rise in /tˁ/": _rise("tt-mean", "hyoid"),
+    }
+    return {
         "text.larynx-rise-ayn": (_rise("ayn", "larynx"), ""),
         "text.hyoid-rise-ayn": (_rise("ayn", "hyoid"), ""),
         "text.larynx-ayn-more-mean": (_rise("ayn", "larynx") - float(ayn["larynx_rise"]), ""),
@@ -233,6 +222,15 @@ def text_articulation() -> Derived:
             _t1("tt-mean", "larynx") - _t1("tt-ayntah", "larynx"),
             "The text's own two rises, 1.52 and 0.8 cm, would give 0.72 cm: the means are over two and three tokens.",
         ),
+    }
+
+
+def _constrictions() -> Derived:
+    """Recompute where the two constrictions lie and how wide they are (cm)."""
+    far = [_t1(row, "location") for row in _SECONDARY]
+    wide = [_t1(row, "opening") for row in _SECONDARY]
+    places = {"13.76": 13.76, "14.63": _t1("ayn", "location"), "12.96": min(far), "13.3": max(far), "13.13": far[2]}
+    return {
         "text.primary-constriction": (
             {
                 "location from": _t1("tt-ayntah", "location"), "location to": _t1("tt-mean", "location"),
@@ -254,6 +252,14 @@ def text_articulation() -> Derived:
         "text.constriction-order": (
             {"primary": list(tokens(1, "opening", "tt").values()), "secondary": wide}, "",
         ),
+    }  # fmt: skip
+
+
+def _rises_of_vowels() -> Derived:
+    """Recompute the rises during the vowels (cm)."""
+    lost = forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
+    rest = _t1("rest", "larynx")
+    return {
         "text.larynx-rise-plain": (_rise("plain-mean", "larynx"), ""),
         "text.hyoid-rise-plain": (_rise("plain-mean", "hyoid"), ""),
         "text.larynx-rise-a": (_rise("a-mean", "larynx"), ""),
@@ -273,6 +279,13 @@ def text_articulation() -> Derived:
             },
             "",
         ),
+    }  # fmt: skip
+
+
+def _concluded_rises() -> Derived:
+    """Recompute the two rises that the conclusion names, 0.8 and 1.5 cm."""
+    ayn = paper.AYN_EARLIER
+    return {
         "conclusion.rise-08": (
             {
                 "larynx ayn": float(ayn["larynx_rise"]), "hyoid ayn": float(ayn["hyoid_rise"]),
@@ -288,6 +301,11 @@ def text_articulation() -> Derived:
             "The hyoid bone rises by 1.17 cm only during /tˁ/.",
         ),
     }  # fmt: skip
+
+
+def _larynx_percents() -> Derived:
+    """Recompute by how many percent the larynx rises more during /ʕtˁ/."""
+    out: Derived = {}
     high, low_ayn, low_tt = (float(paper.LARYNX_RISE[name]) for name in ("ayntah", "ayn", "tt"))
     for name, other, number in (("ayn", low_ayn, "45"), ("tt", low_tt, "40")):
         named = {"0.987": high, paper.LARYNX_RISE[name]: other}
@@ -299,8 +317,8 @@ def text_articulation() -> Derived:
     return out
 
 
-def text_acoustics() -> Derived:
-    """Recompute what the text derives from Table II.
+def text_articulation() -> Derived:
+    """Recompute what the text derives from Table I.
 
     Returns
     -------
@@ -313,39 +331,54 @@ def text_acoustics() -> Derived:
 
     Examples
     --------
-    >>> len(text_acoustics()) > 0
-    True
+    >>> round(text_articulation()["text.larynx-rise-tt"][0], 2)
+    0.44
     """
-    plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
-    out: Derived = {
-        "text.plain-baseline": (
-            {formant: _t2("plain-mean", formant) for formant in paper.FORMANTS},
-            "Two plain baselines: the text's differences use its own, the percentages use Table II's.",
-        )
-    }
-    rows = {"tt": "tt-mean", "ayntah": "a-ayntah", "ayn": "ayn-mean"}
-    for group, row in rows.items():
+    pieces = (_rises_of_tt, _rises_of_ayn, _constrictions, _rises_of_vowels, _concluded_rises, _larynx_percents)
+    return {claim: found for piece in pieces for claim, found in piece().items()}
+
+
+def _formant_shifts() -> Derived:
+    """Recompute by how many hertz each formant is said to move in each context."""
+    out: Derived = {}
+    for group, row in _CONTEXTS.items():
         for formant, printed in paper.TEXT_SHIFT[group].items():
+            plain = float(paper.TEXT_PLAIN[formant])
             values = {
-                "the context": _t2(row, formant), "plain (text)": plain[formant],
+                "the context": _t2(row, formant), "plain (text)": plain,
                 "plain (Table II)": _t2("plain-mean", formant), "the mean of /tˁ/": _t2("tt-mean", formant),
             }  # fmt: skip
             words = forensics.difference_readings(printed, values).describe()
             if (group, formant) == ("ayn", "F4"):
                 words = f"The cell holds F3, so no difference can give it. {words}"
-            out[f"text.{formant.lower()}-shift-{group}"] = (_t2(row, formant) - plain[formant], words)
-    gap = {f: _t2("tt-mean", f) - _t2("plain-mean", f) for f in ("F3", "F4")}
-    over = {"tt": "tt-mean", "ayn": "ayn-mean"}
-    f1 = _t2("a-ayntah", "F1")
+            out[f"text.{formant.lower()}-shift-{group}"] = (_t2(row, formant) - plain, words)
+    return out
+
+
+def _f1_over(group: str) -> float:
+    """Return by how many percent F1 of /ʕtˁ/ lies above that of another context."""
+    return 100 * (_t2("a-ayntah", "F1") / _t2(_CONTEXTS[group], "F1") - 1)
+
+
+def _f1_percents() -> Derived:
+    """Recompute by how many percent F1 of /ʕtˁ/ is said to lie above those of /tˁ/ and /ʕ/."""
+    out: Derived = {}
     points = {"23.64": ("tt", "39.49"), "14.64": ("ayn", "48.55")}
     for printed, (group, percent) in points.items():
         search = forensics.difference_readings(printed, {"63.13": 63.13, percent: float(percent)})
         out[f"text.f1-percent-over-{group}"] = (
-            100 * (f1 / _t2(over[group], "F1") - 1),
+            _f1_over(group),
             f"{search.describe()} That would be points, not percent.",
         )
+    return out
+
+
+def _formant_relations() -> Derived:
+    """Recompute what the text says of one formant against another."""
+    plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
-    out |= {
+    gap = {f: _t2("tt-mean", f) - _t2("plain-mean", f) for f in ("F3", "F4")}
+    return {
         "text.f3-shift-ayntah": (_t2("a-ayntah", "F3") - plain["F3"], ""),
         "text.f3-f4-increase": (gap, "With Table II's plain row both decrease: the sign hangs on the baseline."),
         "text.f2-relief": (shift["ayntah"]["F2"] - shift["tt"]["F2"], ""),
@@ -363,26 +396,44 @@ def text_acoustics() -> Derived:
             {"text": 100 * shift["tt"]["F4"] / plain["F4"], "table": _percent("tt-mean", "F4")},
             "By the text's baseline F4 rises by 0.6 %, by Table II's it falls by 2.5 %.",
         ),
-        "table-2.order-f1": (
-            {
-                "plain": _t2("plain-mean", "F1"), "ayn": _t2("ayn-mean", "F1"), "tt": _t2("tt-mean", "F1"),
-                "ayntah": f1,
-            },
-            "",
-        ),
-        "table-2.order-f2": (
-            {
-                "tt": _t2("tt-mean", "F2"), "ayntah": _t2("a-ayntah", "F2"), "plain": _t2("plain-mean", "F2"),
-                "ayn": _t2("ayn-mean", "F2"),
-            },
-            "",
-        ),
+    }
+
+
+def text_acoustics() -> Derived:
+    """Recompute what the text derives from Table II.
+
+    Returns
+    -------
+    dict of str to (value, str)
+        Claim to what was computed and what the forensics say.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(text_acoustics()["text.f2-halved"][0], 2)
+    0.49
+    """
+    baseline: Derived = {
+        "text.plain-baseline": (
+            {formant: _t2("plain-mean", formant) for formant in paper.FORMANTS},
+            "Two plain baselines: the text's differences use its own, the percentages use Table II's.",
+        )
+    }
+    rows = {"plain": "plain-mean"} | _CONTEXTS
+    orders: Derived = {
+        f"table-2.order-{formant.lower()}": ({name: _t2(rows[name], formant) for name in names}, "")
+        for formant, names in (("F1", ("plain", "ayn", "tt", "ayntah")), ("F2", ("tt", "ayntah", "plain", "ayn")))
+    }
+    concluded: Derived = {
         "conclusion.f1-14-23": (
-            {group: 100 * (f1 / _t2(row, "F1") - 1) for group, row in over.items()},
+            {group: _f1_over(group) for group in ("tt", "ayn")},
             "Both are differences of percentages of the plain vowel, in points.",
-        ),
-    }  # fmt: skip
-    return out
+        )
+    }
+    return baseline | _formant_shifts() | _f1_percents() | _formant_relations() | orders | concluded
 
 
 def larynx_f1() -> tuple[list[str], list[float], list[float]]:
