@@ -39,6 +39,7 @@ def test_errors_are_one_line(port: int, tmp_path: Path, capfd: pytest.CaptureFix
         (["sub", "--port", str(port), "-t", "a", "-n", "1", "--timeout", "0.1"], "did not come"),
         (["sub", "--port", str(port), "-t", "a", "--keep-session"], "needs --id"),
         (["broker", "--config", str(tmp_path / "missing")], "cannot read"),
+        (["broker", "--port", "0", "--user-share", "2"], "user_share = 2.0 is not a number"),
         (["broker", "--port", str(port)], "ddress already in use"),
     ):
         assert main(command) == 1
@@ -61,6 +62,7 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str], port: int) 
     with pytest.raises(SystemExit):
         main(["broker", "--help"])
     text = capsys.readouterr().out
-    for option in ("--port", "--host", "--config", "--deny-subscribe", "--password-file", "--tls-cert", "--persist"):
+    for option in ("--port", "--host", "--config", "--deny-subscribe", "--password-file", "--user-share",
+                   "--tls-cert", "--persist"):  # fmt: skip
         assert option in text
     connect(port).close()

@@ -14,5 +14,6 @@ def test_mutated_streams() -> None:
     assert result.errors == []
     assert result.witness_lost == 0 and result.denied == 0
     assert result.connections_left == result.tasks_left == result.jobs_left == result.clean_sessions_left == 0
+    assert result.bytes_left == result.miscounted == 0
     assert result.clean
     assert result.lines > 500  # the mutations reach most of the broker, not only its front door

@@ -62,6 +62,10 @@ max_packet = 300000
 max_inflight = 50
 max_queued = 5000
 max_holds = 50
+max_sessions = 8
+max_partial_bytes = 1300000
+packet_timeout = 1.0
+min_rate = 1e6
 connect_timeout = 0.5
 hold_timeout = 0.5
 stall = 0.2
@@ -224,10 +228,21 @@ class ThreadHouse:
         wait_for_sockets(lines, seconds)
 
     def problems(self) -> list[str]:
-        async def dead() -> list[str]:
-            return [f"{t!r} has ended" for t in self.thread.broker._tasks if t.done()]
+        async def inside() -> list[str]:
+            broker = self.thread.broker
+            shares, limits = broker.router.shares, broker.config.limits
+            kept = [s.owner for s in broker.sessions.values() if not s.clean]
+            half = sum(len(c.rest) for c in broker.connections if c.rest is not None)
+            waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
+            found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
+            found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]
+            if half > limits.max_partial_bytes or half != shares.partial.bytes:
+                found.append(f"{half} bytes of half packets; counted are {shares.partial.bytes}")
+            if waiting != shares.waiting.total() or len(kept) != shares.kept.total():
+                found.append(f"{waiting} bytes wait, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
+            return found
 
-        return self.errors.lines + asyncio.run_coroutine_threadsafe(dead(), self.thread._loop).result(STARVED)
+        return self.errors.lines + asyncio.run_coroutine_threadsafe(inside(), self.thread._loop).result(STARVED)
 
     def left(self) -> dict[str, int]:
         async def count() -> dict[str, int]:
@@ -343,6 +358,7 @@ class Mallory:
         self.line, self.keep_alive, self.deaf = line, keep_alive, deaf
         self.decoder = Decoder()
         self.slow = b""
+        self.half = False
         self.waiting: list[bytes] = []
         self.gone = False
 
@@ -451,6 +467,21 @@ class Hostility(RuleBasedStateMachine):
         whole = hostile.packet(lambda x: data.draw(st.sampled_from(x)))
         who.line.send(whole[: int(len(whole) * share)])
 
+    @rule(who=mallories, kind=st.sampled_from(hostile.LARGE), share=st.sampled_from((1e-5, 0.5, 0.99)))
+    def half_a_large_packet(self, who: Mallory, kind: int, share: float) -> None:
+        """The rest of it never comes: the connection is closed in time, and others are not for what it holds."""
+        whole = hostile.large(kind, 290_000)
+        who.line.send(whole[: int(len(whole) * share)])
+        who.half = True
+
+    @rule(count=st.integers(1, 6), user=st.sampled_from((hostile.USERS[1], hostile.USERS[0])))
+    def many_kept_sessions(self, count: int, user: tuple[str | None, bytes | None]) -> None:
+        """Sessions under ids of their own, each left behind."""
+        for i in range(count):
+            mallory = Mallory(self.house.line(), False, True)
+            mallory.line.send(hostile.connect(f"left-{user[0]}-{i}", False, 0, None, *user) + b"\xe0\0")
+            self.hostile.append(mallory)
+
     @rule(who=mallories, answer=st.booleans())
     def acknowledge(self, who: Mallory, answer: bool) -> None:
         for each in who.waiting:
@@ -518,7 +549,7 @@ class Hostility(RuleBasedStateMachine):
 
     def end(self) -> None:
         """Time runs out for those who are silent or slow; all go; nothing of them is left."""
-        due = [x for x in self.hostile if not x.gone and (x.keep_alive or x.slow) and not x.deaf]
+        due = [x for x in self.hostile if not x.gone and (x.keep_alive or x.slow or x.half) and not x.deaf]
 
         def closed() -> bool:
             for each in due:
@@ -529,10 +560,13 @@ class Hostility(RuleBasedStateMachine):
 
         self.until(closed, [self.ann, self.bob], "the end of a silent or slow client")
         self.served()
+        late = Peer(self.house, "late", "dora", rules=self.rules)  # there is room for one more of an honest user
+        late.connect(False)
+        self.until(lambda: late.ready, [self.ann, self.bob, late], "a new session")
         for each in self.hostile:
             each.line.close()
         self.dora.connect(True)
-        honest = [self.ann, self.bob, self.dora]
+        honest = [self.ann, self.bob, self.dora, late]
         self.until(lambda: self.dora.got.issuperset(self.for_dora), honest, "what waited for dora")
         problems = self.house.problems()
         assert not problems, problems

@@ -62,7 +62,7 @@ class Broker:
         self._passwords = Passwords(c.password_file) if c.password_file else None
         self._server: asyncio.Server | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._started = 0.0
+        self._started = self._swept = 0.0
         self.port = c.port
 
     @property
@@ -103,7 +103,7 @@ class Broker:
             lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
         )
         self.port = self._server.sockets[0].getsockname()[1]
-        self._started = self.loop.time()
+        self._started = self._swept = self.loop.time()
         self._tasks = [self._regularly(self._sweep, SWEEP)]
         if c.sys_interval:
             self._tasks.append(self._regularly(self._publish_statistics, c.sys_interval))
@@ -182,10 +182,13 @@ class Broker:
         if old is not None and (packet.clean or old.username != packet.username):
             self._end(old)
             old = None
+        shares = self.router.shares
         session = old or Session(client_id, packet.clean)
         if old is None:
             self.sessions[client_id] = session
             session.username = packet.username
+            session.owner = shares.owner(packet.username)
+            shares.kept[session.owner] += not packet.clean
             if self.store is not None and not packet.clean:
                 session.durable = True
                 self.store.session(client_id, packet.username)
@@ -193,6 +196,7 @@ class Broker:
         if old is not None and old.subscriptions:
             self.router.forget_routes()
         session.connection = connection
+        shares.present[session.owner] += 1
         session.will = packet.will
         connection.session = session
         connection.seen = self.loop.time()
@@ -211,6 +215,7 @@ class Broker:
             return BAD_ID  # [MQTT-3.1.3-8]
         if len(packet.client_id.encode()) > limits.max_client_id:
             return BAD_ID
+        known = self.sessions.get(packet.client_id)
         if self._passwords is not None:
             if packet.username is None:
                 if not self.config.allow_anonymous:
@@ -218,14 +223,20 @@ class Broker:
             elif not self._passwords.check(packet.username, packet.password):
                 return BAD_PASSWORD
             # A name that has been proven owns its sessions: nobody else may take one over, or end it.
-            known = self.sessions.get(packet.client_id)
             if known is not None and known.username != packet.username:
                 return BAD_ID
-        if len(self.connections) > limits.max_connections:
-            return UNAVAILABLE
-        if not packet.clean and packet.client_id not in self.sessions and len(self.sessions) >= limits.max_sessions:
-            return UNAVAILABLE
-        return ACCEPTED
+        return ACCEPTED if self._has_room(packet, known) else UNAVAILABLE
+
+    def _has_room(self, packet: p.Connect, known: Session | None) -> bool:
+        """May this user have one more connection, and one more session that is kept?"""
+        limits, shares = self.config.limits, self.router.shares
+        owner = shares.owner(packet.username)
+        full = shares.present[owner] >= shares.max_present or shares.present.total() >= limits.max_connections
+        if full and (known is None or known.connection is None):  # else it takes over a connection that counts already
+            return False
+        if packet.clean or (known is not None and not known.clean):
+            return True
+        return shares.kept[owner] < shares.max_kept and shares.kept.total() < limits.max_sessions
 
     def gone(self, connection: Talker, will: bool) -> None:
         """Part session and connection; a session that is not to be kept ends here."""
@@ -233,6 +244,7 @@ class Broker:
         if session is None or session.connection is not connection:
             return
         session.connection = None
+        self.router.shares.present[session.owner] -= 1
         self.log.info("%s disconnected", connection.name)
         last, session.will = session.will, None
         if session.clean:
@@ -320,18 +332,27 @@ class Broker:
 
     # ------------------------------------------------------------------ time
     def _sweep(self) -> None:
-        """Close who has been silent for one and a half keep-alive times [MQTT-3.1.2-24]."""
-        if self.outbox.stuck:
-            return
+        """Close who has been silent for one and a half keep-alive times [MQTT-3.1.2-24], or trickles.
+
+        Time in which it is the broker that does not read counts for neither.
+        """
         now = self.loop.time()
+        passed, self._swept = now - self._swept, now
+        stuck = self.outbox.stuck
         for connection in list(self.connections):
-            if connection.keep_alive and not connection.closing:
-                if connection.pressure.blockers or (connection.busy and not connection.congested):
-                    connection.seen = now  # it is the broker that does not read
-                elif now - connection.seen > connection.keep_alive:
-                    connection.broke(
-                        MalformedError("keep-alive exceeded" if connection.session else "no CONNECT in time")
-                    )
+            if connection.closing:
+                continue
+            congested = connection.congested
+            if stuck or connection.pressure.blockers or (connection.busy and not congested):
+                connection.seen = now
+                connection.excuse(passed, reads=True)
+                continue
+            if congested:
+                connection.excuse(passed, reads=False)
+            if connection.keep_alive and now - connection.seen > connection.keep_alive:
+                connection.broke(MalformedError("keep-alive exceeded" if connection.session else "no CONNECT in time"))
+            elif connection.late(now):
+                connection.broke(MalformedError(f"a packet is not complete in time: {connection.held} bytes so far"))
 
     def _publish_statistics(self) -> None:
         router = self.router

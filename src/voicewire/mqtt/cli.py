@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import dataclasses
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -30,6 +31,11 @@ def register(subparsers: Any) -> None:
         "--deny-subscribe", action="append", default=[], metavar="TOPIC", help="refuse this topic filter (repeatable)"
     )
     broker.add_argument("--password-file", type=Path, metavar="FILE", help="name:hash lines as of mosquitto_passwd")
+    broker.add_argument(
+        "--user-share", type=float, metavar="PART",
+        help="part of all connections, kept sessions, waiting bytes and half packets that one user may have (default "
+        "0.25; with a password file)",
+    )  # fmt: skip
     broker.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate chain, with the key or --tls-key")
     broker.add_argument("--tls-key", type=Path, metavar="PEM", help="private key")
     broker.add_argument("--persist", type=Path, metavar="FILE", help="SQLite file in which sessions outlive the broker")
@@ -106,6 +112,8 @@ def _config(options: argparse.Namespace) -> Config:
         if value is not None:
             setattr(config, name, value)
     config.deny_subscribe += tuple(options.deny_subscribe)
+    if options.user_share is not None:
+        config.limits = dataclasses.replace(config.limits, user_share=options.user_share)
     if options.no_qos3:
         config.qos3 = False
     return config

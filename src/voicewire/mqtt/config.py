@@ -22,16 +22,28 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may cost, and what happens beyond it.
+    """What one client, one user and all together may cost, and what happens beyond it.
 
     Parameters
     ----------
     max_packet : int
         Largest Remaining Length in bytes; a larger packet closes the connection.
+    max_partial_bytes : int
+        Bytes received of packets that are not complete yet, of all connections; beyond it whoever holds most is closed.
+    packet_timeout, min_rate : float
+        A packet is complete `packet_timeout` seconds after its first byte, or its bytes come at `min_rate` bytes a
+        second from then on; else its connection is closed. Time in which the broker does not read does not count,
+        but of time in which the client does not read what waits for it, only ``out_hard / min_rate`` seconds.
     max_connections : int
         Further clients get CONNACK 3.
     max_sessions : int
-        Sessions kept for clients that are away; further ones get CONNACK 3.
+        Sessions kept for when their clients are away; further ones get CONNACK 3.
+    user_share : float
+        The part of `max_connections`, `max_sessions`, `max_waiting_bytes` and `max_partial_bytes` that one user may
+        have, where there is a password file. All clients without a user name are one user there; without a password
+        file nobody's name is proven, and all are one user, who may have everything. Clients whose CONNECT is not
+        complete yet are one user, too, of `max_partial_bytes`. Where the number of users times this share is at
+        most 1, no user can be refused anything because of others.
     max_client_id : int
         Bytes of a client id; a longer one gets CONNACK 2.
     max_inflight : int
@@ -77,8 +89,12 @@ class Limits:
     """
 
     max_packet: int = 16 * 2**20
+    max_partial_bytes: int = 256 * 2**20
+    packet_timeout: float = 30.0
+    min_rate: float = 4096.0
     max_connections: int = 10_000
     max_sessions: int = 100_000
+    user_share: float = 0.25
     max_client_id: int = 1024
     max_inflight: int = 1000
     max_queued: int = 10_000
@@ -112,11 +128,19 @@ class Limits:
                 raise ConfigError(f"limits: {f.name} = {value!r} is not {words}{why}")
         if not self.out_low <= self.out_high <= self.out_hard:
             raise ConfigError("limits: out_low may not be above out_high, nor that above out_hard")
+        if self.max_packet + MAX_HEADER > self.user_share * self.max_partial_bytes:
+            raise ConfigError(
+                f"limits: a packet of max_packet = {self.max_packet} bytes could never be complete: it and its header "
+                f"must fit into user_share * max_partial_bytes = {self.user_share * self.max_partial_bytes:.0f}"
+            )
 
 
+MAX_HEADER = 5
+"""Bytes of the longest fixed header."""
 _POSSIBLE: dict[str, tuple[float, float, str]] = {
     "max_packet": (1, MAX_REMAINING, ""),
     "max_connections": (1, math.inf, ""),
+    "user_share": (1e-6, 1, ""),
     "max_client_id": (1, 65535, ""),
     "max_inflight": (1, 65535, " (there are no more packet ids)"),
     "max_filters": (1, math.inf, ""),

@@ -11,6 +11,7 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.incoming import BEFORE_CONNECT, Incoming, Services
 from voicewire.mqtt.pressure import Pressure
 from voicewire.mqtt.session import Session
+from voicewire.mqtt.shares import STRANGERS, Owner
 
 LINE = 1000
 """Messages that wait for a client's acknowledgements before publishers have to wait for it."""
@@ -20,8 +21,9 @@ class Connection(asyncio.Protocol):
     """The broker's end of one network connection."""
 
     __slots__ = (
-        "broker", "busy", "closing", "congested", "dirty", "fd", "halted", "incoming", "keep_alive", "need", "out",
-        "out_size", "outbox", "peer", "pressing", "pressure", "rest", "router", "seen", "session", "slow", "transport",
+        "began", "broker", "busy", "closing", "congested", "dirty", "excused", "fd", "halted", "held", "holder",
+        "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing", "pressure",
+        "rest", "router", "seen", "session", "slow", "transport",
     )  # fmt: skip
 
     def __init__(self, broker: Services) -> None:
@@ -34,6 +36,11 @@ class Connection(asyncio.Protocol):
         self.pressure = Pressure(self, broker.config.limits, broker.loop, broker.log)
         self.rest: bytearray | None = None
         self.need = 0
+        self.began = 0.0  # when the first byte came of the packet that `rest` begins with
+        self.excused = 0.0  # seconds since then in which the client has not read what waits for it
+        self.partial = broker.router.shares.partial
+        self.held = 0
+        self.holder: Owner = None
         self.out: list[bytes] = []
         self.out_size = 0
         self.dirty = False
@@ -67,6 +74,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The network connection is gone; unless DISCONNECT came first, the will is published."""
         self.closing = self.halted = True
+        self.rest = None
+        self.partial.drop(self)
         self.broker.connections.discard(self)
         self.broker.work.unpark(self)
         try:
@@ -93,11 +102,12 @@ class Connection(asyncio.Protocol):
         if rest is not None:
             rest += data
             if len(rest) < self.need or self.busy:
+                self._hold(len(rest))
                 return
-            data = bytes(rest)
-            self.rest = None
+            data = self._whole(rest)
         elif self.busy:
             self.rest = bytearray(data)
+            self._hold(len(data))
             return
         try:
             if len(data) == 4 and data[1] == 2 and session is not None and 0x40 <= (first := data[0]) < 0x80:
@@ -114,7 +124,11 @@ class Connection(asyncio.Protocol):
     def _take(self, data: bytes) -> None:
         """Handle the packets in `data`, one turn's worth of them; what is left waits."""
         used = self.incoming.take(data)
-        if used < len(data) and not self.closing:
+        if used == len(data):
+            self.began = 0.0
+        elif not self.closing:
+            if used or not self.began:
+                self.began, self.excused = self.broker.loop.time(), 0.0
             self.rest = bytearray(memoryview(data)[used:])
             limit = self.broker.config.limits.max_packet if self.session else BEFORE_CONNECT
             head = read_length(self.rest, 0, limit)
@@ -122,6 +136,31 @@ class Connection(asyncio.Protocol):
             if head and self.need <= len(self.rest) and not self.busy:
                 self.wait()
                 self.broker.work.add(iter(()), self)
+            self._hold(len(self.rest))
+
+    def _hold(self, size: int) -> None:
+        """So many bytes lie here until their packet is complete; where there is no room, who holds most is closed."""
+        session = self.session
+        if self.partial.hold(self, STRANGERS if session is None else session.owner, size):
+            self.outbox.flush()
+
+    def _whole(self, rest: bytearray) -> bytes:
+        """Take what lies here: its packet is complete."""
+        self.rest = None
+        self.partial.drop(self)
+        return bytes(rest)
+
+    def late(self, now: float) -> bool:
+        """Has the packet that lies here taken longer than it may?"""
+        limits = self.broker.config.limits
+        return self.began > 0.0 and now - self.began > limits.packet_timeout + self.held / limits.min_rate
+
+    def excuse(self, seconds: float, reads: bool) -> None:
+        """The broker has not read for so long; where the client `reads` nothing itself, it has only so much time."""
+        limits = self.broker.config.limits
+        if self.began and (reads or self.excused < limits.out_hard / limits.min_rate):
+            self.began += seconds
+            self.excused += 0.0 if reads else seconds
 
     def wait(self) -> None:
         """Take no more packets: work that one of them asked for is not done yet."""
@@ -135,8 +174,7 @@ class Connection(asyncio.Protocol):
         self.seen = self.broker.loop.time()
         rest = self.rest
         if rest is not None and len(rest) >= self.need and not self.closing:
-            self.rest = None
-            self._take(bytes(rest))
+            self._take(self._whole(rest))
         self.read_again()
 
     def read_again(self) -> None:
@@ -273,6 +311,8 @@ class Connection(asyncio.Protocol):
         if self.closing:
             return
         self.closing = self.halted = True
+        self.rest = None
+        self.partial.drop(self)
         self.broker.loop.call_later(1.0, self.transport.abort)
         self.broker.gone(self, will=will)
         if self.outbox.commit() and not self.transport.is_closing():  # a closed descriptor may be somebody else's now

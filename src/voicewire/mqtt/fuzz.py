@@ -19,6 +19,7 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,7 +54,10 @@ RULES = (
 LIMITS = Limits(
     max_packet=100_000, max_queued=50, max_queued_bytes=100_000, max_waiting_bytes=10**7, max_sessions=200,
     max_subscription_bytes=50_000, max_retained=300, max_retained_bytes=10**6, max_route_bytes=10**6, max_holds=50,
+    max_partial_bytes=500_000,
 )  # fmt: skip
+PASSWORDS = "mallory:m\nann:a\nu:p\nwitness:w\n"
+"""Whose names can be proven: each of them, and all without a name together, has a share of the limits."""
 RESTART, LOOK, RENEW = 2_000, 500, 20_000
 """Streams until the broker is started again on its store; until leaks are looked for; until it gets a new store."""
 
@@ -72,8 +76,10 @@ class Outcome:
         Exceptions that escaped, or were caught where only a fault leads.
     witness_lost, denied : int
         Messages that the witness did not get; messages that somebody was sent against the rules.
-    connections_left, tasks_left, jobs_left, clean_sessions_left : int
-        What was left when all had gone, added up over the whole run.
+    connections_left, tasks_left, jobs_left, clean_sessions_left, bytes_left : int
+        What was left when all had gone, added up over the whole run; the bytes are those of half packets.
+    miscounted : int
+        How often a user's share was not what was really there, or more than it may be.
     memory : int
         Bytes by which the process grew from the first new store to the last.
     seconds : float
@@ -91,14 +97,21 @@ class Outcome:
     tasks_left: int = 0
     jobs_left: int = 0
     clean_sessions_left: int = 0
+    bytes_left: int = 0
+    miscounted: int = 0
     memory: int = 0
     seconds: float = 0.0
 
     @property
     def clean(self) -> bool:
         """Did nothing go wrong (memory apart)?"""
-        left = self.connections_left + self.tasks_left + self.jobs_left + self.clean_sessions_left
-        return not (self.errors or self.witness_lost or self.denied or left)
+        return not (self.errors or self.wrong)
+
+    @property
+    def wrong(self) -> int:
+        """How many messages were lost or denied, things left, and shares miscounted."""
+        left = self.connections_left + self.tasks_left + self.jobs_left + self.clean_sessions_left + self.bytes_left
+        return self.witness_lost + self.denied + left + self.miscounted
 
 
 class _Transport:
@@ -205,7 +218,14 @@ class _Run:
 
     async def start(self) -> None:
         path = self.folder / f"store-{self.stores}"
-        self.broker = Broker(Config(port=0, sys_interval=0, limits=LIMITS, access=RULES, persist=path))
+        users = self.folder / "users"
+        users.write_text(PASSWORDS)
+        self.broker = Broker(
+            Config(
+                port=0, sys_interval=0, limits=LIMITS, access=RULES, persist=path, password_file=users,
+                allow_anonymous=True,
+            )
+        )  # fmt: skip
         await self.broker.start()
         assert isinstance(self.broker.store, Store)
         self.broker.store.execute("pragma synchronous=off")  # it is not the disk that is tried here
@@ -219,7 +239,7 @@ class _Run:
             self.heard += sum(isinstance(x, p.Publish) and x.topic == "witness" for x in decoder.feed(data))
 
         self.witness = _attach(self.broker, take)
-        hello = p.Connect("witness-id", username="witness")
+        hello = p.Connect("witness-id", username="witness", password=b"w")
         self.witness.data_received(p.encode(hello) + p.encode(p.Subscribe(1, (("witness", 0),))))
 
     def feed(self, stream: bytes, watched: bool) -> None:
@@ -276,6 +296,12 @@ class _Run:
         self.out.connections_left += len(broker.connections - {self.witness})
         self.out.tasks_left += len(asyncio.all_tasks()) - 1 - len(broker._tasks)
         self.out.clean_sessions_left += sum(s.clean for s in broker.sessions.values() if s is not self.witness.session)
+        shares = broker.router.shares
+        self.out.bytes_left += shares.partial.bytes - self.witness.held
+        kept = Counter(s.owner for s in broker.sessions.values() if not s.clean)
+        waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
+        right = kept == shares.kept and waiting == shares.waiting.total() == broker.router.waiting_bytes
+        self.out.miscounted += not right or max(kept.values(), default=0) > shares.max_kept
 
     async def stop(self) -> None:
         self.witness.connection_lost(None)
@@ -313,7 +339,8 @@ async def _run(streams: int, seed: int, tell: Callable[[str], object] | None, fo
             if tell is not None and i % 50_000 == 49_999:
                 grown = (resident() - memory) / 2**20 if memory else 0.0
                 words = f"{i + 1} streams, {len(run.coverage.seen)} lines, {len(run.corpus)} in the corpus"
-                tell(f"{words}, {len(out.errors)} errors, {grown:+.1f} MiB, {time.monotonic() - began:.0f} s")
+                words += f", {len(out.errors)} errors, {out.wrong} wrong or left"
+                tell(f"{words}, {grown:+.1f} MiB, {time.monotonic() - began:.0f} s")
         await run.stop()
     finally:
         log.removeHandler(handler)

@@ -104,6 +104,19 @@ def _answer(pick: Pick) -> bytes:
     return p.frame(0x56, pick(IDS).to_bytes(2, "big") + pick((b"data", b"z" * 65536)))
 
 
+LARGE = (0x30, 0x32, 0x34, 0x82, 0xA2, 0x56, 0xF0)
+"""First bytes of packets that may be large, and one of a packet that does not exist."""
+
+
+def large(first: int, size: int) -> bytes:
+    """Return a packet of `size` bytes of which a part may be sent: nobody has looked into it before it is complete."""
+    return p.frame(first, bytes(size))
+
+
+def _half(pick: Pick) -> bytes:
+    return large(pick(LARGE), pick((200, 50_000, 90_000)))[: pick((1, 4, 5, 190, 40_000))]
+
+
 def _control(pick: Pick) -> bytes:
     return bytes.fromhex(pick(("c000", "e000", "d000", "20020000", "0000", "f000", "c100")))
 
@@ -134,7 +147,7 @@ def _many(pick: Pick) -> bytes:
 
 KINDS: tuple[Callable[[Pick], bytes], ...] = (
     _publish, _publish, _publish3, _subscribe, _subscribe, _unsubscribe, _acknowledge, _answer, _control, _wild, _many,
-    any_connect,
+    any_connect, _half,
 )  # fmt: skip
 
 

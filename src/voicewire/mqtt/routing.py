@@ -14,6 +14,7 @@ from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
 from voicewire.mqtt.session import RELEASED, Message, Outgoing, Route, Session
+from voicewire.mqtt.shares import Shares
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import Work, weight
 
@@ -44,6 +45,7 @@ class Router:
         self.log = log
         self.store: Journal | None = None
         self.sessions: dict[str, Session] = {}
+        self.shares = Shares(config)
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
         self.retained = Retained(self.limits, self.send_retained, log)
@@ -271,6 +273,7 @@ class Router:
             len(queue) >= limits.max_queued
             or (session.load + size > limits.max_queued_bytes and session.load)
             or self.waiting_bytes + size > limits.max_waiting_bytes
+            or self.shares.waiting[session.owner] + size > self.shares.max_waiting
         ):
             self._drop(session)
             if hold is not None:
@@ -285,6 +288,7 @@ class Router:
                 hold.cannot(session.client_id, Missing.OFFLINE)
         session.load += size
         self.waiting_bytes += size
+        self.shares.waiting[session.owner] += size
         queue.append((message, qos, number))
 
     def _drop(self, session: Session) -> None:
@@ -294,12 +298,13 @@ class Router:
 
     def pump(self, session: Session, connection: Peer) -> None:
         """Send what waits, as far as the window and the client's socket take it."""
-        queue, inflight = session.queue, session.inflight
+        queue, inflight, waiting = session.queue, session.inflight, self.shares.waiting
         while queue and len(inflight) < self.max_inflight and not connection.full():
             entry = queue.popleft()
             message, qos, number = entry
             size = message.size
             self.waiting_bytes -= size
+            waiting[session.owner] -= size
             session.load -= size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
@@ -387,12 +392,15 @@ class Router:
         """
         if self.sessions.get(session.client_id) is session:
             del self.sessions[session.client_id]
+            self.shares.kept[session.owner] -= not session.clean
         session.ended = True
         if session.subscriptions:
             self.forget_routes()
         if session.durable and self.store is not None:
             self.store.forget(session.client_id)
-        self.waiting_bytes -= sum(message.size for message, _, _ in session.queue or ())
+        waited = sum(message.size for message, _, _ in session.queue or ())
+        self.waiting_bytes -= waited
+        self.shares.waiting[session.owner] -= waited
         self.work.run(self._bury(session, holds))
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:

@@ -57,12 +57,14 @@ class Session:
     whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one; `open_holds` counts the
     holds in `received` and `held`, `load` the bytes of payload in `inflight` and the size of `queue`,
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
-    then. `reports` are the filters below `$e2e/`. A session that has `ended` gets nothing any more.
+    then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
+    session that has `ended` gets nothing any more.
     """
 
     __slots__ = (
         "clean", "client_id", "connection", "durable", "ended", "filter_bytes", "held", "inflight", "load", "next_id",
-        "open_holds", "permissions", "qos3", "queue", "received", "reports", "subscriptions", "username", "will",
+        "open_holds", "owner", "permissions", "qos3", "queue", "received", "reports", "subscriptions", "username",
+        "will",
     )  # fmt: skip
 
     def __init__(self, client_id: str, clean: bool) -> None:
@@ -84,6 +86,7 @@ class Session:
         self.qos3 = False
         self.permissions: Permissions | None = None
         self.username: str | None = None
+        self.owner: str | None = None
         self.will: Will | None = None
 
     def may_read(self, topic: bytes) -> bool:

@@ -209,6 +209,8 @@ class Store:
         for client, username in rows("select client, username from sessions"):
             session = router.sessions[client] = Session(client, clean=False)
             session.durable, session.username = True, username
+            session.owner = router.shares.owner(username)
+            router.shares.kept[session.owner] += 1
             session.permissions = router.permissions(username, client)
         for client, pattern, qos in rows("select client, filter, qos from subscriptions"):
             session = router.sessions[client]
@@ -244,6 +246,7 @@ class Store:
                 session.waiting_line().append((message, qos, number))
                 session.load += message.size
                 router.waiting_bytes += message.size
+                router.shares.waiting[session.owner] += message.size
         return waiting
 
 

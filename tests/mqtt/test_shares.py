@@ -1,0 +1,285 @@
+"""What one user may have of the limits that all share: whoever uses up the own share takes nothing from another's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voicewire.mqtt import BrokerThread, ConfigError, Limits
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.wire import Wire, connect
+
+Start = Callable[..., BrokerThread]
+ANN = {"username": "ann", "password": b"a"}
+MALLORY = {"username": "mallory", "password": b"m"}
+LARGE = 1_000_000
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    path = tmp_path / "users"
+    path.write_text("ann:a\nbob:b\nmallory:m\n")
+    return path
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
+def answer(port: int, client_id: str, clean: bool = False, **user: Any) -> int:
+    """Connect, leave at once, and return the code of CONNACK."""
+    with Wire(port) as wire:
+        wire.send(p.Connect(client_id, clean, **user))
+        got = wire.receive()
+        assert isinstance(got, p.Connack)
+        return got.code
+
+
+# ---------------------------------------------------------------------- sessions, connections, what waits
+def test_kept_sessions_of_one_user_leave_room_for_another(broker: Start, users: Path) -> None:
+    b = broker(password_file=users, limits=Limits(max_sessions=8))
+    assert answer(b.port, "ann-1", **ANN) == 0
+    codes = [answer(b.port, f"m{i}", **MALLORY) for i in range(12)]
+    assert answer(b.port, "ann-2", **ANN) == 0  # room for another
+    connect(b.port, "ann-1", clean=False, present=True, **ANN).close()  # and the old one is there still
+    assert codes == [0, 0] + [3] * 10
+    connect(b.port, "m1", clean=False, present=True, **MALLORY).close()  # what mallory had, too
+    connect(b.port, "m0", clean=True, **MALLORY).close()  # ends it
+    assert answer(b.port, "m9", **MALLORY) == 0
+
+
+def test_a_share_outlives_the_broker(users: Path, tmp_path: Path) -> None:
+    from voicewire.mqtt import Config
+
+    config = Config(port=0, password_file=users, persist=tmp_path / "store", limits=Limits(max_sessions=8))
+    with BrokerThread(config) as b:
+        assert [answer(b.port, f"m{i}", **MALLORY) for i in range(2)] == [0, 0]
+    with BrokerThread(config) as b:
+        assert [answer(b.port, f"m{i}", **MALLORY) for i in (1, 2)] == [0, 3]
+        assert answer(b.port, "ann-1", **ANN) == 0
+
+
+def test_sessions_that_are_not_kept_take_none_of_the_room(broker: Start) -> None:
+    """A client that is present with a clean session keeps nobody from having one kept."""
+    b = broker(limits=Limits(max_sessions=1))
+    with connect(b.port, "here"):
+        assert answer(b.port, "kept") == 0
+        assert answer(b.port, "here") == 3  # taken over by a session that would have to be kept
+
+
+def test_strangers_are_one_user_beside_the_named(broker: Start, users: Path) -> None:
+    b = broker(password_file=users, allow_anonymous=True, limits=Limits(max_sessions=8))
+    assert [answer(b.port, f"x{i}") for i in range(4)] == [0, 0, 3, 3]
+    assert answer(b.port, "ann-1", **ANN) == 0
+    b = broker(limits=Limits(max_sessions=8))  # no name is proven: one user has all
+    assert [answer(b.port, f"x{i}", username=f"u{i}") for i in range(10)] == [0] * 8 + [3] * 2
+
+
+def test_connections_of_one_user_leave_room_for_another(broker: Start, users: Path) -> None:
+    b = broker(password_file=users, limits=Limits(max_connections=8))
+    with ExitStack() as stack:
+        for i in range(2):
+            stack.enter_context(connect(b.port, f"m{i}", **MALLORY))
+        for _ in range(6):
+            assert answer(b.port, "more", clean=True, **MALLORY) == 3
+            assert eventually(lambda: len(b.broker.connections) == 2)
+        stack.enter_context(connect(b.port, "m1", **MALLORY))  # takes its own place
+        with connect(b.port, "ann", **ANN) as ann:
+            ann.quiet()
+    assert eventually(lambda: not b.broker.connections)
+    connect(b.port, "m3", **MALLORY).close()
+
+
+def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: Path) -> None:
+    """Whoever lets the messages of many sessions pile up loses them alone."""
+    b = broker(password_file=users, limits=Limits(max_waiting_bytes=40_000))
+    for name, user in (("m0", MALLORY), ("m1", MALLORY), ("m2", MALLORY), ("m3", MALLORY), ("ann-1", ANN)):
+        with connect(b.port, name, clean=False, **user) as wire:
+            wire.send(p.Subscribe(1, (("q" if user is MALLORY else "mine", 1),)))
+            wire.expect(p.Suback(1, (1,)))
+    with connect(b.port, "pub", **MALLORY) as wire:
+        wire.send(*(p.Publish("q", bytes(1000), 1, packet_id=i + 1) for i in range(20)))
+        wire.expect(*(p.Puback(i + 1) for i in range(20)))
+        wire.send(*(p.Publish("mine", b"%d" % i, 1, packet_id=i + 1) for i in range(20)))
+        wire.expect(*(p.Puback(i + 1) for i in range(20)))
+    with connect(b.port, "ann-1", clean=False, present=True, **ANN) as wire:
+        assert [wire.publication().payload for _ in range(20)] == [b"%d" % i for i in range(20)]
+    assert b.broker.router.waiting_bytes == 9 * (1 + 1000 + 100)  # a quarter, in whole messages
+    for i in range(4):
+        connect(b.port, f"m{i}", **MALLORY).close()
+    assert eventually(lambda: b.broker.router.waiting_bytes == 0)
+    with connect(b.port, "m0", clean=False, **MALLORY) as wire:
+        wire.send(p.Subscribe(1, (("q", 1),)))
+        wire.expect(p.Suback(1, (1,)))
+    with connect(b.port, "pub", **MALLORY) as wire:  # the share is free again
+        wire.send(p.Publish("q", b"again", 1, packet_id=1))
+        wire.expect(p.Puback(1))
+    with connect(b.port, "m0", clean=False, present=True, **MALLORY) as wire:
+        assert wire.publication().payload == b"again"
+
+
+# ---------------------------------------------------------------------- packets that are not complete
+def held(b: BrokerThread) -> int:
+    """Bytes of packets that are not complete, counted where they lie."""
+
+    async def count() -> int:
+        return sum(len(c.rest) for c in b.broker.connections if c.rest is not None)
+
+    return asyncio.run_coroutine_threadsafe(count(), b._loop).result(20)
+
+
+def half(wire: Wire, size: int = LARGE, share: float = 0.9) -> None:
+    """Send so much of a PUBLISH of `size` bytes."""
+    wire.send(p.encode(p.Publish("t", bytes(size)))[: int(size * share)])
+
+
+def gone(wire: Wire) -> bool:
+    wire.socket.setblocking(False)
+    try:
+        return not wire.socket.recv(100)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def test_half_packets_of_one_user_are_bounded_in_all(broker: Start, users: Path) -> None:
+    limits = Limits(max_packet=LARGE + 100, max_partial_bytes=12 * LARGE)
+    b = broker(password_file=users, limits=limits)
+    with connect(b.port, "ann", **ANN) as ann, ExitStack() as stack:
+        whole = p.encode(p.Publish("t", bytes(LARGE), 1, packet_id=1))
+        ann.send(whole[: LARGE // 2])
+        hostile = []
+        most = 0
+        for i in range(20):
+            hostile.append(stack.enter_context(connect(b.port, f"m{i}", **MALLORY)))
+            with contextlib.suppress(OSError):
+                half(hostile[-1])
+            most = max(most, held(b))
+        assert eventually(lambda: sum(map(gone, hostile)) >= 17)
+        most = max(most, held(b))
+        assert most <= 12 * LARGE / 4 + LARGE // 2 + 2**18  # a share, ann's, and what one read brings
+        ann.send(whole[LARGE // 2 :])  # who holds less, and another user, is not touched
+        ann.expect(p.Puback(1))
+        alive = [w for w in hostile if not gone(w)]
+        assert alive
+        with connect(b.port, "m-late", **MALLORY) as late:  # small packets of the same user go through
+            late.send(p.Publish("t", b"x", 1, packet_id=1))
+            late.expect(p.Puback(1))
+    assert eventually(lambda: not b.broker.connections and held(b) == 0)
+
+
+def test_half_packets_of_strangers_and_of_all_are_bounded(broker: Start, users: Path) -> None:
+    """CONNECTs that are not complete count as one user's; of all users together, who holds most gives way."""
+    b = broker(password_file=users, limits=Limits(max_packet=2**18, max_partial_bytes=2**21))
+    big = p.encode(p.Connect("c", will=p.Will("w", bytes(60_000)), username="u" * 60_000, password=bytes(60_000)))
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(b.port)) for _ in range(20)]
+        for wire in wires:
+            with contextlib.suppress(OSError):
+                wire.send(big[:-1])
+        assert eventually(lambda: sum(map(gone, wires)) >= 16)
+        assert held(b) <= 2**19
+        connect(b.port, "ann", **ANN).close()
+    b = broker(password_file=users, limits=Limits(max_packet=2**18, max_partial_bytes=2**20, user_share=0.9))
+    bob = {"username": "bob", "password": b"b"}
+    with ExitStack() as stack:
+        mine = stack.enter_context(connect(b.port, "ann", **ANN))
+        half(mine, 250_000)
+        for name, user in (("m", MALLORY), ("b", bob)):
+            for i in range(4):
+                wire = stack.enter_context(connect(b.port, f"{name}{i}", **user))
+                with contextlib.suppress(OSError):
+                    half(wire, 250_000)
+        assert eventually(lambda: held(b) <= 2**20)
+        mine.send(p.encode(p.Publish("t", bytes(250_000)))[225_000:])
+        mine.quiet()
+
+
+def test_a_packet_that_trickles_is_closed_in_time(broker: Start) -> None:
+    b = broker(limits=Limits(packet_timeout=0.6, min_rate=100_000.0))
+    head = p.encode(p.Publish("t", bytes(16 * 2**20 - 100)))
+    with connect(b.port, "early") as early, connect(b.port, "stalls") as stalls, connect(b.port, "well") as well:
+        began = time.monotonic()
+        for wire in (early, stalls):
+            wire.send(head[: 1 if wire is early else 100_000])
+        end = began + 20
+        closed: dict[str, float] = {}
+        at = 1
+        while len(closed) < 2 and time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                early.send(head[at : at + 1])  # a byte at a time
+            at += 1
+            for name, wire in (("early", early), ("stalls", stalls)):
+                if name not in closed and gone(wire):
+                    closed[name] = time.monotonic() - began
+            time.sleep(0.05)
+        well.quiet()
+        assert closed["early"] >= 0.6 and closed["stalls"] >= 1.6  # not before, and 20 s is the end
+    assert eventually(lambda: not b.broker.connections)
+
+
+def test_a_slow_honest_client_with_a_large_packet_is_served(broker: Start) -> None:
+    """It takes several times `packet_timeout`, at twice the least rate."""
+    b = broker(limits=Limits(packet_timeout=0.5, min_rate=20_000.0))
+    whole = p.encode(p.Publish("t", bytes(100_000), 1, packet_id=1))
+    with connect(b.port) as wire:
+        began, at = time.monotonic(), 0
+        while at < len(whole):
+            due = int(40_000 * (time.monotonic() - began)) + 1000
+            if due > at:
+                wire.send(whole[at:due])
+                at = due
+            time.sleep(0.02)
+        assert time.monotonic() - began > 4 * 0.5
+        wire.expect(p.Puback(1))
+
+
+def test_time_in_which_the_broker_does_not_read_is_not_the_clients(broker: Start) -> None:
+    """A publisher whose packet is cut off where a slow reader holds it back is not closed for that."""
+    limits = Limits(packet_timeout=0.5, out_high=1 << 14, out_low=1 << 12, stall=3.0, max_hold_back=3.0)
+    b = broker(limits=limits)
+    with connect(b.port, "deaf") as deaf, connect(b.port, "busy") as busy:
+        deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.send(p.Subscribe(1, (("f", 0),)))
+        deaf.expect(p.Suback(1, (0,)))
+        last = p.encode(p.Publish("x", b"y" * 1000, 1, packet_id=9))
+        blob = p.encode(p.Publish("f", bytes(100_000))) * 80
+        busy.socket.setblocking(False)
+        part = memoryview(blob + last[:500])
+        end = time.monotonic() + 20
+        connection = b.broker.sessions["busy"].connection
+        assert connection is not None
+        while part and time.monotonic() < end:
+            with contextlib.suppress(BlockingIOError):
+                part = part[busy.socket.send(part) :]
+            time.sleep(0.01)
+        assert not part
+        busy.socket.setblocking(True)
+        busy.send(last[500:])
+        busy.expect(p.Puback(9))
+
+
+def test_shares_that_cannot_work_are_refused() -> None:
+    for settings in (
+        {"user_share": 0.0}, {"user_share": 1.5}, {"user_share": float("nan")}, {"min_rate": 0.0},
+        {"packet_timeout": float("inf")}, {"max_partial_bytes": -1},
+    ):  # fmt: skip
+        with pytest.raises(ConfigError, match=next(iter(settings))):
+            Limits(**settings)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="could never be complete"):
+        Limits(max_packet=100 * 2**20)
+    Limits(max_packet=100 * 2**20, max_partial_bytes=2**30)
