@@ -48,8 +48,8 @@ def merge(n, gap, answer):
     [
         (e.check_ack, 1001),
         (e.check_flights, "480 ms"),
-        (e.check_moved, lambda n, a, b: b - (b - a) * 0.875**n),
         (e.check_peak, 190.0),
+        (e.check_spike, 19),
         (e.check_square_root, lambda p, a: ((1 + a) / (2 * p * (1 - a))) ** 0.5),
         (e.check_delivery, "b"),
         (e.check_stall, 88),
@@ -80,6 +80,10 @@ def test_right_answers_pass(check, answer):
         (e.check_peak, 110, "four deviations"),
         (e.check_peak, 130, "quarter"),
         (e.check_peak, 260, "an eighth"),
+        (e.check_spike, 18, "only four deviations"),
+        (e.check_spike, 10, "feeds the deviation"),
+        (e.check_spike, 2, "average alone"),
+        (e.check_spike, 32, "had settled"),
         (e.check_square_root, lambda p, a: np.sqrt(1.5 / p), "another a"),
         (e.check_square_root, lambda p, a: np.sqrt(8 / 3 / p), "mean over the sawtooth"),
         (e.check_delivery, "a", "there are none"),
@@ -109,6 +113,44 @@ def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):
     feedback = check(answer)
     assert not feedback.ok
     assert hint in feedback.message
+
+
+def fades(excess):
+    """The first n at which a share of the spike is below a tenth."""
+    return next(n for n in range(100) if abs(excess(n)) < 0.1)
+
+
+def test_the_spikes_answers_are_what_their_hints_say():
+    """The right one by the timer itself; the wrong ones by the mistakes that the hints name."""
+    timer = tcp.Timeout(0.0, 0.1, 0.1, 0.0)
+    tcp.measure(timer, 0.18)
+    assert timer.rto - 0.1 == pytest.approx(9 / 8 * 0.08)
+    samples = 0
+    while timer.rto - 0.1 >= 0.008:
+        tcp.measure(timer, 0.1)
+        samples += 1
+    assert samples == fades(lambda n: 9 / 8 * (7 / 8) ** n) == 19
+    assert fades(lambda n: (7 / 8) ** n) == 18  # four deviations only
+    assert fades(lambda n: (7 / 8) ** n / 8 + (3 / 4) ** n) == 10  # nothing feeds the deviation
+    assert fades(lambda n: (3 / 4) ** n) == 9  # and the average is left out
+    assert fades(lambda n: (7 / 8) ** n / 8) == 2  # the average alone
+    settled = [7 * (7 / 8) ** n - 8 * (3 / 4) ** n for n in range(60)]  # the text's jump, which starts elsewhere
+    assert max(n for n, share in enumerate(settled) if share >= 0.1) + 1 == 32
+
+
+def nothing_that_can_be_compared(*_):
+    return {name: np.array([1.0, 2.0]) for name in ("srtt", "rttvar", "rto")}
+
+
+@pytest.mark.parametrize("answer", [nothing_that_can_be_compared, lambda *a: {1, 2}, lambda *a: 1 / 0])
+def test_whatever_a_function_gives_a_check_answers(answer):
+    for name in e.__all__:
+        assert not getattr(e, name)(answer)
+
+
+def test_what_a_function_raises_is_told_with_what_it_was_given():
+    assert "given 0.1 and 0, raises ZeroDivisionError" in e.check_first(lambda *a: 1 / 0).message
+    assert "can't be used" in e.check_first(nothing_that_can_be_compared).message
 
 
 @pytest.mark.parametrize("answer", ["a word", 3, [1, 2, 3], lambda *a: None, lambda: 1, object()])

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.exercises import Feedback, choice, function, number, sequence, unanswered
 from voicewire.foundations import judging
+from voicewire.foundations._student import Function, called, value
 from voicewire.stats import autocorrelation, effective_size
 
 __all__ = [
@@ -109,12 +110,9 @@ def check_paired(answer: object) -> Feedback:
     return number(answer, 4, 1e-6, hints=hints, right="a quarter of the variance, a quarter of the runs.")
 
 
-def check_prediction(answer: object) -> Feedback:
+@called
+def check_prediction(answer: Function) -> Feedback:
     """A function (printed, runs) -> whether the printed run lies in the interval for one more run."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     rng = np.random.default_rng(11)
     for n in (3, 9, 40):
         runs = rng.normal(20, 3, n)
@@ -122,10 +120,7 @@ def check_prediction(answer: object) -> Feedback:
         half = q * spread * np.sqrt(1 + 1 / n)
         for factor in (0.97, 1.03, -0.97, -1.03):
             printed = float(mean + factor * half)
-            try:
-                said = answer(printed, list(runs))
-            except Exception as error:  # whatever a student's code may raise
-                return Feedback(False, f"for {n} runs your function raises {type(error).__name__}: {error}")
+            said = answer(printed, list(runs))
             if not isinstance(said, bool | np.bool_):
                 return Feedback(False, f"the function should return True or False, it returns {said!r:.40}.")
             if bool(said) != (abs(factor) < 1):
@@ -155,16 +150,12 @@ def _series(seed: int, n: int) -> NDArray[np.float64]:
 
 def check_acov(answer: object) -> Feedback:
     """Stage 1: (x, k) -> autocovariance at lag k, divided by n at every lag."""
-    if not unanswered(answer) and callable(answer):
-        try:
-            got = float(answer(np.array([1.0, 2.0, 3.0, 4.0]), 1))
-        except Exception:  # `function` below says what was raised
-            got = float("nan")
-        if abs(got - 1.25 / 3) < 1e-9:
-            return Feedback(False, "divide by n at every lag, and not by the number of products.")
-        if abs(got - 20 / 4) < 1e-9:
-            return Feedback(False, "subtract the mean first.")
     four = np.array([1.0, 2.0, 3.0, 4.0])
+    got = value(answer, four, 1)
+    if abs(got - 1.25 / 3) < 1e-9:
+        return Feedback(False, "divide by n at every lag, and not by the number of products.")
+    if abs(got - 20 / 4) < 1e-9:
+        return Feedback(False, "subtract the mean first.")
     cases: list[tuple[tuple[Any, ...], float]] = [((four, k), v) for k, v in ((0, 1.25), (1, 0.3125), (3, -0.5625))]
     for seed in (1, 2):
         x = _series(seed, 50)
@@ -173,18 +164,12 @@ def check_acov(answer: object) -> Feedback:
     return _compared(answer, cases, "the sum of products of deviations over n.")
 
 
-def check_lag(answer: object) -> Feedback:
+@called
+def check_lag(answer: Function) -> Feedback:
     """Stage 2: x -> the list of r_k at all lags 0 … n - 1."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     for seed, n in ((3, 4), (4, 60)):
         x = _series(seed, n)
-        try:
-            r = np.asarray(answer(x), dtype=float).ravel()
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"for {n} samples your function raises {type(error).__name__}: {error}")
+        r = np.asarray(answer(x), dtype=float).ravel()
         if r.size != n:
             return Feedback(False, f"for {n} samples there are {n} lags, 0 to {n - 1}; yours gives {r.size} numbers.")
         if abs(r[0] - 1) > 1e-9:
@@ -196,20 +181,16 @@ def check_lag(answer: object) -> Feedback:
 
 def check_pairs(answer: object) -> Feedback:
     """Stage 3: r -> the sum of pairs up to the first that is not positive."""
-    if not unanswered(answer) and callable(answer):
-        usual = {
-            0.6: "the first pair begins at lag 0.",
-            1.6 + 0.3 - 0.2: "the first pair that isn't positive is left out, it isn't added.",
-            1.6 + 0.3 - 0.2 + 0.4: "stop for good at the first pair that isn't positive.",
-            1.6 + 0.3 + 0.4: "stop for good at the first pair that isn't positive: don't skip it.",
-        }
-        try:
-            got = float(answer(_RS[0]))
-        except Exception:  # `function` below says what was raised
-            got = float("nan")
-        for wrong, hint in usual.items():
-            if abs(got - wrong) < 1e-9:
-                return Feedback(False, hint)
+    usual = {
+        0.6: "the first pair begins at lag 0.",
+        1.6 + 0.3 - 0.2: "the first pair that isn't positive is left out, it isn't added.",
+        1.6 + 0.3 - 0.2 + 0.4: "stop for good at the first pair that isn't positive.",
+        1.6 + 0.3 + 0.4: "stop for good at the first pair that isn't positive: don't skip it.",
+    }
+    got = value(answer, _RS[0])
+    for wrong, hint in usual.items():
+        if abs(got - wrong) < 1e-9:
+            return Feedback(False, hint)
     cases = [((_RS[0],), 1.9), ((_RS[1],), 1.5), ((_RS[2],), 0.0)]
     return _compared(answer, cases, "the pairs, and not one too many.")
 
@@ -219,40 +200,27 @@ _RS = ([1.0, 0.6, 0.4, -0.1, 0.1, -0.3, 0.3, 0.1], [1.0, 0.5, -0.2, 0.1, 0.3, 0.
 
 def check_lab_size(answer: object) -> Feedback:
     """Stage 4: x -> effective size; equal to `effective_size` on series not seen before."""
-    hint = None
-    if not unanswered(answer) and callable(answer):
-        x = _series(5, 400)
-        expected = effective_size(x)
-        factor = 400 / expected
-        try:
-            got = float(answer(x))
-        except Exception:  # `function` below says what was raised
-            got = float("nan")
-        if abs(got - 400 / (factor + 1)) < 1e-6 * expected:
-            hint = "r_0 counts once: the bracket is 2 (r_0 + r_1 + …) - 1."
-        elif abs(got - 400 / ((factor + 1) / 2)) < 1e-6 * expected:
-            hint = "each lag counts twice, before and after: 1 + 2 (r_1 + r_2 + …)."
-    if hint:
-        return Feedback(False, hint)
+    x = _series(5, 400)
+    expected = effective_size(x)
+    factor = 400 / expected
+    got = value(answer, x)
+    if abs(got - 400 / (factor + 1)) < 1e-6 * expected:
+        return Feedback(False, "r_0 counts once: the bracket is 2 (r_0 + r_1 + …) - 1.")
+    if abs(got - 400 / ((factor + 1) / 2)) < 1e-6 * expected:
+        return Feedback(False, "each lag counts twice, before and after: 1 + 2 (r_1 + r_2 + …).")
     cases = [((x,), effective_size(x)) for x in (_series(6, 300), _series(7, 1000))]
     flips = np.tile([1.0, -1.0], 20)
     cases.append(((flips,), 40.0))
     return _compared(answer, cases, "equal to the package's on series that you had not seen.")
 
 
-def check_lab_interval(answer: object) -> Feedback:
+@called
+def check_lab_interval(answer: Function) -> Feedback:
     """Stage 5: x -> both ends of the interval; compared with the package's, and counted in worlds of its own."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     hits = []
     for seed in range(100, 300):
         x = _series(seed, 300)
-        try:
-            low, high = answer(x)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+        low, high = answer(x)
         wanted = judging.mean_interval(x, effective_size(x))
         if np.abs(np.array([low, high], dtype=float) - wanted).max() > 1e-9:
             return Feedback(False, _interval_hint(x, (float(low), float(high)), wanted))

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.exercises import Feedback, choice, function, number, sequence
+from voicewire.foundations._student import Function, NotYetError, called, value
 from voicewire.foundations.tcp import Timeout, expired, measure, small_writes
 
 __all__ = [
@@ -22,8 +23,8 @@ __all__ = [
     "check_karn",
     "check_later",
     "check_merge",
-    "check_moved",
     "check_peak",
+    "check_spike",
     "check_square_root",
     "check_stall",
     "check_timer",
@@ -51,12 +52,6 @@ def check_flights(answer: object) -> Feedback:
     return number(answer, 480, 1e-6, unit="ms", hints=hints, right="one to open, five to send: 10 + 20 + 40 + 80 + 50.")
 
 
-def check_moved(answer: object) -> Feedback:
-    """A function n, before, after -> RTT average after n measurements of the new round trip."""
-    cases = [((n, 0.1, 0.3), 0.3 - 0.2 * (7 / 8) ** n) for n in (0, 1, 5, 20)]
-    return function(answer, cases, 1e-6, right="the distance shrinks by 7/8 with each.")
-
-
 def check_peak(answer: object) -> Feedback:
     """RTO in ms, without a floor, after the first measurement of 180 ms when it was 100 ms for long."""
     hints = {
@@ -68,18 +63,27 @@ def check_peak(answer: object) -> Feedback:
     return number(answer, 190, 0.001, unit="ms", hints=hints, right="110 + 4 · 20: barely above the new round trip.")
 
 
+def check_spike(answer: object) -> Feedback:
+    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it."""
+    hints = {
+        18.0: "after 18 it is still 0.102 of the spike: does the average count too, or only four deviations?",
+        10.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
+        9.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
+        2.0: "the average alone is back so soon; four deviations are added to it.",
+        32.0: "this would be right had the path settled at the spike: one sample moves the average by an eighth only.",
+        1.0: "one sample of the old round trip undoes a quarter of the deviation at most.",
+    }
+    right = "the excess is 9/8 of the spike and shrinks by 7/8 each time: one late answer is remembered for long."
+    return number(answer, 19, 1e-9, hints=hints, right=right)
+
+
 def check_square_root(answer: object) -> Feedback:
     """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip)."""
-    if not unanswered(answer) and callable(answer):
-        try:
-            half = float(answer(0.01, 0.5))
-            other = float(answer(0.01, 0.7))
-        except Exception:  # `function` below says what was raised
-            half = other = float("nan")
-        if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
-            return Feedback(False, "right for a = 1/2; what of another a?")
-        if abs(half - np.sqrt(800 / 3)) < 1e-6:
-            return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
+    half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
+    if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
+        return Feedback(False, "right for a = 1/2; what of another a?")
+    if abs(half - np.sqrt(800 / 3)) < 1e-6:
+        return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
     cases = [((p, a), np.sqrt((1 + a) / (2 * p * (1 - a)))) for p, a in ((0.01, 0.5), (0.001, 0.7), (0.02, 0.25))]
     return function(answer, cases, 1e-6, right="√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text.")
 
@@ -109,19 +113,15 @@ def check_stall(answer: object) -> Feedback:
 
 def check_merge(answer: object) -> Feedback:
     """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule."""
-    if not unanswered(answer) and callable(answer):
-        try:
-            got, apart = float(answer(13, 0.01, 0.042)), float(answer(9, 0.08, 0.042))
-        except Exception:  # `function` below says what was raised
-            got = apart = float("nan")
-        if abs(got - (1 + 12 / 4.2)) < 1e-9:
-            return Feedback(False, "segments are whole.")
-        if got == np.ceil(13 / 4.2) == apart:
-            return Feedback(False, "the first write leaves alone, nothing is unacknowledged then.")
-        if got == 13:
-            return Feedback(False, "while one segment is unacknowledged, the writes that follow wait together.")
-        if got == 4 and apart == 1 + np.ceil(8 * 0.08 / 0.042):
-            return Feedback(False, "more segments than writes: what if the gap is longer than the answer?")
+    got, apart = value(answer, 13, 0.01, 0.042), value(answer, 9, 0.08, 0.042)
+    if abs(got - (1 + 12 / 4.2)) < 1e-9:
+        return Feedback(False, "segments are whole.")
+    if got == np.ceil(13 / 4.2) == apart:
+        return Feedback(False, "the first write leaves alone, nothing is unacknowledged then.")
+    if got == 13:
+        return Feedback(False, "while one segment is unacknowledged, the writes that follow wait together.")
+    if got == 4 and apart == 1 + np.ceil(8 * 0.08 / 0.042):
+        return Feedback(False, "more segments than writes: what if the gap is longer than the answer?")
     cases = [((n, gap, 0.042), float(len(small_writes([gap * k for k in range(n)], 0.042)))) for n, gap in _MERGES]
     return function(answer, cases, 1e-9, right="the first alone, then a batch for each answer.")
 
@@ -142,14 +142,10 @@ def check_fair(answer: object) -> Feedback:
 # The lab: a retransmission timer
 
 
-def _called(answer: Any, *arguments: Any) -> dict[str, Any] | Feedback:
-    """Call a stage and return its state, or say what is wrong with it."""
-    try:
-        result = answer(*arguments)
-    except Exception as error:  # whatever a student's code may raise
-        return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+def _state(result: Any) -> dict[str, Any]:
+    """Return what a stage gave, if it is a state."""
     if not isinstance(result, dict) or not {"srtt", "rttvar", "rto"} <= result.keys():
-        return Feedback(False, 'return a dict with the keys "srtt", "rttvar" and "rto".')
+        raise NotYetError('return a dict with the keys "srtt", "rttvar" and "rto".')
     return result
 
 
@@ -157,104 +153,72 @@ def _as_dict(timer: Timeout) -> dict[str, Any]:
     return {"srtt": timer.srtt, "rttvar": timer.rttvar, "rto": timer.rto}
 
 
-def _compare(got: dict[str, Any], wanted: dict[str, Any]) -> Feedback | None:
+def _compare(got: dict[str, Any], wanted: dict[str, Any], why: str = "") -> None:
+    """End the check at the first entry that is wrong."""
     for name in ("srtt", "rttvar", "rto"):
         verdict = number(got[name], wanted[name], 1e-9, unit="s")
         if not verdict:
-            return Feedback(False, f"{name}: {verdict.message}")
-    return None
+            raise NotYetError(f"{why}{name}: {verdict.message}")
 
 
-def check_first(answer: object) -> Feedback:
+@called
+def check_first(answer: Function) -> Feedback:
     """Stage 1: (sample, least) -> state after the first measurement."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     for sample, least in ((0.1, 0.0), (0.08, 1.0), (2.0, 0.2)):
-        got = _called(answer, sample, least)
-        if isinstance(got, Feedback):
-            return got
+        got = _state(answer(sample, least))
         timer = Timeout(least)
         measure(timer, sample)
         if got["rttvar"] == sample:
             return Feedback(False, "the first deviation is half of the sample.")
-        if (wrong := _compare(got, _as_dict(timer))) is not None:
-            return wrong
+        _compare(got, _as_dict(timer))
     return Feedback(True, "three round trips, or the floor.")
 
 
-def check_later(answer: object) -> Feedback:
+@called
+def check_later(answer: Function) -> Feedback:
     """Stage 2: (state, sample, least) -> state after a further measurement."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     rng = np.random.default_rng(3)
     timer = Timeout(0.0)
     measure(timer, 0.1)
     for sample in rng.uniform(0.05, 0.3, 20):
         before = _as_dict(timer)
         given = dict(before)
-        got = _called(answer, given, float(sample), 0.0)
-        if isinstance(got, Feedback):
-            return got
+        got = _state(answer(given, float(sample), 0.0))
         measure(timer, float(sample))
         moved = before["srtt"] + (sample - before["srtt"]) / 8
         if abs(got["rttvar"] - (before["rttvar"] + (abs(moved - sample) - before["rttvar"]) / 4)) < 1e-12:
             return Feedback(False, "take the deviation from the old average, before that moves.")
-        if (wrong := _compare(got, _as_dict(timer))) is not None:
-            return wrong
+        _compare(got, _as_dict(timer))
     return Feedback(True, "an eighth for the average, a quarter for the deviation.")
 
 
-def check_backoff(answer: object) -> Feedback:
+@called
+def check_backoff(answer: Function) -> Feedback:
     """Stage 3: state -> state after the timer has fired."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     for rto in (0.3, 1.0, 31.0, 60.0):
-        got = _called(answer, {"srtt": 0.1, "rttvar": 0.05, "rto": rto})
-        if isinstance(got, Feedback):
-            return got
+        got = _state(answer({"srtt": 0.1, "rttvar": 0.05, "rto": rto}))
         if got["rto"] == 2 * rto > 60:
             return Feedback(False, "not beyond 60 s.")
-        if (wrong := _compare(got, {"srtt": 0.1, "rttvar": 0.05, "rto": min(2 * rto, 60.0)})) is not None:
-            return wrong
+        _compare(got, {"srtt": 0.1, "rttvar": 0.05, "rto": min(2 * rto, 60.0)})
     return Feedback(True, "doubled, and the averages stay: nothing was measured.")
 
 
-def check_karn(answer: object) -> Feedback:
+@called
+def check_karn(answer: Function) -> Feedback:
     """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
-    got = _called(answer, dict(backed), 0.11, 2, 0.2)
-    if isinstance(got, Feedback):
-        return got
-    if (wrong := _compare(got, backed)) is not None:
-        return Feedback(
-            False, f"a segment that was sent twice measures nothing, and the timer stays long: {wrong.message}"
-        )
+    got = _state(answer(dict(backed), 0.11, 2, 0.2))
+    _compare(got, backed, "a segment that was sent twice measures nothing, and the timer stays long: ")
     timer = Timeout(0.2)
     timer.srtt, timer.rttvar, timer.rto = 0.1, 0.05, 2.4
     measure(timer, 0.11)
-    got = _called(answer, dict(backed), 0.11, 1, 0.2)
-    if isinstance(got, Feedback):
-        return got
-    wrong = _compare(got, _as_dict(timer))
-    return Feedback(True, "which of the two was answered, nobody knows.") if wrong is None else wrong
+    _compare(_state(answer(dict(backed), 0.11, 1, 0.2)), _as_dict(timer))
+    return Feedback(True, "which of the two was answered, nobody knows.")
 
 
-def check_timer(answer: object) -> Feedback:
+@called
+def check_timer(answer: Function) -> Feedback:
     """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     rng = np.random.default_rng(17)
     for least in (0.0, 0.2, 1.0):
         events: list[tuple[str, float, int]] = []
@@ -269,10 +233,7 @@ def check_timer(answer: object) -> Feedback:
                 if sent == 1:
                     measure(timer, sample)
             wanted.append(timer.rto)
-        try:
-            got = list(answer(list(events), least))
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+        got = list(answer(list(events), least))
         if len(got) != len(wanted):
             return Feedback(False, f"one timer for each event: {len(wanted)} are asked, you gave {len(got)}.")
         verdict = sequence(got, wanted, 1e-9, unit="s")
