@@ -83,7 +83,7 @@ def test_right_answers_pass(check, answer):
         (e.check_spike, 18, "only four deviations"),
         (e.check_spike, 10, "feeds the deviation"),
         (e.check_spike, 2, "average alone"),
-        (e.check_spike, 32, "had settled"),
+        (e.check_spike, 32, "path settled"),
         (e.check_square_root, lambda p, a: np.sqrt(1.5 / p), "another a"),
         (e.check_square_root, lambda p, a: np.sqrt(8 / 3 / p), "mean over the sawtooth"),
         (e.check_delivery, "a", "there are none"),
