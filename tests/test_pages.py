@@ -130,7 +130,7 @@ def test_a_badge_is_readable_without_its_colour(verdict):
 def test_white_on_each_verdicts_colour_has_enough_contrast():
     style = (ROOT / "book" / "_static" / "book.css").read_text(encoding="utf-8")
     colours = [*scorecard.FILLS, *re.findall(r"\.vw-verdict-\w+ \{ background: (#[0-9a-f]+);", style)]
-    assert len(colours) == 13
+    assert len(colours) == 17
     for colour in colours:
         full = colour if len(colour) == 7 else "#" + "".join(2 * c for c in colour[1:])
         parts = [int(full[i : i + 2], 16) / 255 for i in (1, 3, 5)]

@@ -13,11 +13,13 @@ from voicewire.ledger.presentation import Table
 from voicewire.ledger.vocabulary import (
     CONTRADICTED,
     CORRECTED,
+    HANGS,
     MIME,
     NOT_REPRODUCED,
     NOT_TESTABLE,
     PARTLY,
     REPRODUCED,
+    UNDECIDED,
     VERDICTS,
     ClaimError,
 )
@@ -25,11 +27,13 @@ from voicewire.ledger.vocabulary import (
 __all__ = [
     "CONTRADICTED",
     "CORRECTED",
+    "HANGS",
     "MIME",
     "NOT_REPRODUCED",
     "NOT_TESTABLE",
     "PARTLY",
     "REPRODUCED",
+    "UNDECIDED",
     "VERDICTS",
     "Claim",
     "ClaimError",

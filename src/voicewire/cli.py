@@ -8,12 +8,12 @@ import importlib.util
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
 from voicewire import __version__, paths
-from voicewire.ledger.vocabulary import VERDICTS, Score
+from voicewire.ledger import tally
+from voicewire.ledger.vocabulary import BY_READING, VERDICTS, Score
 
 MODULES = (
     "voicewire.verbs",
@@ -65,18 +65,38 @@ def _signs() -> dict[str, str]:
 def _table(rows: list[Score], details: bool) -> str:
     lines = []
     signs = _signs()
-    names = list(dict.fromkeys(str(row["study"]) for row in rows))
     if details:
         width = max((len(str(row["id"])) for row in rows), default=0)
-        lines += [f"{signs.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}" for row in rows]
+        for row in rows:
+            beside = ", by reading" if row["basis"] == "by-reading" else ""
+            beside += ", a question of ours" if row["whose"] == "ours" else ""
+            lines.append(f"{signs.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}{beside}")
         lines.append("")
-    lines.append(f"{'study':<12}{'claims':>7}" + "".join(f"{sign:>5}" for sign in signs.values()))
-    for name in names:
-        counts = Counter(str(row["verdict"]) for row in rows if row["study"] == name)
-        lines.append(f"{name:<12}{counts.total():>7}" + "".join(f"{counts[verdict]:>5}" for verdict in signs))
-    lines.append("")
-    lines.append("   ".join(f"{sign} {verdict}" for verdict, sign in signs.items()))
+    found = tally.by_study(rows)
+    lines.append(f"{'study':<12}{'claims':>8}" + "".join(f"{sign:>7}" for sign in signs.values()))
+    for name, count in found.items():
+        numbers = [count.causes[verdict] for verdict in signs]
+        behind = [count.rows[verdict] for verdict in signs]
+        cells = [str(n) if n == m else f"{n}/{m}" for n, m in zip(numbers, behind, strict=True)]
+        lines.append(f"{name:<12}{count.rows.total():>8}" + "".join(f"{cell:>7}" for cell in cells))
+    lines += ["", "   ".join(f"{sign} {verdict}" for verdict, sign in signs.items()), ""]
+    lines.append("3/11: eleven claims that rest on three causes. Beside these numbers:")
+    lines += [f"  {number:>4}  {words}" for number, words in _besides(list(found.values())) if number]
     return "\n".join(lines)
+
+
+def _besides(found: list[tally.Tally]) -> list[tuple[int, str]]:
+    """What the columns of verdicts don't say."""
+    return [
+        (sum(count.ours.total() for count in found), "questions of ours, not counted above"),
+        (
+            sum(count.by_reading for count in found),
+            f"claims settled by reading two places ({BY_READING}), counted above",
+        ),
+        (sum(count.registered for count in found), "claims registered, not computed yet"),
+        (sum(count.rival_owed for count in found), "claims whose rival (what would have failed them) is not named yet"),
+        (sum(count.rival_unrun for count in found), "claims whose rival is named and not run yet"),
+    ]
 
 
 def parser() -> Parser:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from voicewire import paths
+from voicewire.ledger.vocabulary import Score
 from voicewire.options import writable
 
 __all__ = ["register"]
@@ -63,14 +64,32 @@ def _record(options: argparse.Namespace) -> int:
     return 0
 
 
+def _besides(row: Score) -> list[tuple[str, str]]:
+    """What the ledger says of a claim besides its text, as far as it says it."""
+    rival = row["rival"] or {}
+    ran = f", passes in {100 * rival['passes']:.3g} % of {rival['runs']}" if "passes" in rival else ", not run yet"
+    named = rival["mechanism"] + ran if "mechanism" in rival else rival.get("none", "")
+    said = [
+        ("whose", "a question of ours" if row["whose"] == "ours" else ""),
+        ("by reading", "; ".join(row["places"])),
+        ("rival", named or ("not named yet" if row["owes_rival"] else "")),
+        *(
+            ("read as", f"{one['name']} ({one['source']}): {one['verdict']}, {one['detail']}")
+            for one in row["readings"]
+        ),
+        ("judged over", row["reach"]),
+        ("cause", row["cause"]),
+        ("chosen", row["chosen"]),
+    ]
+    return [(name, words) for name, words in said if words]
+
+
 def _claim(options: argparse.Namespace) -> int:
     from voicewire import claims
 
     found = [row for row in claims.scorecard() if row["id"] == options.id]
     if not found:
-        print(
-            f"voicewire claim: no ledger has {options.id!r:.60}: see `voicewire scorecard STUDY`", file=sys.stderr
-        )
+        print(f"voicewire claim: no ledger has {options.id!r:.60}: see `voicewire scorecard STUDY`", file=sys.stderr)
         return 1
     if options.json:
         print(json.dumps(found, indent=1, ensure_ascii=False))
@@ -82,5 +101,7 @@ def _claim(options: argparse.Namespace) -> int:
         print(f"  printed     {row['printed']}{unit}")
         print(f"  reproduced  {row['reproduced']}{unit}")
         print(f"  because     {row['reason']}")
+        for name, words in _besides(row):
+            print(f"  {name:<11} {words}")
         print(f"  see         {row['notebook']}#{row['anchor']}")
     return 0

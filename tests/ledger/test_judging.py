@@ -319,6 +319,8 @@ def test_the_signs_and_their_order():
         "not reproduced": "✗",
         "contradicted by the paper itself": "⊘",
         "not testable here": "–",
+        "hangs on what the paper does not say": "⇄",
+        "undecided": "≈",
     }
     assert claims.MIME == "application/vnd.voicewire.claims+json"
 
@@ -463,7 +465,9 @@ def test_a_row_keeps_all_but_the_digest(base):
     (score, *_) = claims.scorecard(base, "nfc")
     row = judged(base).verdicts["nfc.a"].row()
     place = {"notebook": "notebooks/nfc/01_a.ipynb", "anchor": "claim-nfc.a"}
-    assert score == {**{key: value for key, value in row.items() if key != "digest"}, **place}
+    said = {"whose": "paper", "chosen": "", "basis": "computed", "places": [], "cause": "", "reach": "", "rival": None}
+    said |= {"owes_rival": False, "readings": [], "statistic": "", "waits": ""}
+    assert score == {**{key: value for key, value in row.items() if key != "digest"}, **place, **said}
 
 
 def test_an_unjudged_and_a_stale_claim_on_the_scorecard(base):

@@ -39,8 +39,7 @@ def test_an_interval_must_lie_on_one_side():
     inside, outside = Interval(10, 9.9, 10.1, 0.95, 30), Interval(12, 11.5, 12.5, 0.95, 30)
     assert rules.value(10, inside, {"absolute": 0.5}).holds == "yes"
     assert rules.value(10, outside, {"absolute": 0.5}).holds == "no"
-    with pytest.raises(ClaimError, match="undecided.*more seeds"):
-        rules.value(10, Interval(10.4, 10.1, 10.7, 0.95, 30), {"absolute": 0.5})
+    assert rules.value(10, Interval(10.4, 10.1, 10.7, 0.95, 30), {"absolute": 0.5}).holds == "undecided"
 
 
 def test_samples_are_judged_by_their_interval():
@@ -78,8 +77,9 @@ def test_ordering_of_samples_needs_a_clear_difference():
     rng = np.random.default_rng(2)
     near = {"a": rng.normal(0, 1, 10), "b": rng.normal(0.1, 1, 10)}
     far = {"a": rng.normal(0, 1, 10), "b": rng.normal(5, 1, 10)}
-    assert rules.ordering(["a", "b"], near).holds == "no"
+    assert rules.ordering(["a", "b"], near).holds == "undecided"
     assert rules.ordering(["a", "b"], far).holds == "yes"
+    assert rules.ordering(["b", "a"], far).holds == "no"
 
 
 def test_trend():

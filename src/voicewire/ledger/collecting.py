@@ -8,7 +8,7 @@ from pathlib import Path
 from voicewire import paths
 from voicewire.ledger.judging import Verdict
 from voicewire.ledger.loading import Claim, read, studies
-from voicewire.ledger.vocabulary import MIME, STALE, UNJUDGED, VERDICTS, Row, Score
+from voicewire.ledger.vocabulary import MIME, REGISTERED, STALE, UNJUDGED, VERDICTS, Row, Score
 
 __all__ = ["problems", "scorecard", "shown"]
 
@@ -85,6 +85,9 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
     verdict, reason = row["verdict"], row["reason"]
     if row["digest"] != claim.digest:
         verdict, reason = STALE, "The claim's text changed after it was judged."
+    elif verdict == UNJUDGED and claim.state:
+        verdict, reason = REGISTERED, f"To be computed: {claim.statistic.rstrip('.')}."
+        reason += f" Waits for: {claim.waits.rstrip('.')}." if claim.waits else ""
     return {
         "id": row["id"],
         "study": row["study"],
@@ -101,6 +104,17 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
         "reason": reason,
         "notebook": path,
         "anchor": f"claim-{claim.id}",
+        "whose": claim.whose,
+        "chosen": claim.chosen,
+        "basis": claim.basis,
+        "places": list(claim.places),
+        "cause": claim.cause,
+        "reach": claim.reach,
+        "rival": row.get("rival", claim.rival),
+        "owes_rival": claim.owes_rival,
+        "readings": row.get("readings", []),
+        "statistic": claim.statistic,
+        "waits": claim.waits,
     }
 
 
@@ -133,7 +147,7 @@ def problems(base: Path | None = None, study: str | None = None) -> list[str]:
     found = [
         f"{row['id']}: {row['verdict']}" + (f" in {row['notebook']}" if row["notebook"] else "")
         for row in scorecard(base, study)
-        if row["verdict"] not in VERDICTS
+        if row["verdict"] not in (*VERDICTS, REGISTERED)
     ]
     for name in [study] if study else studies(base):
         known = read(name, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,19 +11,24 @@ from voicewire.ledger.loading import Claim, read
 from voicewire.ledger.presentation import Table, plain, sentence
 from voicewire.ledger.rules import Finding
 from voicewire.ledger.vocabulary import (
+    CHANCE,
     CONTRADICTED,
     CORRECTED,
+    HANGS,
     NOT_REPRODUCED,
     NOT_TESTABLE,
     PARTLY,
     REPRODUCED,
+    UNDECIDED,
     ClaimError,
+    Judged,
     Plain,
+    Rival,
     Row,
     Tolerance,
 )
 
-__all__ = ["Ledger", "Verdict", "load"]
+__all__ = ["Ledger", "Verdict", "agreed", "load"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,10 @@ class Verdict:
         The finding in words, and the most likely reason.
     interval : tuple of float, optional
         Ends of the interval behind a single number.
+    rival : mapping, optional
+        The mechanism without the effect and how often it passed.
+    readings : tuple of mapping
+        The claim under each of its readings.
     """
 
     claim: Claim
@@ -48,6 +58,8 @@ class Verdict:
     reproduced: Plain
     reason: str
     interval: tuple[float, float] | None = None
+    rival: Rival | None = None
+    readings: tuple[Judged, ...] = ()
 
     def row(self) -> Row:
         """Return the verdict as plain data, one row of the scorecard.
@@ -59,7 +71,7 @@ class Verdict:
         """
         claim = self.claim
         interval = [float(f"{end:.6g}") for end in self.interval] if self.interval else None
-        return {
+        row: Row = {
             "id": claim.id,
             "study": claim.study,
             "where": claim.where,
@@ -75,6 +87,15 @@ class Verdict:
             "reason": self.reason,
             "digest": claim.digest,
         }
+        if claim.whose != "paper":
+            row["whose"] = claim.whose
+        if claim.places:
+            row["basis"], row["places"] = claim.basis, list(claim.places)
+        if self.rival:
+            row["rival"] = self.rival
+        if self.readings:
+            row["readings"] = list(self.readings)
+        return row
 
     def __repr__(self) -> str:
         return sentence(self.row())
@@ -105,7 +126,14 @@ class Ledger:
         except KeyError:
             raise ClaimError(f"no claim {identifier!r} in data/{self.study}/claims.yml") from None
 
-    def judge(self, identifier: str, value: object, corrected: object = None, reason: str = "") -> Verdict:
+    def judge(
+        self,
+        identifier: str,
+        value: object,
+        corrected: object = None,
+        reason: str = "",
+        rival: Sequence[object] = (),
+    ) -> Verdict:
         """Judge one claim by what was computed.
 
         Parameters
@@ -115,11 +143,15 @@ class Ledger:
         value : number, Interval, samples, mapping, or pair
             What was computed; its form goes with the claim's kind: a number (or an interval, or samples over
             seeds, or a mapping of these by label) for ``value`` and ``arithmetic``; a mapping of label to number
-            or samples for ``ordering``; ``(x, y)`` for ``trend``; ``(left, right)`` for ``identity``.
+            or samples for ``ordering``; ``(x, y)`` for ``trend``; ``(left, right)`` for ``identity``. A claim with
+            readings takes a mapping from each reading's name to such a value.
         corrected : optional
             What was computed once the misprint that ``correction`` names is repaired, where that differs.
         reason : str
             The most likely reason, needed whenever the verdict isn't "reproduced".
+        rival : sequence, optional
+            What came out of runs of the claim's rival mechanism, each of the form of `value`. If more than 5 % of
+            them pass, the test can't tell the two apart, and the claim is not testable by it.
 
         Returns
         -------
@@ -129,8 +161,8 @@ class Ledger:
         Raises
         ------
         ClaimError
-            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, an interval
-            that straddles the tolerance, or a missing reason.
+            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, or a missing
+            reason.
 
         Examples
         --------
@@ -143,11 +175,17 @@ class Ledger:
             raise ClaimError(f"{identifier} was judged already: each claim is judged once")
         if claim.needs:
             raise ClaimError(f"{identifier} says what it needs to be testable: remove `needs` to judge it")
+        if claim.state:
+            raise ClaimError(f"{identifier} is registered: remove `state` to judge it")
         try:
-            name, finding = _name(claim, value, corrected)
+            name, finding, readings = _decide(claim, value, corrected)
+            against = _rival(claim, rival)
         except ClaimError as error:
             raise ClaimError(f"{identifier}: {error}") from None
         words = [finding.detail]
+        if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED):
+            words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
+            name = NOT_TESTABLE
         if name != REPRODUCED and not reason:
             raise ClaimError(f"{identifier} is {name!r} ({finding.detail}): give the most likely reason")
         if name == CORRECTED and claim.correction:
@@ -155,7 +193,7 @@ class Ledger:
         if reason:
             words.append(reason)
         said = ". ".join(word.rstrip(".") for word in words) + "."
-        verdict = Verdict(claim, name, finding.reproduced, said, finding.interval)
+        verdict = Verdict(claim, name, finding.reproduced, said, finding.interval, against, readings)
         self.verdicts[identifier] = verdict
         return verdict
 
@@ -198,7 +236,8 @@ class Ledger:
 
 def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: object) -> Finding:
     if claim.kind in ("value", "arithmetic"):
-        return rules.value(printed, value, tolerance or {}, claim.unit)
+        said = dict.fromkeys(claim.labels) if claim.labels else printed
+        return rules.value(said, value, tolerance or {}, claim.unit)
     if claim.kind == "ordering":
         return rules.ordering(printed, value, claim.margin, claim.unit)
     if claim.kind == "trend":
@@ -217,9 +256,73 @@ def _name(claim: Claim, value: object, corrected: object) -> tuple[str, Finding]
         mended = _find(claim, printed, tolerance, value if corrected is None else corrected)
         if mended.holds == "yes":
             return CORRECTED, mended
+    if finding.holds == "undecided":
+        return UNDECIDED, finding
     if claim.kind == "arithmetic":
         return CONTRADICTED, finding
     return (PARTLY if finding.holds == "partly" else NOT_REPRODUCED), finding
+
+
+def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Finding, tuple[Judged, ...]]:
+    """Name the verdict, under each reading where the claim has several."""
+    if not claim.readings:
+        return *_name(claim, value, corrected), ()
+    names = [reading["name"] for reading in claim.readings]
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        raise ClaimError(f"values are needed for exactly these readings: {', '.join(names)}")
+    found = {name: _name(claim, value[name], corrected) for name in names}
+    rows = tuple(
+        Judged(
+            name=reading["name"],
+            source=reading["source"],
+            excluded=reading.get("excluded", ""),
+            verdict=found[reading["name"]][0],
+            reproduced=plain(found[reading["name"]][1].reproduced),
+            detail=found[reading["name"]][1].detail,
+        )
+        for reading in claim.readings
+    )
+    verdict = agreed([row["verdict"] for row in rows if not row["excluded"]])
+    detail = "; ".join(f"{row['name']}: {row['verdict']}, {row['detail']}" for row in rows)
+    return verdict, Finding("no", {row["name"]: row["reproduced"] for row in rows}, detail), rows
+
+
+def agreed(verdicts: Sequence[str]) -> str:
+    """Return the verdict on a claim whose surviving readings came to these.
+
+    Parameters
+    ----------
+    verdicts : sequence of str
+        One for each reading that nothing excludes.
+
+    Returns
+    -------
+    str
+        The one on which they agree; *undecided* where those that are decided agree; else *hangs on what the paper does
+        not say*.
+
+    Examples
+    --------
+    >>> agreed(["reproduced", "not reproduced"])
+    'hangs on what the paper does not say'
+    """
+    decided = set(verdicts) - {UNDECIDED}
+    if len(decided) > 1:
+        return HANGS
+    return UNDECIDED if UNDECIDED in verdicts else decided.pop()
+
+
+def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
+    """Return the claim's rival with the share of its runs that pass the test."""
+    known = claim.rival
+    if not len(runs):
+        return known
+    if known is None or "mechanism" not in known:
+        raise ClaimError("the ledger names no rival mechanism: name it before it is run")
+    if "passes" in known:
+        raise ClaimError("the ledger has the rival's pass rate already: take it out, or run nothing here")
+    passed = [_find(claim, claim.printed, claim.tolerance, run).holds == "yes" for run in runs]
+    return Rival(mechanism=known["mechanism"], passes=sum(passed) / len(passed), runs=len(passed))
 
 
 def load(study: str, base: Path | None = None) -> Ledger:

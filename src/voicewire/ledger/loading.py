@@ -14,9 +14,16 @@ import jsonschema
 import yaml
 
 from voicewire import paths
-from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Tolerance
+from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Reading, Rival, Tolerance
 
 __all__ = ["Claim", "read", "studies"]
+
+
+TEXT = (
+    "id", "study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason", "margin", "needs",
+    "correction",
+)  # fmt: skip
+"""The fields that a claim's fingerprint always holds."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,30 @@ class Claim:
         What it would take to test the claim; it is not judged then.
     correction : mapping, optional
         The misprint in words, and what the claim says once it is repaired.
+    labels : list of str, optional
+        Names of several numbers where the paper prints none of them.
+    whose : str
+        ``paper``, or ``ours``: a question that the paper does not raise, counted apart.
+    chosen : str
+        When statistic and tolerance were chosen: ``ledger-first``, ``exploratory`` or ``after-the-result``.
+    rival : mapping, optional
+        What would have failed the test: a mechanism without the effect and, once run, its share of passes.
+    readings : list of mapping, optional
+        The ways to read what the paper leaves open, each with its source.
+    reach : str
+        Over what the claim is judged.
+    cause : str
+        The slip or fact that it has in common with other claims; sums count it once.
+    basis : str
+        ``computed``, or ``by-reading``: settled by looking at two places of a text.
+    places : list of str
+        These two places.
+    state : str
+        ``registered``: committed before anything was computed for it.
+    statistic : str
+        What is to be computed for a registered claim.
+    waits : str
+        The mechanism that a registered claim waits for.
     """
 
     id: str
@@ -63,12 +94,42 @@ class Claim:
     margin: float = 0.0
     needs: str = ""
     correction: Correction | None = None
+    labels: Sequence[str] = ()
+    whose: str = "paper"
+    chosen: str = ""
+    rival: Rival | None = None
+    readings: Sequence[Reading] = ()
+    reach: str = ""
+    cause: str = ""
+    basis: str = "computed"
+    places: Sequence[str] = ()
+    state: str = ""
+    statistic: str = ""
+    waits: str = ""
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the claim, by which a verdict that was given on another text of it is told to be stale."""
-        text = json.dumps(self.__dict__, sort_keys=True, default=str, ensure_ascii=False)
+        """A fingerprint of what a verdict rests on, by which one given on another text of the claim is told stale.
+
+        Whose a claim is, when it was chosen and what cause it shares change how it is counted, not how it is judged.
+        """
+        parts = {name: getattr(self, name) for name in TEXT}
+        parts |= {name: getattr(self, name) for name in ("labels", "rival", "readings") if getattr(self, name)}
+        text = json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def due_rival(self) -> bool:
+        """Whether a mechanism without the effect must be named: its test is open on one side, or is an order."""
+        if self.needs or self.basis == "by-reading":
+            return False
+        open_ended = bool({"at_least", "at_most", "between"} & set(self.tolerance or {}))
+        return open_ended or self.kind in ("ordering", "trend")
+
+    @property
+    def owes_rival(self) -> bool:
+        """Whether a rival is due and not named."""
+        return self.due_rival and self.rival is None
 
     def check(self) -> None:
         """Refuse what the schema can't see: fields that this kind of claim needs, or that contradict each other.
@@ -80,8 +141,19 @@ class Claim:
         """
         if not self.id.startswith(f"{self.study}."):
             raise ClaimError(f"{self.id}: the id must begin with {self.study + '.'!r}")
+        if (self.basis == "by-reading") != bool(self.places):
+            raise ClaimError(f"{self.id}: basis: by-reading and the two places go together")
+        if self.waits and not self.state:
+            raise ClaimError(f"{self.id}: only a registered claim waits for something")
+        if self.state and not self.statistic:
+            raise ClaimError(f"{self.id}: a registered claim needs its statistic")
         if self.needs:
             return
+        self._check_readings()
+        if self.rival and "none" in self.rival and not (self.kind == "ordering" and self.margin > 0):
+            raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
+        if self.labels and (self.printed is not None or self.kind not in ("value", "arithmetic")):
+            raise ClaimError(f"{self.id}: labels name the numbers of a value of which the paper prints none")
         if self.kind in ("value", "arithmetic") and self.tolerance is None:
             raise ClaimError(f"{self.id}: a claim of kind {self.kind!r} needs tolerance and tolerance_reason")
         if self.kind == "ordering" and not (isinstance(self.printed, list) and len(self.printed) > 1):
@@ -90,6 +162,13 @@ class Claim:
             raise ClaimError(f"{self.id}: a trend needs printed: increasing, decreasing or constant")
         if self.tolerance is not None:
             self._check_tolerance(self.tolerance)
+
+    def _check_readings(self) -> None:
+        names = [reading["name"] for reading in self.readings]
+        if len(set(names)) < len(names):
+            raise ClaimError(f"{self.id}: two readings have the same name")
+        if names and all("excluded" in reading for reading in self.readings):
+            raise ClaimError(f"{self.id}: every reading is excluded: which one is left?")
 
     def _check_tolerance(self, tolerance: Tolerance) -> None:
         if not self.tolerance_reason:
@@ -159,12 +238,27 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
         raise ClaimError(f"{name} says study: {content['study']}")
     claims: dict[str, Claim] = {}
     for entry in content["claims"]:
-        claim = Claim(study=study, **entry)
+        claim = Claim(study=study, **{"chosen": content.get("chosen", ""), **entry})
         if claim.id in claims:
             raise ClaimError(f"{name}: {claim.id} stands there twice")
         claim.check()
         claims[claim.id] = claim
+    _check_owed(name, claims, content.get("rival_owed", []))
     return claims
+
+
+def _check_owed(name: str, claims: Mapping[str, Claim], owed: Sequence[str]) -> None:
+    """Refuse a claim whose rival is due, unnamed and not on the list of those still owed, and a list that is too long.
+
+    The list stands in the ledger itself, so that nobody is excused in silence; a test lets it only shrink.
+    """
+    owing = [claim.id for claim in claims.values() if claim.owes_rival]
+    for identifier in owing:
+        if identifier not in owed:
+            raise ClaimError(f"{name}: {identifier} needs a rival: a mechanism in which what it claims is absent")
+    for identifier in owed:
+        if identifier not in owing:
+            raise ClaimError(f"{name}: strike {identifier} from rival_owed: it owes none")
 
 
 def _place(content: object, path: Sequence[str | int]) -> str:

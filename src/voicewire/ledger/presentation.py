@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from voicewire.ledger.vocabulary import MIME, VERDICTS, ClaimError, Plain, Row
+from voicewire.ledger.vocabulary import BY_READING, MIME, VERDICTS, ClaimError, Judged, Plain, Rival, Row
 
-__all__ = ["Table", "plain", "sentence", "show", "show_html"]
+__all__ = ["Table", "beside", "plain", "sentence", "show", "show_html"]
 
 MANY = 8
 """With more values than this a claim's words name the farthest only; a table shows the rest on demand."""
@@ -129,6 +129,49 @@ def sentence(row: Row) -> str:
     return f"{VERDICTS[row['verdict']]} {row['verdict']}: {row['id']}: {row['reason']}"
 
 
+def beside(places: Sequence[str], rival: Rival | None, readings: Sequence[Judged], unit: str = "") -> str:
+    """Return what stands below a verdict's reason: the places it was read off, its rival, its readings.
+
+    Parameters
+    ----------
+    places : sequence of str
+        The two places of a text; none for what was computed.
+    rival : mapping, optional
+        The mechanism without the effect.
+    readings : sequence of mapping
+        The claim under each reading.
+    unit : str
+        Of the numbers.
+
+    Returns
+    -------
+    str
+        HTML; empty if there is nothing.
+
+    Examples
+    --------
+    >>> beside(["Table 1", "Section 2"], None, [])
+    '<br>§ By reading: Table 1; Section 2.'
+    """
+    text = f"<br>{BY_READING} By reading: {html.escape('; '.join(places))}." if places else ""
+    if rival and "none" in rival:
+        text += f"<br>No rival by chance: {html.escape(rival['none'])}."
+    elif rival:
+        ran = f"passes in {100 * rival['passes']:.3g} % of {rival['runs']}" if "passes" in rival else "not run yet"
+        text += f"<br>Rival: {html.escape(rival['mechanism'])}: {ran}."
+    if not readings:
+        return text
+    lines = [
+        f"<tr><td>{html.escape(row['name'])}</td><td>{html.escape(row['source'])}</td>"
+        f"<td>{show_html(row['reproduced'], unit)}</td><td>{VERDICTS[row['verdict']]} {row['verdict']}"
+        + (f"; excluded: {html.escape(row['excluded'])}" if row["excluded"] else "")
+        + "</td></tr>"
+        for row in readings
+    ]
+    heads = "<tr><th>reading</th><th>source</th><th>here</th><th>verdict</th></tr>"
+    return f"{text}<table><thead>{heads}</thead><tbody>{''.join(lines)}</tbody></table>"
+
+
 @dataclass(frozen=True)
 class Table:
     """Verdicts as a notebook shows them; the same rows stand in the output as data.
@@ -155,15 +198,23 @@ class Table:
             kind = list(VERDICTS).index(row["verdict"])
             anchor = f' id="claim-{row["id"]}"' if row["id"] in self.anchored else ""
             cells.append(
-                f"<tr{anchor}><td><strong>{html.escape(row['where'])}</strong><br>"
+                f"<tr{anchor}><td>{_ours(row)}<strong>{html.escape(row['where'])}</strong><br>"
                 f"{html.escape(row['statement'])}<br><code>{row['id']}</code></td>"
                 f"<td>{show_html(row['printed'], row['unit'])}</td>"
                 f"<td>{show_html(row['reproduced'], row['unit'])}</td>"
                 f'<td><span class="vw-verdict vw-verdict-{kind}">{VERDICTS[row["verdict"]]} '
-                f"{row['verdict']}</span></td><td>{html.escape(row['reason'])}</td></tr>"
+                f"{row['verdict']}</span></td><td>{html.escape(row['reason'])}{_below(row)}</td></tr>"
             )
         return (
             '<div class="vw-claims" tabindex="0" role="region" aria-label="What the paper says, what we get"><table>'
             "<thead><tr><th>the paper says</th><th>printed</th><th>here</th><th>verdict</th><th>why</th></tr></thead>"
             f"<tbody>{''.join(cells)}</tbody></table></div>"
         )
+
+
+def _ours(row: Row) -> str:
+    return "<em>A question of ours.</em> " if row.get("whose") == "ours" else ""
+
+
+def _below(row: Row) -> str:
+    return beside(row.get("places", []), row.get("rival"), row.get("readings", []), row["unit"])

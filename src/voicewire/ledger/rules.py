@@ -21,9 +21,9 @@ from voicewire.ledger.presentation import MANY, show
 from voicewire.ledger.vocabulary import ClaimError, Plain, Tolerance
 from voicewire.stats import Interval, t_interval
 
-__all__ = ["Finding", "band", "difference", "identity", "ordering", "trend", "value"]
+__all__ = ["Finding", "Holds", "band", "difference", "identity", "ordering", "together", "trend", "value"]
 
-Holds = Literal["yes", "partly", "no"]
+Holds = Literal["yes", "partly", "no", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Finding:
     Parameters
     ----------
     holds : str
-        ``yes``, ``partly`` or ``no``.
+        ``yes``, ``partly``, ``no``, or ``undecided`` where an interval straddles the edge.
     reproduced : number, text, list or mapping
         What was computed, as plain data.
     detail : str
@@ -108,23 +108,43 @@ def _one_value(printed: float | None, value: object, tolerance: Tolerance, unit:
     result = _estimate(value)
     if isinstance(result, Interval):
         inside = low <= result.low and result.high <= high
-        outside = result.high < low or result.low > high
-        if not (inside or outside):
-            raise ClaimError(
-                f"undecided: the interval {show(result.low)} to {show(result.high)} straddles the tolerance "
-                f"{show(low)} to {show(high)}; use more seeds"
-            )
+        open_ = not inside and result.high >= low and result.low <= high
         number, interval = result.estimate, (result.low, result.high)
         spread = f" [{show(result.low)}, {show(result.high)}]"
     else:
-        inside, number, interval, spread = low <= result <= high, result, None, ""
+        inside, open_, number, interval, spread = low <= result <= high, False, result, None, ""
     detail = f"{show(number, unit)}{spread}"
     if printed is not None:
         detail += f" against {show(printed, unit)}"
         if printed:
             percent = f"{100 * (number - printed) / abs(printed):+.2f}".replace("-", "\N{MINUS SIGN}")
             detail += f" ({percent} %)"
-    return Finding("yes" if inside else "no", number, detail, interval)
+    if open_:
+        detail += f", astride the edge of {show(low)} to {show(high)}"
+    return Finding("yes" if inside else "undecided" if open_ else "no", number, detail, interval)
+
+
+def together(parts: Sequence[Holds]) -> Holds:
+    """Say what holds of a claim with several parts.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        ``yes``, ``no`` or ``undecided`` for each.
+
+    Returns
+    -------
+    str
+        ``partly`` once one part holds and another doesn't, whatever the rest may turn out to be.
+
+    Examples
+    --------
+    >>> together(["yes", "undecided"])
+    'undecided'
+    """
+    if "yes" in parts and "no" in parts:
+        return "partly"
+    return "undecided" if "undecided" in parts else "yes" if "yes" in parts else "no"
 
 
 def _farthest(printed: Mapping[str, Plain], parts: Mapping[str, Finding]) -> str:
@@ -162,12 +182,13 @@ def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = ""
     Returns
     -------
     Finding
-        ``yes`` if the number, or the whole interval, lies within the band; ``partly`` if some labels do.
+        ``yes`` if the number, or the whole interval, lies within the band; ``no`` if it lies wholly outside;
+        ``undecided`` if it straddles the edge; ``partly`` if some labels hold and some don't.
 
     Raises
     ------
     ClaimError
-        For labels that don't match, values that aren't finite, or an interval that straddles the tolerance.
+        For labels that don't match, or values that aren't finite.
 
     Examples
     --------
@@ -181,7 +202,7 @@ def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = ""
     by_label = _labelled(computed, [str(label) for label in printed])
     parts = {str(k): _one_value(_said(v), by_label[str(k)], tolerance, unit) for k, v in printed.items()}
     held = [label for label, part in parts.items() if part.holds == "yes"]
-    holds: Holds = "yes" if len(held) == len(parts) else "partly" if held else "no"
+    holds = together([part.holds for part in parts.values()])
     if len(parts) > MANY:
         detail = f"{len(held)} of {len(parts)} hold{_farthest(printed, parts)}"
     else:
@@ -237,10 +258,12 @@ def difference(low: object, high: object) -> tuple[float, float, float]:
     mean_low, samples_low = _means(low)
     mean_high, samples_high = _means(high)
     gap = mean_high - mean_low
-    if samples_low is None or samples_high is None:
+    spread = [side for side in (samples_low, samples_high) if side is not None and np.ptp(side) > 0]
+    if not spread:
         return gap, gap, gap
-    if np.ptp(samples_low) == 0 and np.ptp(samples_high) == 0:
-        return gap, gap, gap
+    if samples_low is None or samples_high is None:  # against a number only the samples have an error
+        half = t_interval(spread[0]).high - float(spread[0].mean())
+        return gap, gap - half, gap + half
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no spread on one side is no fault
         interval = scipy_stats.ttest_ind(samples_high, samples_low, equal_var=False).confidence_interval(0.95)
@@ -250,7 +273,8 @@ def difference(low: object, high: object) -> tuple[float, float, float]:
 def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = "") -> Finding:
     """Judge a claimed order, smallest first: each neighbour must exceed the one before by more than `margin`.
 
-    Where samples are given, the 95 % interval of the difference must lie wholly above the margin.
+    Where samples are given, the 95 % interval of the difference must lie wholly above the margin; only where it lies
+    wholly at or below does the order fail.
 
     Parameters
     ----------
@@ -266,7 +290,8 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     Returns
     -------
     Finding
-        ``yes`` if every neighbour exceeds the one before, ``partly`` if some do.
+        ``yes`` if every neighbour exceeds the one before, ``partly`` if some do and some don't, ``undecided`` where
+        an interval straddles the margin.
 
     Raises
     ------
@@ -281,12 +306,20 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     labels = [str(label) for label in printed] if isinstance(printed, Sequence) else []
     by_label = _labelled(computed, labels)
     pairs = list(itertools.pairwise(labels))
-    kept = [difference(by_label[a], by_label[b])[1] > margin for a, b in pairs]
+    parts = [_exceeds(by_label[a], by_label[b], margin) for a, b in pairs]
     means = {label: _means(by_label[label])[0] for label in labels}
     found = " < ".join(f"{label} ({show(means[label], unit)})" for label in sorted(labels, key=means.__getitem__))
-    holds: Holds = "yes" if all(kept) else "partly" if any(kept) else "no"
-    broken = [f"{a} < {b}" for (a, b), ok in zip(pairs, kept, strict=True) if not ok]
-    return Finding(holds, means, f"found {found}" + (f"; not shown: {', '.join(broken)}" if broken else ""))
+    detail = f"found {found}"
+    for words, kind in (("not shown", "no"), ("undecided", "undecided")):
+        named = [f"{a} < {b}" for (a, b), part in zip(pairs, parts, strict=True) if part == kind]
+        detail += f"; {words}: {', '.join(named)}" if named else ""
+    return Finding(together(parts), means, detail)
+
+
+def _exceeds(low: object, high: object, margin: float) -> Holds:
+    """Say whether one result exceeds another by more than the margin; open where an interval straddles it."""
+    _, least, most = difference(low, high)
+    return "yes" if least > margin else "no" if most <= margin else "undecided"
 
 
 def _pair(computed: object, names: str) -> tuple[object, object]:
@@ -324,7 +357,8 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     Returns
     -------
     Finding
-        ``partly`` if the trend holds over three or more neighbouring points, but not over all.
+        ``partly`` if the trend holds over three or more neighbouring points, but not over all; ``undecided`` if no
+        step goes against it and the interval of the whole change straddles zero.
 
     Raises
     ------
@@ -351,12 +385,21 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
         return Finding("yes" if spread <= slack else "no", means.tolist(), f"spread {show(spread, unit)} ({shown})")
     if printed not in ("increasing", "decreasing"):
         raise ClaimError(f"a trend is increasing, decreasing or constant, not {printed!r}")
-    first, last = _longest_rise([row if printed == "increasing" else -row for row in y], slack)
+    rows = [row if printed == "increasing" else -row for row in y]
+    first, last = _longest_rise(rows, slack)
     if (first, last) == (0, len(x) - 1):
         return Finding("yes", means.tolist(), shown)
+    if _open(rows, slack):
+        return Finding("undecided", means.tolist(), f"the change from first to last may be none ({shown})")
     if last - first >= 2:
         return Finding("partly", means.tolist(), f"holds from {x[first]:g} to {x[last]:g} ({shown})")
     return Finding("no", means.tolist(), shown)
+
+
+def _open(rows: Sequence[NDArray[np.float64]], slack: float) -> bool:
+    """Say whether no step is clearly against the trend, and only the interval of the whole change reaches zero."""
+    _, least, most = difference(rows[0], rows[-1])
+    return least <= 0 < most and all(difference(a, b)[2] >= -slack for a, b in itertools.pairwise(rows))
 
 
 def _longest_rise(rows: Sequence[NDArray[np.float64]], slack: float) -> tuple[int, int]:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Required, TypeAlias, TypedDict
+from typing import NotRequired, Required, TypeAlias, TypedDict
 
 __all__ = [
+    "BY_READING",
+    "CHANCE",
     "CONTRADICTED",
     "CORRECTED",
+    "HANGS",
     "MIME",
     "NOT_REPRODUCED",
     "NOT_TESTABLE",
     "PARTLY",
+    "REGISTERED",
     "REPRODUCED",
     "STALE",
+    "UNDECIDED",
     "UNJUDGED",
     "VERDICTS",
     "ClaimError",
     "Correction",
+    "Judged",
     "Plain",
+    "Reading",
+    "Rival",
     "Row",
     "Score",
     "Tolerance",
@@ -39,6 +47,8 @@ PARTLY = "partly"
 NOT_REPRODUCED = "not reproduced"
 CONTRADICTED = "contradicted by the paper itself"
 NOT_TESTABLE = "not testable here"
+HANGS = "hangs on what the paper does not say"
+UNDECIDED = "undecided"
 
 VERDICTS = {
     REPRODUCED: "✓",
@@ -47,12 +57,25 @@ VERDICTS = {
     NOT_REPRODUCED: "✗",
     CONTRADICTED: "⊘",
     NOT_TESTABLE: "–",
+    HANGS: "⇄",
+    UNDECIDED: "≈",
 }
-"""The verdicts, best first, each with the sign that stands for it where colour can't be relied on."""
+"""The verdicts, each with the sign that stands for it where colour can't be relied on.
+
+A verdict's position names its colour in stored outputs, so new ones come last.
+"""
+
+BY_READING = "§"
+"""The sign beside a verdict that was read off two places of a text, not computed."""
 
 UNJUDGED = "unjudged"
 STALE = "stale"
-"""What the scorecard says of a claim without a verdict, and of one whose text changed since. Neither is a verdict."""
+REGISTERED = "registered"
+"""What the scorecard says of a claim without a verdict, of one whose text changed since it was judged, and of one that
+was committed before anything was computed for it. None is a verdict; the last is no fault."""
+
+CHANCE = 0.05
+"""The largest share of a rival mechanism's runs that may pass a test which is to count as *reproduced*."""
 
 
 class ClaimError(ValueError):
@@ -67,8 +90,36 @@ class Correction(TypedDict, total=False):
     tolerance: Tolerance
 
 
+class Rival(TypedDict, total=False):
+    """A mechanism in which the effect is absent, and how often it passed; or why a count needs only its margin."""
+
+    mechanism: str
+    passes: float
+    runs: int
+    none: str
+
+
+class Reading(TypedDict, total=False):
+    """One way to read what the paper leaves open, where it comes from, and what rules it out, if anything does."""
+
+    name: Required[str]
+    source: Required[str]
+    excluded: str
+
+
+class Judged(TypedDict):
+    """A claim under one reading."""
+
+    name: str
+    source: str
+    excluded: str
+    verdict: str
+    reproduced: Plain
+    detail: str
+
+
 class Row(TypedDict):
-    """A verdict as plain data: what stands in a notebook's output."""
+    """A verdict as plain data: what stands in a notebook's output. The last five stand there only if there is cause."""
 
     id: str
     study: str
@@ -84,10 +135,15 @@ class Row(TypedDict):
     verdict: str
     reason: str
     digest: str
+    whose: NotRequired[str]
+    basis: NotRequired[str]
+    places: NotRequired[list[str]]
+    rival: NotRequired[Rival]
+    readings: NotRequired[list[Judged]]
 
 
 class Score(TypedDict):
-    """A row of the scorecard: a verdict as plain data, the notebook that gave it and its place there."""
+    """A row of the scorecard: a verdict as plain data, what the ledger says of the claim, its place in a notebook."""
 
     id: str
     study: str
@@ -104,3 +160,14 @@ class Score(TypedDict):
     reason: str
     notebook: str | None
     anchor: str
+    whose: str
+    chosen: str
+    basis: str
+    places: list[str]
+    cause: str
+    reach: str
+    rival: Rival | None
+    owes_rival: bool
+    readings: list[Judged]
+    statistic: str
+    waits: str

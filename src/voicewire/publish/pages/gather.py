@@ -87,7 +87,8 @@ def parts(base: Path, link: Callable[[str], str | None]) -> str:
         if link(f"book/{study}/index") is None:
             continue
         chapters = len(paths.chapters(study, base))
-        claims = len(read(study, base)) if study in studies(base) else 0
+        known = read(study, base).values() if study in studies(base) else []
+        claims = sum(claim.whose == "paper" and not claim.state for claim in known)
         name = f"{{doc}}`{part.title} </book/{study}/index>`"
         judged = f"[{claims}](#scorecard-{study})" if claims else ""
         rows.append(f"| {name}: {part.question} | {chapters} | {judged} |\n")

@@ -5,47 +5,46 @@ Everything here is read from the executed notebooks by `voicewire.ledger.collect
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from voicewire import paths
-from voicewire.ledger import collecting
-from voicewire.ledger.presentation import show_html
-from voicewire.ledger.vocabulary import VERDICTS
+from voicewire.ledger import collecting, tally
+from voicewire.ledger.presentation import beside, show_html
+from voicewire.ledger.vocabulary import BY_READING, VERDICTS
 
 PICTURE = Path("book/_static/scorecard.svg")
 WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
 BAR = 18
 STEP = 64
 
-FILLS = ("#00795c", "#0072b2", "#7a6a00", "#b34700", "#a3578a", "#6b6b6b")
+FILLS = ("#00795c", "#0072b2", "#7a6a00", "#b34700", "#a3578a", "#6b6b6b", "#4b4fb5", "#5a4632")
 """The verdicts' colours, in their order; book.css has the same for the badges."""
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def counts(rows: Rows) -> dict[str, Counter[str]]:
-    """Return how often each verdict was given, for each study."""
-    table: dict[str, Counter[str]] = {}
-    for row in rows:
-        table.setdefault(row["study"], Counter())[row["verdict"]] += 1
-    return table
-
-
 def summary(rows: Rows) -> str:
     """Return one sentence a study, for those who do not see the picture."""
     sentences = []
-    for study, count in counts(rows).items():
-        parts = [f"{count[name]} {name}" for name in VERDICTS if count[name]]
-        sentences.append(f"{study}: {count.total()} claims, {', '.join(parts)}.")
+    for study, count in tally.by_study(rows).items():
+        parts = [f"{count.causes[name]} {name}" for name in VERDICTS if count.causes[name]]
+        sentences.append(f"{study}: {_claims(count)}, {', '.join(parts)}.")
     return " ".join(sentences)
+
+
+def _claims(count: tally.Tally) -> str:
+    """Say how many claims there are, and from how many causes where some share one."""
+    rows, causes = count.rows.total(), count.causes.total()
+    return f"{rows} claims" if rows == causes else f"{rows} claims of {causes} causes"
 
 
 def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> str:
     """Return the scorecard as an SVG drawing: a stacked bar a study, the counts in words of signs below it.
+
+    The bars count causes: what follows from one slip is one.
 
     Parameters
     ----------
@@ -56,8 +55,8 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
     standalone
         With its own background and text colours, for a page that has no style sheet of ours.
     """
-    table = counts(rows)
-    height = STEP * len(table) + 58
+    table = tally.by_study(rows)
+    height = STEP * len(table) + 76
     # In the book's own page the drawing takes over the page's letters and their colour.
     ground = 'width="540" font-family="system-ui, sans-serif"' if standalone else 'fill="currentColor"'
     out = [
@@ -77,16 +76,16 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
         out.append(f'<text x="4" y="{top + 12}" font-weight="600">{escape(name)}</text>')
         left = 4.0
         for fill, verdict in zip(FILLS, VERDICTS, strict=True):
-            width = (WIDTH - 8) * count[verdict] / count.total()
+            width = (WIDTH - 8) * count.causes[verdict] / max(count.causes.total(), 1)
             if width:
                 # Half a unit of gap on each side: neighbours are told apart without their colours.
                 out.append(
                     f'<rect x="{left + 0.5:.1f}" y="{top + 18}" width="{max(width - 1, 1):.1f}" height="{BAR}" '
-                    f'fill="{fill}"><title>{verdict}: {count[verdict]}</title></rect>'
+                    f'fill="{fill}"><title>{verdict}: {count.causes[verdict]}</title></rect>'
                 )
             left += width
-        signs = "  ".join(f"{sign} {count[verdict]}" for verdict, sign in VERDICTS.items() if count[verdict])
-        out.append(f'<text x="4" y="{top + 50}" xml:space="preserve">{signs}  of {count.total()}</text>')
+        signs = "  ".join(f"{sign} {n}" for verdict, sign in VERDICTS.items() if (n := count.causes[verdict]))
+        out.append(f'<text x="4" y="{top + 50}" xml:space="preserve">{signs}  of {_claims(count)}</text>')
     out.append(_legend(STEP * len(table) + 16))
     return "".join(out) + "</svg>"
 
@@ -112,7 +111,10 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}')]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
-        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + _raw(_table(mine, name, link)))
+        theirs, ours = ([row for row in mine if (row.get("whose") == "ours") == own] for own in (False, True))
+        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + _raw(_table(theirs, name, link)))
+        if ours:
+            parts.append("Questions of ours, which count for nothing above:\n\n" + _raw(_table(ours, name, link)))
     return "\n".join(parts)
 
 
@@ -132,18 +134,36 @@ def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
     heads = "".join(
         f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>' for name, sign in VERDICTS.items()
     )
+    heads += f'<th scope="col"><span aria-hidden="true">{BY_READING}</span><br>by reading</th>'
+    heads += '<th scope="col">rival not named</th><th scope="col">our questions</th>'
     lines = []
-    for study, count in counts(rows).items():
-        cells = "".join(f"<td>{count[name] or ''}</td>" for name in VERDICTS)
+    table = tally.by_study(rows)
+    for study, count in table.items():
+        cells = "".join(f"<td>{_both(count.causes[name], count.rows[name])}</td>" for name in VERDICTS)
+        cells += (
+            f"<td>{count.by_reading or ''}</td><td>{count.rival_owed or ''}</td><td>{count.ours.total() or ''}</td>"
+        )
         lines.append(
             f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{escape(titles[study])}</a>'
-            f"</th><td>{count.total()}</td>{cells}</tr>"
+            f"</th><td>{_both(count.causes.total(), count.rows.total())}</td>{cells}</tr>"
         )
+    registered = sum(count.registered for count in table.values())
+    unrun = sum(count.rival_unrun for count in table.values())
+    waiting = [
+        f"{registered} claims are registered and not computed yet" if registered else "",
+        f"{unrun} rivals are named and not run yet" if unrun else "",
+    ]
+    below = "; ".join(filter(None, waiting))
     return (
         '<div class="vw-claims vw-overview" tabindex="0" role="region" aria-label="Verdicts by study"><table>'
         f'<thead><tr><th scope="col">Study</th><th scope="col">claims</th>{heads}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f"<tbody>{''.join(lines)}</tbody></table></div>" + (f"<p>{below}.</p>" if below else "")
     )
+
+
+def _both(causes: int, rows: int) -> str:
+    """Return how many causes there are, and how many claims rest on them where these are more."""
+    return f"{causes} <small>({rows} claims)</small>" if rows > causes else str(rows or "")
 
 
 def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
@@ -158,7 +178,7 @@ def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
             f"<td>{escape(row['statement'])}</td>"
             f"<td>{show_html(row['printed'], row['unit'])}</td>"
             f"<td>{show_html(row['reproduced'], row['unit'])}</td>"
-            f"<td>{badge(row['verdict'])}</td><td>{escape(row['reason'])}{_tolerance(row)}</td></tr>"
+            f"<td>{badge(row['verdict'])}</td><td>{escape(row['reason'])}{_tolerance(row)}{_besides(row)}</td></tr>"
         )
     return (
         f'<div class="vw-claims" tabindex="0" role="region" aria-label="Claims: {escape(name)}"><table>'
@@ -166,6 +186,28 @@ def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
         '<th scope="col">here</th><th scope="col">verdict</th><th scope="col">why</th></tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _besides(row: Mapping[str, Any]) -> str:
+    """Return what the ledger says of the claim besides its text: whose, from what cause, how far it reaches, when."""
+    text = beside(row.get("places", ()), row.get("rival"), row.get("readings", ()), row["unit"])
+    if row.get("owes_rival"):
+        text += "<br>Its rival is not named yet."
+    if row.get("reach"):
+        text += f"<br>Judged over: {escape(row['reach'])}."
+    if row.get("cause"):
+        text += f"<br>Cause: {escape(row['cause'])}."
+    if row.get("chosen"):
+        text += f"<br>Tolerance and statistic chosen: {CHOSEN[row['chosen']]}."
+    return text
+
+
+CHOSEN = {
+    "ledger-first": "before the first result stood in the history",
+    "exploratory": "after exploratory runs",
+    "after-the-result": "after a result had been seen",
+}
+"""What `chosen` says, in words. History shows the order of commits, not that nobody looked."""
 
 
 def _tolerance(row: Mapping[str, Any]) -> str:
