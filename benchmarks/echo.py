@@ -150,8 +150,8 @@ def benchmarks(run: harness.Run) -> None:
     if run.quick:
         return
     code = (
-        "import sys,time,resource;from voicewire.echo import study;t=time.perf_counter();"
-        "study.figure(int(sys.argv[1]));"
+        "import sys,time,resource;from voicewire.echo import experiments;t=time.perf_counter();"
+        "experiments.figure(int(sys.argv[1]));"
         "print(time.perf_counter()-t,1024*resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     for number, what, most in ((1, "1.5 million samples, six curves", 60), (2, "300 s of speech, seven curves", 180)):

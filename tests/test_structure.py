@@ -195,6 +195,24 @@ def test_parameters_have_types():
     assert share < ANY_SHARE
 
 
+ROLES = ("paper", "reference", "experiments", "record", "figures", "exercises", "cli")
+"""The files that every study has, by their roles; what else it needs has names of its own."""
+
+
+@pytest.mark.parametrize("study", paths.STUDIES)
+def test_a_role_has_the_same_name_in_every_study(study):
+    assert [role for role in ROLES if f"{study}.{role}" not in MODULES] == []
+
+
+@pytest.mark.parametrize("study", paths.STUDIES)
+def test_a_studys_experiments_run_by_the_same_call(study):
+    """`voicewire run STUDY` calls it, whichever the study."""
+    (run,) = (f for f in functions(TREES[f"{study}.experiments"]) if f.name == "run")
+    assert ast.unparse(run.args) == "quick: bool=False"
+    assert run.returns is not None
+    assert ast.unparse(run.returns) == "dict[str, Plain]"
+
+
 COMMENTS = ("#", "//", "/*", "{#")
 COMMENTED = {".yml", ".toml", ".cfg", ".css", ".js", ".c", ".html", ""}
 NO_COMMENT_FITS = {"LICENSE", "LICENSE-TEXT", ".gitignore"}

@@ -10,7 +10,7 @@ import soundfile
 from scipy.linalg import convolution_matrix
 
 from voicewire import cli
-from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, figures, paper, speech, study
+from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, experiments, figures, paper, speech
 from voicewire.echo.measures import (
     Curve,
     dcd_operations,
@@ -110,7 +110,7 @@ def test_theory_is_met_on_a_small_case():
 
 def test_the_far_room_decides_whether_the_solution_is_unique():
     """The data of the figure in chapter 1, and the dimension that it derives."""
-    found = study.far_rooms((16, 33, 48, 64), range(3))
+    found = experiments.far_rooms((16, 33, 48, 64), range(3))
     plain, bent = found[0.0], found[0.4]
     assert min(plain[16]) > -12 and min(plain[33]) > -16  # no solution, and one that noise hides
     assert max(plain[48]) < -20 and max(plain[64]) < -25
@@ -182,34 +182,37 @@ def test_operations_grow_with_length():
 @pytest.mark.parametrize("reuse", [1, 3, 5])
 def test_recorded_seeds_obey_the_theory(family, reuse):
     """Every one of five seeds, with a far room that is longer than the filter."""
-    rows = study.read("theory")
+    rows = experiments.read("theory")
     where = {"far_room": "2L", "family": family}
-    ratio = np.array(study.column(rows, "t20", reuse=reuse, **where)) / expected_tracking(128, 64, reuse)
+    ratio = np.array(experiments.column(rows, "t20", reuse=reuse, **where)) / expected_tracking(128, 64, reuse)
     assert ratio.size == 5
     assert (ratio >= 1).all()
     assert (ratio <= 1.6).all()
-    rise = np.subtract(*(study.column(rows, "before", reuse=n, **where) for n in (reuse, 1)))
+    rise = np.subtract(*(experiments.column(rows, "before", reuse=n, **where) for n in (reuse, 1)))
     assert (np.abs(rise - expected_rise(reuse)) < 2).all()
 
 
 def test_the_search_not_the_noise_delays_behind_a_short_far_room():
-    rows = study.read("theory")
-    worst = {name: max(study.column(rows, "t20", far_room=name, family="decaying", reuse=5)) for name in study.THEORY}
+    rows = experiments.read("theory")
+    worst = {
+        name: max(experiments.column(rows, "t20", far_room=name, family="decaying", reuse=5))
+        for name in experiments.THEORY
+    }
     assert worst["L"] > 1.5 * worst["2L"]
     assert worst["L, noise at -45 dB"] > 0.9 * worst["L"]
     assert worst["L, 12 moves"] < 0.8 * worst["L"]
 
 
 def test_the_recorded_theory_comes_from_this_code():
-    row = next(r for r in study.read("theory") if (r["far_room"], r["family"], r["reuse"]) == ("2L", "room", 5))
-    signals = study.scene(row["seed"], family="room", far_length=256)
-    again = study.track(signals, data_reuse=5)
+    row = next(r for r in experiments.read("theory") if (r["far_room"], r["family"], r["reuse"]) == ("2L", "room", 5))
+    signals = experiments.scene(row["seed"], family="room", far_length=256)
+    again = experiments.track(signals, data_reuse=5)
     for name in ("t10", "t15", "t20", "before", "after"):
         assert again[name] == pytest.approx(row[name], rel=0.01)
 
 
 def test_recorded_figure_1_is_the_papers_order():
-    curves = study.read_curves(1)
+    curves = experiments.read_curves(1)
     floor = {key: curve.steady(1_000_000, 1_200_000) for key, curve in curves.items()}
     assert floor[1, 0.8] < floor[1, 0.4] < floor[3, 0.4] < floor[5, 0.4] < floor[5, 0.0]
     assert len(curves) == 6

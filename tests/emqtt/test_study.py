@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.emqtt import _exchange, analysis, counting, figures, paper, population, rules, trace
+from voicewire.emqtt import _exchange, counting, experiments, figures, paper, population, rules, trace
 from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population
@@ -80,7 +80,7 @@ def test_wrong_readings() -> None:
 
 
 def test_recorded_trials_are_complete_and_exact() -> None:
-    table = analysis.load("delays")
+    table = experiments.load("delays")
     assert set(table["subscribers"]) == set(paper.SUBSCRIBERS)
     sizes = table.groupby(["broker", "reading", "subscribers"]).size()
     assert (sizes == paper.TESTS).all() and len(sizes) == 8 * 8
@@ -92,8 +92,8 @@ def test_recorded_trials_are_complete_and_exact() -> None:
 
 
 def test_ratios_are_paired() -> None:
-    table = analysis.load("delays")
-    same = analysis.ratio(table, ("voicewire", "all"), ("voicewire", "all"))
+    table = experiments.load("delays")
+    same = experiments.ratio(table, ("voicewire", "all"), ("voicewire", "all"))
     assert same.shape == (paper.TESTS,) and np.allclose(same, 1)
 
 
@@ -102,7 +102,7 @@ def test_figures_show_their_data(port: int) -> None:
     assert list(ax.lines[0].get_ydata()) == [2 + 2 * n for n in paper.SUBSCRIBERS]
     ax = figures.sizes()
     assert list(ax.lines[0].get_ydata()) == list(paper.EMQTT_BYTES.values())
-    table = analysis.load("delays")
+    table = experiments.load("delays")
     ax = figures.delays(table, [("voicewire", "all"), ("mosquitto", "mqtt-2")])
     expected = table[(table.broker == "voicewire") & (table.reading == "all") & (table.subscribers == 10)]
     assert ax.lines[0].get_ydata()[0] == pytest.approx(expected["end_to_end_ms"].median())

@@ -29,6 +29,7 @@ _FIGURE = "draws what other functions computed (tests of figures)"
 _EXERCISES = "the reader's own functions are the input (tests of exercises)"
 _COMMAND = "the command line (test_any_command)"
 _RECORDS = "records once, for hours, from what the paper says; its whole input is a folder"
+_RUN = "takes a truth value only (tests/test_experiments.py)"
 _PRINTED = "looks up what is printed, by name"
 READING = "a reading version, short and plain: the fast one beside it checks, and is proven equal"
 _ENGINE = "behind the door: compiled, on records that `simulate` and `Session.run` have checked"
@@ -50,11 +51,12 @@ EXEMPT = {
     "echo.samples.checked": "checks",
     "echo.samples.pair": "checks",
     "echo.scene.Signals": _RESULT,
-    "echo.study": _RECORDS,
+    "echo.experiments": _RECORDS,
     "pharyngeal.components.ArticulatoryModel": _RESULT,
     "pharyngeal.control": _RECORDS,
     "pharyngeal.corpora": _FILES,
     "pharyngeal.correlation.PermutationTest": _RESULT,
+    "pharyngeal.experiments": "shapes that were recorded",
     "pharyngeal.forensics.Reading": _RESULT,
     "pharyngeal.forensics.Search": _RESULT,
     "pharyngeal.forensics.MissingToken": _RESULT,
@@ -81,6 +83,8 @@ EXEMPT = {
     "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
     "voip.experiments.Curve": _RESULT,
     "voip.experiments.curves": "a sweep of hours; `call` checks each point",
+    "voip.experiments.ends": "hands all on to `curves`",
+    "voip.experiments.run": _RUN,
     "voip.experiments.point": "a task of the sweep; `call` checks",
     "voip.experiments.record": _RECORDS,
     "voip.experiments.adaptive_choice": "hands all on to `shared_link`",
@@ -94,8 +98,9 @@ EXEMPT = {
     "voip.playout.best_r": "the fast door behind `as_trace`",
     "voip.record": _RECORDS,
     "voip.talk.Talk": _RESULT,
-    "nfc.accountings.TableReading": _RESULT,
-    "nfc.accountings.SlotReading": _RESULT,
+    "nfc.experiments.run": _RUN,
+    "nfc.experiments.TableReading": _RESULT,
+    "nfc.experiments.SlotReading": _RESULT,
     "nfc.channel.cross": _ENGINE,
     "nfc.channel.error_bits": _ENGINE,
     "nfc.channel.Channel.start": _ENGINE,
@@ -124,7 +129,7 @@ EXEMPT = {
     "transport.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.payloads": _FILES,
     "transport.recording": _RECORDS,
-    "transport.reproduce": "rows of a recording, by name",
+    "transport.experiments": "rows of a recording, by name",
     "transport.run_mqtt": _SOCKETS,
     "transport.run_tcp": _SOCKETS,
     "transport.series": _SOCKETS,
@@ -132,7 +137,7 @@ EXEMPT = {
     "transport.theory.Cost": _RESULT,
     "transport.theory.Option": _RESULT,
     "emqtt.agent": _SOCKETS,
-    "emqtt.analysis": "rows of a recording, by name",
+    "emqtt.experiments": "rows of a recording, by name",
     "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
     "emqtt.dissect": "bytes of a protocol (tests of its own)",
     "emqtt.mqtt5": _SOCKETS,
@@ -451,12 +456,17 @@ PHARYNGEAL = {
 }  # fmt: skip
 
 NFC = {
-    "nfc.accountings.TableReading.fits": Case(
+    "nfc.experiments.TableReading.fits": Case(
         lambda: {"self": _reading(), "table": 0.01, "stall": 0.1}
     ),
-    "nfc.accountings.control_efficiency": Case(
+    "nfc.experiments.control_efficiency": Case(
         lambda: {"scope": "round trip", "rounding": "none", "overhead": 14, "printed_zero": True}
     ),
+    "nfc.experiments.lossy_times": Case(
+        lambda: {"rule": "initial", "window": 4096, "runs": 1, "channel": channel.Channel.random(1e-5)}
+    ),
+    "nfc.experiments.error_channel": Case(lambda: {"kind": "burst", "rate": 1e-4}),
+    "nfc.experiments.exchanges": Case(lambda: {"runs": 2}),
     "nfc.channel.Channel": Case(lambda: {"kind": 2, "to_bad": 1e-5, "to_good": 0.25, "every": 0}),
     "nfc.channel.Channel.random": Case(lambda: {"ber": 1e-4}),
     "nfc.channel.Channel.burst": Case(lambda: {"ber": 1e-4, "length": 4.0}),
@@ -507,7 +517,7 @@ NFC = {
 
 
 def _reading() -> Any:
-    from voicewire.nfc.accountings import TableReading
+    from voicewire.nfc.experiments import TableReading
 
     return TableReading(6, 3, 5000, 0.08, True, (0.01, 0.02), 0.15)
 

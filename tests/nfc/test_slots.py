@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
-from voicewire.nfc.accountings import control_readings, slot_readings, table_readings
+from voicewire.nfc.experiments import control_readings, slot_readings, table_readings
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, ShortSession, latency_map, shared
 
 

@@ -14,7 +14,7 @@ from voicewire import paths
 from voicewire.testbed import TestbedError
 from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.hosts import may_make_namespaces
-from voicewire.transport import examples, paper, recording, reproduce, theory
+from voicewire.transport import examples, experiments, paper, recording, theory
 from voicewire.transport.analysis import Recorded, coverage, goodput
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell, full_grid, small_grid
@@ -245,6 +245,6 @@ def test_shares_of_factors_tell_doubt_from_certainty() -> None:
         for kind in ("bytes", "file")
         for size in paper.PAYLOADS
     ]
-    found = reproduce.factor_shares(Recorded(pd.concat(frames)), "lan")
+    found = experiments.factor_shares(Recorded(pd.concat(frames)), "lan")
     assert found["beyond doubt"] == pytest.approx(1 / 3)
     assert found["within the interval"] == pytest.approx(2 / 3)

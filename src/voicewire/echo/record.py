@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire.echo import study
+from voicewire.echo import experiments
 
 __all__ = ["RECORDINGS"]
 
 
 def _table(name: str, folder: Path) -> None:
-    study.write_rows(folder / f"{name}.csv", study.RECORDINGS[name]())
+    experiments.write_rows(folder / f"{name}.csv", experiments.RECORDINGS[name]())
 
 
-RECORDINGS: dict[str, Callable[[Path], None]] = {name: partial(_table, name) for name in study.RECORDINGS}
+RECORDINGS: dict[str, Callable[[Path], None]] = {name: partial(_table, name) for name in experiments.RECORDINGS}
 """A table each, written into a folder; all of them take hours."""

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from voicewire import figures as house
-from voicewire.emqtt import analysis, counting, paper
+from voicewire.emqtt import counting, experiments, paper
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Trace
 
 STYLE = {
@@ -61,7 +61,7 @@ def delays(
 ) -> Axes:
     """Draw medians with quartiles against subscribers for pairs of (broker, reading)."""
     ax = house.new_axes(ax)
-    found = analysis.medians(table, column)
+    found = experiments.medians(table, column)
     for broker, reading in arms:
         colour, marker, line = STYLE[reading]
         rows = found[found["reading"] == reading]

@@ -2,5 +2,5 @@
 
 `paper` holds what is printed, `session` and `engine` simulate a TCP session on the link, `closed` gives the same
 numbers by formula, `channel` and `exchange` add bit errors and timers, `slots` covers the slot map and the control
-share, `accountings` asks which readings of the chapter fit, `witness` runs a real lwIP in virtual time.
+share, `experiments` runs them and asks which readings of the chapter fit, `witness` runs a real lwIP in virtual time.
 """

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire import checks
+from voicewire.ledger.vocabulary import Plain
 from voicewire.netsim import Bottleneck, Flow, Path, Red, Tcp, bulk, simulate
 from voicewire.sweep import sweep
 from voicewire.voip import paper, playout
@@ -21,18 +22,21 @@ from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.talk import talk
-from voicewire.voip.transports import NAMES, transport
+from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
 
 __all__ = [
     "DELAYS",
+    "ENDS",
     "FIGURES",
     "LOSSES",
     "Curve",
     "adaptive_choice",
     "curves",
+    "ends",
     "jain",
     "point",
     "record",
+    "run",
     "sensitivity",
     "shared_link",
 ]
@@ -49,6 +53,15 @@ FIGURES: Mapping[str, tuple[str, str, float]] = {
     "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS),
     "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
 }
+
+ENDS: Mapping[str, tuple[float, ...]] = {
+    "5.1": (25, 50, 100, 150),
+    "5.2": (100, 200, 400),
+    "5.3": (50, 100, 150),
+    "5.5": (1e-4, 1e-3, 1e-2),
+    "5.6": (1e-2,),
+}
+"""The points of the figures on which the thesis's sentences hang: delays in ms, or losses."""
 
 
 def point(
@@ -118,6 +131,37 @@ def curves(
     rows = sweep(point, grid=grid, **how)
     table = {(r.params["name"], r.params["delay_ms" if varies == "delay" else "loss"]): r.value for r in rows}
     return {name: Curve(np.array(points), np.array([table[name, v] for v in points])) for name in names}
+
+
+def ends(calls: int = 30, seconds: float = 300.0, **how: Any) -> dict[str, dict[str, Curve]]:
+    """Compute the points of `ENDS` for the transports of the thesis.
+
+    Parameters
+    ----------
+    calls : int
+        Calls of each point.
+    seconds : float
+        Length of a call.
+    **how
+        For `voicewire.sweep.sweep`: workers, scheduler, cache, progress.
+
+    Returns
+    -------
+    dict
+        Figure to transport to `Curve`.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = ends(2, 10.0, workers=1, cache=False, progress=False)
+    >>> found["5.2"]["UDP"].r.shape
+    (3, 2)
+    """
+    how = {"names": PRINTED, "calls": calls, "seconds": seconds, **how}
+    return {figure: curves(figure, x=x, **how) for figure, x in ENDS.items()}
 
 
 @checks.takes(error=VoipError, rates=checks.array(low=0.0, high=1e50))
@@ -262,3 +306,61 @@ def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str
                     }
                 )
     return rows
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results: what the thesis says of Figures 5.1 to 5.6, at the points it names.
+
+    It takes some five seconds on one core, `quick` less than one; the first run compiles the simulator, once.
+
+    Parameters
+    ----------
+    quick : bool
+        Three calls of a minute for each point, not thirty of five minutes.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = run(quick=True)
+    >>> found["voip.md-above-fr"]["TFRC SP FR MD"] > found["voip.md-above-fr"]["TFRC SP FR"]
+    True
+    """
+    calls, seconds = (3, 60.0) if quick else (30, 300.0)
+    found = ends(calls, seconds, workers=1, cache=False, progress=False)
+
+    def median(figure: str, name: str, x: float) -> float:
+        return float(np.median(found[figure][name].at(x)))
+
+    def medians(figure: str, names: Sequence[str], x: float) -> dict[str, Plain]:
+        return {name: median(figure, name, x) for name in names}
+
+    gap = {f"{d} ms": median("5.3", "TFRC SP FR MD", d) - median("5.3", "TCP", d) for d in (50, 100, 150)}
+    without, some = (median(figure, "TFRC SP FR", 50) for figure in ("5.1", "5.3"))
+    return {
+        "voip.sp-as-tfrc-lossless": median("5.1", "TFRC SP", 50) - median("5.1", "TFRC", 50),
+        "voip.tfrc-falls-with-delay": found["5.1"]["TFRC"].median.tolist(),
+        "voip.md-above-fr": medians("5.1", ("TFRC SP FR", "TFRC SP FR MD"), 100),
+        "voip.md-below-tcp-g729": medians("5.1", ("TFRC SP FR MD", "TCP"), 150),
+        "voip.g711-tfrc-below-tcp": {
+            "best TFRC variant": max(median("5.2", name, 200) for name in TFRC_VARIANTS),
+            "TCP": median("5.2", "TCP", 200),
+        },
+        "voip.g711-tcp-below-udp": medians("5.2", ("TCP", "UDP"), 400),
+        "voip.sp-no-gain": median("5.3", "TFRC SP", 50) - median("5.3", "TFRC", 50),
+        "voip.fr-above-sp": medians("5.3", ("TFRC SP", "TFRC SP FR"), 50),
+        "voip.fr-gains-from-loss": {"without loss": without, "with loss": some},
+        "voip.md-like-tcp-small-loss": gap,
+        "voip.tcp-falls-with-loss": found["5.5"]["TCP"].median.tolist(),
+        "voip.md-vs-tcp-loss-50ms-g729": medians("5.5", ("TCP", "TFRC SP FR MD"), 1e-2),
+        "voip.md-vs-tcp-loss-50ms-g711": medians("5.6", ("TCP", "TFRC SP FR MD"), 1e-2),
+        "voip.fr-rises-with-loss": {x: median("5.5", "TFRC SP FR", float(x)) for x in ("1e-4", "1e-3")},
+        "voip.tfrc-final-drop": {x: median("5.5", "TFRC", float(x)) for x in ("1e-2", "1e-3")},
+    }

@@ -11,15 +11,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voicewire import paths
 from voicewire.echo import paper
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.measures import Curve, follow, misalignment
+from voicewire.echo.measures import Curve, dcd_operations, follow, misalignment, woodbury_operations
 from voicewire.echo.scene import Scene, Signals
 from voicewire.echo.speech import talk
+from voicewire.ledger.vocabulary import Plain
 
-__all__ = ["THEORY", "column", "far_rooms", "figure", "read", "read_curves", "scene", "theory", "track"]
+__all__ = [
+    "THEORY",
+    "column",
+    "far_rooms",
+    "figure",
+    "passes",
+    "read",
+    "read_curves",
+    "retuned",
+    "run",
+    "scene",
+    "theory",
+    "track",
+]
 
 Rows = list[dict[str, Any]]
 CHANGE_AT = 90_000
@@ -184,8 +199,25 @@ def scene(seed: int, samples: int = 140_000, **other: Any) -> Signals:
     return Scene(paper.FIGURE_1.length, samples, seed, **(given | other)).signals()
 
 
-def tracking() -> Rows:
+Case = tuple[str, float, Sequence[int]]
+CASES: Sequence[Case] = (
+    ("decaying", 0.4, (1, 2, 3, 4, 5, 6)),
+    ("decaying", 0.0, (1, 3, 5)),
+    ("decaying", 0.8, (1,)),
+    ("room", 0.4, (1, 3, 5)),
+)
+"""Family of rooms, alpha_r, and passes of each filter in their scenes."""
+
+
+def tracking(cases: Sequence[Case] = CASES, seeds: Sequence[int] = SEEDS) -> Rows:
     """N_it x alpha_r x family x seed.
+
+    Parameters
+    ----------
+    cases : sequence of (str, float, sequence of int)
+        Family, alpha_r, and the passes.
+    seeds : sequence of int
+        Of the scenes.
 
     Returns
     -------
@@ -201,14 +233,8 @@ def tracking() -> Rows:
     >>> tracking()  # doctest: +SKIP
     """
     rows: Rows = []
-    cases = [
-        ("decaying", 0.4, (1, 2, 3, 4, 5, 6)),
-        ("decaying", 0.0, (1, 3, 5)),
-        ("decaying", 0.8, (1,)),
-        ("room", 0.4, (1, 3, 5)),
-    ]
     for family, alpha, reuses in cases:
-        for seed in SEEDS:
+        for seed in seeds:
             signals = scene(seed, predistortion=alpha, family=family)
             for reuse in reuses:
                 row = {"family": family, "alpha": alpha, "reuse": reuse, "seed": seed}
@@ -293,8 +319,13 @@ def far_rooms(
     return found
 
 
-def equal_work() -> Rows:
+def equal_work(seeds: Sequence[int] = SEEDS) -> Rows:
     """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        Of the scenes.
 
     Returns
     -------
@@ -310,7 +341,7 @@ def equal_work() -> Rows:
     >>> equal_work()  # doctest: +SKIP
     """
     rows: Rows = []
-    for seed in SEEDS:
+    for seed in seeds:
         signals = scene(seed)
         for reuse, updates, memory in ((3, 4, 64.0), (1, 4, 64.0), (1, 12, 64.0), (1, 12, 64 / 3), (1, 4, 64 / 3)):
             forgetting = 1 - 1 / (memory * paper.FIGURE_1.length)
@@ -459,6 +490,101 @@ def column(rows: Rows, name: str, **where: Any) -> list[float]:
     [4.0]
     """
     return [row[name] for row in rows if all(row[key] == value for key, value in where.items())]
+
+
+def passes(rows: Rows) -> dict[str, NDArray[np.float64]]:
+    """Compare the passes at alpha_r = 0.4: what Section IV says of N_it.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of `tracking`.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (seeds,)
+        By the claim's id: ratios of times to -15 dB, their share, or dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> passes(read("tracking"))["echo.nit-below-10"].size
+    5
+    """
+
+    def of(name: str, reuse: int, alpha: float = 0.4) -> NDArray[np.float64]:
+        return np.array(column(rows, name, family="decaying", alpha=alpha, reuse=reuse))
+
+    t1, t3, t5 = (of("t15", reuse) for reuse in (1, 3, 5))
+    return {
+        "echo.tracking-improves-with-nit": t3 / t1,
+        "echo.nit-below-10": t1 / t3,
+        "echo.cap-at-3": (t3 - t5) / (t1 - t3),
+        "echo.dr-costs-accuracy": of("before", 3) - of("before", 1),
+        "echo.alpha08-slower-than-dr": of("t15", 1, 0.8) / t3,
+    }
+
+
+def retuned(rows: Rows) -> NDArray[np.float64]:
+    """Divide the plain filter's time to -15 dB, with equal work and a third of the memory, by that of data reuse.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of `equal_work`.
+
+    Returns
+    -------
+    ndarray of float, shape (seeds,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> retuned(read("equal-work")).size
+    5
+    """
+    alone = column(rows, "t15", reuse=1, updates=12, memory=round(64 / 3, 3))
+    return np.array(alone) / column(rows, "t15", reuse=3, updates=4, memory=64.0)
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results anew: what data reuse gains and costs, in time, accuracy and work.
+
+    It takes about a minute on one core, `quick` a third of that; the long curves of Figures 1 and 2 are not run.
+
+    Parameters
+    ----------
+    quick : bool
+        Two seeds, not five.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> sorted(run(quick=True))  # doctest: +SKIP
+    """
+    seeds = SEEDS[:2] if quick else SEEDS
+    rows = tracking((("decaying", 0.4, (1, 3, 5)), ("decaying", 0.8, (1,))), seeds)
+    found: dict[str, Plain] = {name: float(values.mean()) for name, values in passes(rows).items()}
+    found["echo.dr-vs-retuned-lambda"] = float(retuned(equal_work(seeds)).mean())
+    length, updates = paper.FIGURE_1.length, paper.UPDATES
+    three, one = (dcd_operations(length, reuse, updates) for reuse in (3, 1))
+    found["echo.complexity-slight-increase"] = three.additions / one.additions
+    found["echo.complexity-below-woodbury"] = woodbury_operations(length).multiplications / three.multiplications
+    return found
 
 
 def _number(text: str) -> Any:

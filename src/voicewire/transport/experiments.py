@@ -1,6 +1,7 @@
-"""The paper's claims as numbers: each function computes what one group of claims asks for, and judges nothing.
+"""What the reproduction runs on the recorded rows: each function computes what one group of claims asks for.
 
-The verdicts are given in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+Nothing is judged here: the verdicts are given in ``notebooks/transport/03_tcp_against_mqtt.ipynb``. The rows
+themselves are measured by ``voicewire record transport``.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.transport import paper, theory
+from voicewire import paths
+from voicewire.ledger.vocabulary import Plain
+from voicewire.transport import paper, recording, theory
 from voicewire.transport.analysis import Recorded, Samples
 
 __all__ = [
     "delay_factors", "factor_shares", "growth", "header_ratios", "header_time_share", "icto_bytes", "median_factor",
-    "mqtt_ranges", "pooled_times",
+    "mqtt_ranges", "pooled_times", "run",
 ]  # fmt: skip
 
 _SMALL, _LARGE = paper.PAYLOADS[0], paper.PAYLOADS[-1]
@@ -129,4 +132,58 @@ def icto_bytes(r: Recorded, network: str, size: int = 100) -> dict[str, Any]:
     for name, transport, end, qos in (("TCP", "tcp", "sender", 0), ("MQTT", "mqtt", "publisher", 1)):
         cell = r.cell(network, transport, "fresh", size, qos=qos, kind="icto")
         found[name] = (cell[f"{end}_header"] + cell[f"{end}_payload"]).to_numpy(float)
+    return found
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results from the recorded experiment: headers, times and their ratios.
+
+    It takes two seconds, half of them for the bootstrap. Measuring anew takes hours: that is ``voicewire record
+    transport``.
+
+    Parameters
+    ----------
+    quick : bool
+        A tenth of the bootstrap's resamples.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> run(quick=True)["transport.mqtt-header-order-of-magnitude"]["warm against fresh"] < 1
+    True
+    """
+    r = Recorded(recording.load_iterations(paths.data("transport")))
+    resamples = 200 if quick else 2000
+    found: dict[str, Plain] = {
+        "transport.tcp-header-constant": [float(r.header("lan", "tcp", "fresh", s).mean()) for s in paper.PAYLOADS],
+        "transport.mqtt-header-range": mqtt_ranges(r),
+        "transport.mqtt-header-order-of-magnitude": header_ratios(r, "lan"),
+        "transport.mqtt-header-grows": {
+            name: growth(r, "lan", session)
+            for name, session in (("fresh", "fresh"), ("warm", "persistent"), ("loop", "loop"))
+        },
+        "transport.header-explains-time": header_time_share(r, "lan"),
+        "transport.icto-over-tcp": {name: float(x.mean()) for name, x in icto_bytes(r, "lan").items()},
+        "transport.delay-factor-everywhere": delay_factors(r),
+        "transport.delay-much-greater": median_factor(r),
+    }
+    for network, factor, faster in (
+        ("lan", "time-factor-2", "time-difference-observable"),
+        ("internet", "internet-time-factor-2", "internet-tcp-faster"),
+    ):
+        found[f"transport.{factor}"] = factor_shares(r, network, resamples)
+        both = {"TCP": "tcp", "MQTT": "mqtt"}
+        found[f"transport.{faster}"] = {
+            name: float(pooled_times(r, network, each).mean()) for name, each in both.items()
+        }
+    alone = "fresh against fresh"
+    found["transport.overhead-everywhere"] = {n: header_ratios(r, n)[alone] for n in paper.NETWORKS}
     return found

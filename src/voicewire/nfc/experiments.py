@@ -1,0 +1,365 @@
+"""What the reproduction of chapter 7 runs: sessions, lossy transfers, exchanges, and every reading of the tables.
+
+A reading ("accounting") is one choice for each thing that the chapter leaves out. Each is run through the closed
+forms or the simulation and compared with what is printed. Several fit: the printed numbers do not tell them apart.
+Explained in notebook 3.
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire import checks
+from voicewire.ledger.vocabulary import Plain
+from voicewire.nfc import paper
+from voicewire.nfc.channel import Channel
+from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.exchange import Exchange, Outcomes
+from voicewire.nfc.link import Link
+from voicewire.nfc.session import RESPONSE_LATENCY, Result, Session
+from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
+
+__all__ = [
+    "EXCHANGES",
+    "LOSSY_RUNS",
+    "RULES",
+    "SlotReading",
+    "TableReading",
+    "control_efficiency",
+    "control_readings",
+    "error_channel",
+    "exchanges",
+    "lossy_times",
+    "run",
+    "slot_readings",
+    "table_readings",
+    "window_runs",
+]
+
+SEED = 2021
+EXCHANGES = 1000
+"""Exchanges of each cell of Table 7.3."""
+LOSSY_RUNS = 200
+"""Transfers of each bar of Fig. 7.5."""
+RULES = ("one segment", "initial")
+"""What the window restarts from after a loss: section 7.1 says both."""
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """One reading of Table 7.2 and Fig. 7.2, and how far it is from them.
+
+    Parameters
+    ----------
+    framing : int
+        Bytes added to each packet.
+    teardown : int
+        Packets that end the session: 3 (FIN, FIN+ACK, ACK) or 4.
+    size : int
+        Bytes of "5 kB".
+    latency : float
+        Response latency at each end, s.
+    single_buffer : bool
+        Whether the appliance's response waits for its own transmission.
+    errors : tuple of float
+        Relative error at each MSS of Table 7.2, in the table's order.
+    stall : float
+        Extra latency of the smallest initial window in Fig. 7.2, s.
+    """
+
+    framing: int
+    teardown: int
+    size: int
+    latency: float
+    single_buffer: bool
+    errors: tuple[float, ...]
+    stall: float
+
+    @property
+    def worst(self) -> float:
+        """Largest relative error over Table 7.2."""
+        return max(abs(error) for error in self.errors)
+
+    @checks.takes(error=ParameterError, table=checks.number(0.0, 1e6), stall=checks.number(0.0, 1e6))
+    def fits(self, table: float = 0.01, stall: float = 0.1) -> bool:
+        """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative."""
+        return self.worst <= table and abs(self.stall / paper.STALL_PRINTED - 1) <= stall
+
+
+def table_readings() -> list[TableReading]:
+    """Try every reading of Table 7.2; 11 framings x 2 teardowns x 2 sizes x 3 latencies x 2 buffers."""
+    found = []
+    choices = itertools.product(range(11), (5000, 5120), (0.05, RESPONSE_LATENCY, 0.1), (True, False))
+    for framing, size, latency, single in choices:
+        link = Link(framing=framing)
+        three = [
+            Session(size=size, mss=mss, latency=latency, single_buffer=single, link=link).run().seconds
+            for mss in paper.TABLE_72
+        ]
+        ends = [
+            Session(size=paper.FIGURE_72_BYTES, window=window, latency=latency, single_buffer=single, link=link)
+            .run()
+            .seconds
+            for window in (min(paper.INITIAL_CWND_SIZES), max(paper.INITIAL_CWND_SIZES))
+        ]
+        for teardown in (3, 4):
+            more = (teardown - 3) * link.slots(40) * link.period
+            errors = tuple(
+                (time + more) / printed - 1 for time, printed in zip(three, paper.TABLE_72.values(), strict=True)
+            )
+            found.append(TableReading(framing, teardown, size, latency, single, errors, ends[0] - ends[1]))
+    return found
+
+
+@dataclass(frozen=True)
+class SlotReading:
+    """One reading of section 7.4: a definition of efficiency and a way to count the latency.
+
+    Parameters
+    ----------
+    definition : str
+        Key of `slots.DEFINITIONS`.
+    session : ShortSession
+        Scope, overhead and size.
+    efficiencies : tuple of float
+        Per cent, at the four places of `paper.EFFICIENCY`.
+    """
+
+    definition: str
+    session: ShortSession
+    efficiencies: tuple[float, ...]
+
+    @property
+    def worst(self) -> float:
+        """Largest distance from the four printed numbers, percentage points."""
+        return max(
+            abs(mine - printed) for mine, printed in zip(self.efficiencies, paper.EFFICIENCY.values(), strict=True)
+        )
+
+
+def slot_readings() -> list[SlotReading]:
+    """Try every definition of efficiency with 26 overheads, 3 scopes and 2 sizes, the best fit first."""
+    found = []
+    for scope, overhead, size in itertools.product(SCOPES, range(26), (1000, 1024)):
+        session = ShortSession(size=size, overhead=overhead, scope=scope)
+        for name, define in DEFINITIONS.items():
+            try:
+                values = tuple(100 * define(session, *place) for place in paper.EFFICIENCY)
+            except ParameterError:  # the overhead leaves a slot empty
+                continue
+            found.append(SlotReading(name, session, values))
+    return sorted(found, key=lambda reading: (round(reading.worst, 9), reading.session.overhead))
+
+
+def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, printed_zero: bool = True) -> float:
+    """Give the efficiency of section 7.5 at 5 control slots in 10, per cent.
+
+    Parameters
+    ----------
+    scope, rounding, overhead
+        As in `ShortSession` and `slots.shared`.
+    printed_zero : bool
+        Compare with the latency of Eq. 5.4, which is not rounded (True), or with the same rounding at share 0.
+    """
+    session = ShortSession(scope=scope, overhead=overhead)
+    rate, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
+    free = session.seconds(rate, active, 0.0, "none" if printed_zero else rounding)
+    return 100 * free / session.seconds(rate, active, 0.5, rounding)
+
+
+def control_readings() -> dict[tuple[Scope, Rounding], float]:
+    """Give `control_efficiency` for every scope and rounding."""
+    return {(scope, rounding): control_efficiency(scope, rounding) for scope in SCOPES for rounding in ROUNDINGS}
+
+
+def window_runs() -> dict[tuple[float, int], Result]:
+    """Run the sessions of Figures 7.2 and 7.3: 50 kB at each Ethernet delay with each initial window.
+
+    Returns
+    -------
+    dict of (float, int) to Result
+        By Ethernet delay (s) and initial window (bytes).
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> runs = window_runs()
+    >>> runs[0.0, 2048].seconds > runs[0.0, 8192].seconds
+    True
+    """
+    return {
+        (delay, window): Session(paper.FIGURE_72_BYTES, window=window, ethernet_delay=delay).run(log=True)
+        for delay in paper.ETHERNET_DELAYS
+        for window in paper.INITIAL_CWND_SIZES
+    }
+
+
+@checks.takes(
+    error=ParameterError,
+    rule=checks.one_of(*RULES),
+    runs=checks.whole(1, 10**6),
+    channel=checks.maybe(checks.a(Channel)),
+)
+def lossy_times(rule: str, window: int, runs: int = LOSSY_RUNS, channel: Channel | None = None) -> NDArray[np.float64]:
+    """Run the transfers of Fig. 7.5, 100 kB over a channel that loses one packet in 25.
+
+    Parameters
+    ----------
+    rule : str
+        One of `RULES`.
+    window : int
+        Initial window, bytes.
+    runs : int
+        Transfers; transfer k has the seed (2021, k), whatever the rule and the window.
+    channel : Channel, optional
+        Another channel than the random one.
+
+    Returns
+    -------
+    ndarray of float, shape (runs,)
+        Latency of each, s.
+
+    Raises
+    ------
+    ParameterError
+        For another rule, no run, or a window that no session can have.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> each_25th = Channel.periodic(paper.LOSS_ONE_IN)
+    >>> small, large = (lossy_times("initial", window, 1, each_25th)[0] for window in (2048, 8192))
+    >>> bool(large < small)
+    True
+    """
+    if channel is None:
+        channel = Channel.random(1 - (1 - 1 / paper.LOSS_ONE_IN) ** (1 / (8 * (paper.MSS + 40))))
+    restart = window if rule == "initial" else paper.MSS
+    session = Session(paper.LOSSY_BYTES, window=window, restart_window=restart, channel=channel)
+    return np.array([session.run(np.random.default_rng([SEED, seed])).seconds for seed in range(runs)])
+
+
+@checks.takes(error=ParameterError, kind=checks.one_of("random", "burst"))
+def error_channel(kind: str, rate: float) -> Channel:
+    """Make the channel of one cell of Table 7.3.
+
+    Parameters
+    ----------
+    kind : str
+        "random" or "burst".
+    rate : float
+        Bit error rate.
+
+    Returns
+    -------
+    Channel
+
+    Raises
+    ------
+    ParameterError
+        For another kind, or a rate outside 0 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> error_channel("burst", 1e-4).to_good
+    0.25
+    """
+    return Channel.random(rate) if kind == "random" else Channel.burst(rate)
+
+
+@checks.takes(error=ParameterError, runs=checks.whole(1, 10**6))
+def exchanges(runs: int = EXCHANGES) -> dict[tuple[str, float], Outcomes]:
+    """Run the exchanges of Table 7.3, each cell with a seed of its own.
+
+    Parameters
+    ----------
+    runs : int
+        Exchanges of each cell.
+
+    Returns
+    -------
+    dict of (str, float) to Outcomes
+        By kind of error and bit error rate.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = exchanges(50)
+    >>> bool(found["burst", 1e-4].seconds.mean() < found["random", 1e-4].seconds.mean())
+    True
+    """
+    return {
+        (kind, rate): Exchange(channel=error_channel(kind, rate)).run(runs, np.random.default_rng([SEED, number]))
+        for number, (kind, rate) in enumerate(paper.TABLE_73)
+    }
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean())
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results: the latencies of Tables 7.2 and 7.3, the windows, the slots.
+
+    It takes less than a second, and so does `quick`; the first run compiles the model, once.
+
+    Parameters
+    ----------
+    quick : bool
+        A twentieth of the runs wherever chance plays.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> run(quick=True)["nfc.table-7.2.mss-256"]
+    7.86
+    """
+    share = 20 if quick else 1
+    found: dict[str, Plain] = {f"nfc.table-7.2.mss-{mss}": Session(mss=mss).run().seconds for mss in paper.TABLE_72}
+    windows = window_runs()
+    cost = [windows[delay, 2048].seconds - windows[delay, 8192].seconds for delay in paper.ETHERNET_DELAYS]
+    found |= {"nfc.fig-7.2.stall": 1e3 * cost[0], "nfc.fig-7.3.delay-1s": cost[-1], "nfc.fig-7.3.growth": cost}
+    found["nfc.goodput-window-free"] = [windows[0.0, w].goodput / 1e3 for w in paper.INITIAL_CWND_SIZES]
+    gain = {}
+    for rule in RULES:
+        small, large = (lossy_times(rule, window, LOSSY_RUNS // share) for window in (2048, 8192))
+        gain[f"restart from {'one segment' if rule == 'one segment' else 'the initial window'}"] = 100 * (
+            1 - _mean(large) / _mean(small)
+        )
+    found["nfc.lossy-7.5-percent"] = gain
+    outcomes = exchanges(EXCHANGES // share)
+    for (kind, rate), outcome in outcomes.items():
+        found[f"nfc.table-7.3.{kind}-{rate:.0e}".replace("e-0", "e-")] = _mean(outcome.seconds)
+    mean = {key: _mean(outcome.seconds) for key, outcome in outcomes.items()}
+    found["nfc.table-7.3.gap-simulated"] = 100 * (1 - mean["burst", 1e-4] / mean["random", 1e-4])
+    define = DEFINITIONS["best latency anywhere on the map"]
+    for rate, active in paper.EFFICIENCY:
+        name = f"nfc.efficiency.{rate}" + ("-long" if active > 1.5 else "")
+        found[name] = 100 * define(ShortSession(), rate, active)
+    control = control_readings()
+    labels = dict(zip(ROUNDINGS, ("not rounded", "packet rounded up", "section rounded up"), strict=True))
+    found["nfc.control-share-72"] = {label: control["round trip", name] for name, label in labels.items()}
+    return found

@@ -1,0 +1,204 @@
+"""What the reproduction runs: what larynx, tongue, jaw and lips do to the formants of the recorded tract shapes.
+
+The numbers that the paper derives from its own tables are recomputed in `derived`. Explained in notebook
+``04_reproduction``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.ledger.vocabulary import Plain
+from voicewire.pharyngeal import derived, shapes, tract, tube
+from voicewire.pharyngeal.tract import Articulation
+
+__all__ = ["HEIGHTS", "ROOTS", "causes", "larynx_heights", "larynx_tubes", "root_advances", "run"]
+
+Array = NDArray[np.float64]
+
+HEIGHTS = (-0.6, -0.3, 0.0, 0.3, 0.6)
+"""Larynx heights against the shape's own, cm."""
+ROOTS = (0.0, 0.15, 0.3, 0.45)
+"""How far the tongue root moves back, in the model's unit."""
+_FREE_ROOT = 0.7  # a root farther back than this could not move by the last of `ROOTS`
+
+
+def causes(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
+    """Change the plain shapes by one cause at a time: a higher larynx, the tongue, the tongue with jaw and lips.
+
+    Parameters
+    ----------
+    family : mapping of str to list of Articulation
+        Of `shapes.load`.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (n, 4)
+        Change of F1 to F4 by the cause, Hz: ``larynx`` as much as was measured (0.14 cm), ``larynx 1 cm``,
+        ``tongue`` and ``tongue, jaw, lips`` as much as F1 and F2 beside the emphatic consonant need.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> found = causes({kind: members[:2] for kind, members in shapes.load().items()})
+    >>> bool(np.abs(found["larynx"][:, 0]).max() < np.abs(found["tongue"][:, 0]).min())
+    True
+    """
+    plain = family["plain"]
+    before = shapes.formants(plain)
+    return {
+        "larynx": shapes.changes(plain, larynx=shapes.RISE_MORE),
+        "larynx 1 cm": shapes.changes(plain, larynx=1.0),
+        "tongue": shapes.formants(family["tongue"]) - before,
+        "tongue, jaw, lips": shapes.formants(family["tongue-jaw-lips"]) - before,
+    }
+
+
+def larynx_heights(plain: list[Articulation], heights: Sequence[float] = HEIGHTS) -> Array:
+    """Return the mean change of F1 to F4 with the larynx at each height, Hz, shape (heights, 4).
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes.
+    heights : sequence of float
+        Against the shape's own, cm.
+
+    Returns
+    -------
+    ndarray of float, shape (heights, 4)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> low, high = larynx_heights(shapes.load()["plain"][:2], (-0.3, 0.3))
+    >>> bool((low < high).all())
+    True
+    """
+    return np.array([shapes.changes(plain, larynx=float(height)).mean(axis=0) for height in heights])
+
+
+def root_advances(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> Array:
+    """Return F2 - F1 (Hz) as the tongue root moves back, shape (roots,), from where the text's plain vowel has it.
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes; those whose root cannot move so far are left out.
+    roots : sequence of float
+        Movements, in the model's unit.
+
+    Returns
+    -------
+    ndarray of float, shape (roots,)
+        Mean over the shapes, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> near, far = root_advances(shapes.load()["plain"], (0.0, 0.45))
+    >>> bool(far < near)
+    True
+    """
+    goal, _ = shapes.targets()
+    able = [shape for shape in plain if shape.root <= _FREE_ROOT]
+    moved = np.array([shapes.changes(able, root=float(root)) for root in roots])
+    return np.asarray(goal[1] - goal[0] + (moved[:, :, 1] - moved[:, :, 0]).mean(axis=1))
+
+
+def larynx_tubes(plain: list[Articulation], shares: Sequence[float] = (0.6, 1.0, 1.4)) -> Array:
+    """Return what the measured rise of the larynx changes when its tube is shorter or longer, shape (shares, 2).
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes.
+    shares : sequence of float
+        Length of the larynx tube against the model's.
+
+    Returns
+    -------
+    ndarray of float, shape (shares, 2)
+        Mean change of F1 and F2, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> larynx_tubes(shapes.load()["plain"][:2], (1.0,)).shape
+    (1, 2)
+    """
+    found = []
+    for share in shares:
+        shifts = []
+        for shape in plain:
+            ends = []
+            for height in (0.0, shapes.RISE_MORE):
+                areas, lengths = tract.area_function(tract.moved(shape, larynx=height))
+                scaled = np.concatenate([lengths[:5] * share, lengths[5:]])
+                ends.append(tube.resonances(areas, scaled, count=2).frequencies)
+            shifts.append(ends[1] - ends[0])
+        found.append(np.mean(shifts, axis=0))
+    return np.array(found)
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results: every number that the paper derives, and what moves the formants.
+
+    It takes a few seconds; so does `quick`. The search for the shapes takes longer: it is recorded, by ``voicewire
+    record pharyngeal shapes``.
+
+    Parameters
+    ----------
+    quick : bool
+        Three shapes of each kind, not all.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(run(quick=True)["pharyngeal.table-1.sd-larynx-tt"], 4)
+    0.2862
+    """
+    family = {kind: members[:3] if quick else members for kind, members in shapes.load().items()}
+    plain = family["plain"]
+    found = {f"pharyngeal.{name}": _plain(value) for name, (value, _) in derived.everything().items()}
+    changes = causes(family)
+    f1, f2 = changes["larynx"].mean(axis=0)[:2].tolist()
+    found |= {"pharyngeal.cause-larynx-f1": f1, "pharyngeal.cause-larynx-f2": f2}
+    by_height = larynx_heights(plain)
+    for k, formant in enumerate(("f1", "f2", "f3")):
+        found[f"pharyngeal.intro.larynx-lowers-{formant}"] = by_height[:, k].tolist()
+    found["pharyngeal.intro.f1-f2-approach"] = root_advances(plain).tolist()
+    third = 100 * changes["tongue, jaw, lips"][:, 2] / shapes.targets()[0][2]
+    found["pharyngeal.intro.f3-unchanged"] = float(third.mean())
+    return found
+
+
+def _plain(value: object) -> Plain:
+    """A derived number as the scorecard holds it; of several tokens under one label, their mean."""
+    if isinstance(value, dict):
+        return {label: _plain(each) for label, each in value.items()}
+    return float(np.mean(np.asarray(value, dtype=float)))
