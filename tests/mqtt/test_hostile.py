@@ -474,6 +474,15 @@ class Hostility(RuleBasedStateMachine):
         who.line.send(whole[: int(len(whole) * share)])
         who.half = True
 
+    @rule(count=st.integers(1, 8), kind=st.sampled_from(hostile.LARGE[:-1]))
+    def many_half_packets(self, count: int, kind: int) -> None:
+        """More of them than one user may have bytes of."""
+        lines = [Mallory(self.house.line(), False, True) for _ in range(count)]
+        for i, each in enumerate(lines):
+            first = hostile.connect(f"half-{i}", True, 0, None, "mallory", b"m")
+            each.line.send(first + hostile.large(kind, 290_000)[:-1])
+        self.hostile += lines
+
     @rule(count=st.integers(1, 6), user=st.sampled_from((hostile.USERS[1], hostile.USERS[0])))
     def many_kept_sessions(self, count: int, user: tuple[str | None, bytes | None]) -> None:
         """Sessions under ids of their own, each left behind."""
@@ -534,6 +543,8 @@ class Hostility(RuleBasedStateMachine):
             lambda: self.ann.got.issuperset(sent[:3]) and self.bob.acknowledged == before + 4, [self.ann, self.bob],
             "an honest client's message",
         )  # fmt: skip
+        problems = self.house.problems()
+        assert not problems, problems
 
     def teardown(self) -> None:
         if not hasattr(self, "house"):
@@ -568,8 +579,6 @@ class Hostility(RuleBasedStateMachine):
         self.dora.connect(True)
         honest = [self.ann, self.bob, self.dora, late]
         self.until(lambda: self.dora.got.issuperset(self.for_dora), honest, "what waited for dora")
-        problems = self.house.problems()
-        assert not problems, problems
         for peer in honest:
             peer.line.close()
         end = time.monotonic() + STARVED
