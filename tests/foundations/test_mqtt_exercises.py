@@ -1,0 +1,143 @@
+"""The exercises and the lab of the MQTT chapter both ways: the right answer passes, each usual mistake is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from voicewire.foundations import mqtt_exercises as e
+
+
+def length(n):
+    return bytes([n]) if n < 128 else bytes([n % 128 + 128]) + length(n // 128)
+
+
+def publish(topic, payload, number, dup, first=0x34, wide=2):
+    name = topic.encode()
+    body = len(name).to_bytes(2, "big") + name + number.to_bytes(2, "big")[:wide] + payload
+    return bytes([first + 8 * dup]) + length(len(body)) + body
+
+
+def cut(stream):
+    packets, at = [], 0
+    while at + 1 < len(stream):
+        size, end = 0, at + 1
+        while end < len(stream) and stream[end] > 127:
+            end += 1
+        for byte in reversed(stream[at + 1 : end + 1]):
+            size = size * 128 + byte % 128
+        if end >= len(stream) or end + 1 + size > len(stream):
+            break
+        packets.append((stream[at], stream[end + 1 : end + 1 + size]))
+        at = end + 1 + size
+    return packets, stream[at:]
+
+
+def receive(ids, first, body):
+    if first == 0x62:
+        return ids - {int.from_bytes(body, "big")}, b"\x70\2" + body, None
+    start = 2 + int.from_bytes(body[:2], "big")
+    number = int.from_bytes(body[start : start + 2], "big")
+    new = None if number in ids else body[start + 2 :]
+    return ids | {number}, b"\x50\2" + body[start : start + 2], new
+
+
+def acknowledge(waiting, first, body):
+    number = int.from_bytes(body, "big")
+    if first == 0x50:
+        return waiting | {number: b"\x62\2" + body}, b"\x62\2" + body
+    return {k: v for k, v in waiting.items() if k != number}, b""
+
+
+def forgetful(ids, first, body):
+    """A receiver that takes each PUBLISH for new."""
+    known, reply, passed = receive(set(), first, body)
+    return known, reply, passed
+
+
+def impatient(waiting, first, body):
+    """A sender that is done at PUBREC."""
+    return {k: v for k, v in waiting.items() if k != int.from_bytes(body, "big")}, b""
+
+
+def fan(published, granted):
+    return sum((1, 2, 4)[q] for q in (published, *(min(published, g) for g in granted)))
+
+
+def retained(kept, topic, payload, retain):
+    if not retain:
+        return kept
+    kept = {t: x for t, x in kept.items() if t != topic}
+    return kept | ({topic: payload} if payload else {})
+
+
+RIGHT = [
+    (e.check_size, "210 bytes"),
+    (e.check_filters, "e, d, b, a"),
+    (e.check_packets, fan),
+    (e.check_largest, lambda t, qos: 268_435_453 - t - 2 * bool(qos)),
+    (e.check_rate, lambda window, rtt, qos: window / rtt / qos),
+    (e.check_lost, "(b)"),
+    (e.check_granted, "c"),
+    (e.check_will, 50.0),
+    (e.check_memory, "c"),
+    (e.check_retained, retained),
+    (e.check_length, length),
+    (e.check_publish, publish),
+    (e.check_cut, cut),
+    (e.check_receive, receive),
+    (e.check_acknowledge, acknowledge),
+    (e.check_link, (publish, cut, receive, acknowledge)),
+]
+
+
+@pytest.mark.parametrize(("check", "answer"), RIGHT, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_right_answer_passes_and_nothing_is_not_answered(check, answer):
+    assert check(answer), check(answer).message
+    assert not check(None)
+    assert "not answered" in check(None).message
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "hint"),
+    [
+        (e.check_size, 209, "takes two bytes"),
+        (e.check_size, 208, "packet id"),
+        (e.check_size, 206, "preceded by its length"),
+        (e.check_size, 207, "fixed header"),
+        (e.check_packets, lambda published, granted: (1, 2, 4)[published] * (1 + len(granted)), "QoS of its own"),
+        (e.check_packets, lambda published, granted: sum((1, 2, 4)[min(published, q)] for q in granted), "publisher"),
+        (e.check_largest, lambda t, qos: 128**4 - t - 2 - 2 * bool(qos), "one less"),
+        (e.check_largest, lambda t, qos: 128**4 - 1 - t - 2, "packet id"),
+        (e.check_largest, lambda t, qos: 128**4 - 1 - t, "two bytes"),
+        (e.check_rate, lambda window, rtt, qos: window / rtt, "after PUBCOMP"),
+        (e.check_rate, lambda window, rtt, qos: window / rtt / (2 * qos), "one round trip together"),
+        (e.check_lost, "a", "before the break"),
+        (e.check_lost, "c", "sent PUBREL"),
+        (e.check_lost, "d", "answers PUBREL"),
+        (e.check_granted, "a", "each leg"),
+        (e.check_will, 60, "last packet"),
+        (e.check_will, 30, "one and a half"),
+        (e.check_will, 40, "one and a half"),
+        (e.check_memory, "a", "recognised"),
+        (e.check_memory, "d", "two bytes"),
+        (e.check_retained, lambda kept, topic, payload, retain: kept | {topic: payload}, "without RETAIN"),
+        (e.check_retained, lambda kept, t, x, retain: kept | ({t: x} if retain else {}), "takes the kept one away"),
+        (e.check_length, lambda n: n.to_bytes(max(1, (n.bit_length() + 7) // 8), "big"), "seven bits"),
+        (e.check_length, lambda n: length(n)[::-1], "lowest seven bits"),
+        (e.check_publish, lambda t, x, n, dup: publish(t, x, n, dup, first=0x32), "first byte"),
+        (e.check_publish, lambda t, x, n, dup: publish(t, x, n, dup, wide=0), "packet id, is missing"),
+        (e.check_cut, lambda stream: ([(stream[0], stream[2:])] if stream else [], b""), "are whole"),
+        (e.check_receive, forgetful, "pass nothing on"),
+        (e.check_receive, lambda ids, first, body: (ids, b"", None), "that is new"),
+        (e.check_acknowledge, impatient, "PUBREL that is repeated"),
+        (e.check_link, (publish, cut, forgetful, acknowledge), "came so often"),
+        (e.check_link, (publish, cut), "four functions"),
+        (e.check_link, (publish, cut, receive, lambda waiting, first, body: (waiting, b"")), "nothing is under way"),
+        (e.check_length, lambda n: 1 / 0, "ZeroDivisionError"),
+        (e.check_receive, 5, "function itself"),
+    ],
+)
+def test_a_usual_mistake_gets_its_own_hint(check, answer, hint):
+    feedback = check(answer)
+    assert not feedback
+    assert hint in feedback.message
