@@ -612,8 +612,9 @@ def check_link(answer: object) -> Feedback:
     """
     if unanswered(answer):
         return UNANSWERED
+    functions: Any = answer
     try:
-        publish, cut, receive, acknowledge = answer  # type: ignore[misc]
+        publish, cut, receive, acknowledge = functions
     except (TypeError, ValueError):
         return Feedback(False, "hand over your four functions: (publish, cut, receive, acknowledge).")
     breaks = 0
