@@ -43,6 +43,8 @@ def test_label_is_shown_and_escaped():
         ([0.0], 0, "x", "positive whole number"),
         ([0.0], 8000.5, "x", "positive whole number"),
         ([0.0], float("nan"), "x", "positive whole number"),
+        ([0.0], float("inf"), "x", "positive whole number"),
+        ([0.0], 10**6 + 1, "x", "positive whole number"),
         ([], 8000, "x", "empty"),
         ([0.0, float("nan")], 8000, "x", "finite"),
         ([1.5], 8000, "x", "beyond full scale"),
@@ -60,3 +62,22 @@ def test_eight_bits_lie_around_128_and_other_numbers_are_refused():
         assert list(file.readframes(4)) == [128, 255, 0, 192]
     with pytest.raises(ValueError, match="8 or 16 bits here, not 12"):
         encode(np.zeros(4), 8000, bits=12)
+
+
+@pytest.mark.parametrize("rate", [1, 10**6])
+def test_the_slowest_and_the_fastest_sound(rate):
+    clip = player(np.zeros(3), rate, "Silence")
+    assert decode(clip._repr_html_())[0].framerate == rate
+    assert clip.seconds == 3 / rate
+
+
+@pytest.mark.parametrize("bits", [8.0, "8", 0, 17])
+def test_bits_are_eight_or_sixteen(bits):
+    with pytest.raises(ValueError, match="8 or 16 bits here"):
+        encode(np.zeros(4), 8000, bits=bits)
+
+
+@pytest.mark.parametrize("samples", [0.0, np.zeros((2, 2, 2)), np.zeros((2, 1))])
+def test_neither_mono_nor_stereo(samples):
+    with pytest.raises(ValueError, match="shape|one-dimensional|array"):
+        encode(samples, 8000)

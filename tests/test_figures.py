@@ -54,3 +54,35 @@ def test_the_band_covers_the_interval():
     assert list(low) == [1, 2]
     assert list(high) == [3, 4]
     plt.close("all")
+
+
+def test_the_origin_stands_above_the_upper_right_corner_in_small_letters():
+    ax = figures.new_axes()
+    figures.origin(ax, "published")
+    (text,) = (text for text in ax.texts if text.get_text() == "published")
+    assert text.get_position()[0] == 1.0
+    assert 1.0 < text.get_position()[1] < 1.1
+    assert text.get_transform() == ax.transAxes
+    assert text.get_size() < plt.rcParams["font.size"]
+    plt.close("all")
+
+
+def test_the_band_is_lighter_than_its_edges_and_hides_no_curve():
+    ax = figures.new_axes()
+    figures.interval_band(ax, [0, 1], [1, 2], [3, 4], color="#ff0000", label="95 %")
+    (band,) = ax.collections
+    assert band.get_facecolor()[0][:3].tolist() == [1, 0, 0]
+    assert 0 < band.get_facecolor()[0][3] < ax.lines[0].get_alpha() < 1
+    assert band.get_linewidth() == [0]
+    assert band.get_label() == "95 %"
+    assert all(line.get_linewidth() < plt.rcParams["lines.linewidth"] for line in ax.lines)
+    plt.close("all")
+
+
+def test_the_style_holds_from_the_call_on():
+    with plt.rc_context():
+        plt.rcdefaults()
+        figures.use()
+        assert all(
+            plt.rcParams[name] == value for name, value in figures.STYLE.items() if isinstance(value, int | float)
+        )

@@ -139,3 +139,57 @@ def test_draw_and_alt_must_give_what_they_promise():
     with pytest.raises(ValueError, match="say what the picture"):
         frames(draw, lambda height: " ", height=[1])
     plt.close("all")
+
+
+def test_as_many_pictures_as_fit_and_what_stands_without_html():
+    shown = frames(draw, describe, height=[1, 2] * 8, idle=range(5))
+    assert len(payload(shown.html)["frames"]) == 80
+    assert repr(shown) == "Slider over height and idle (80 pictures): A line up to 1."
+    assert repr(frames(draw, describe, height=[3])) == "Slider over height (1 pictures): A line up to 3."
+    assert repr(frames(draw, describe, height=Knob([3], "How high"), no_name=[1])).startswith(
+        "Slider over How high and no name "
+    )
+
+
+def test_a_figure_serves_as_well_as_its_axes():
+    html = frames(lambda height: draw(height).figure, describe, height=[1, 2])._repr_html_()
+    assert payload(html)["pictures"] == payload(frames(draw, describe, height=[1, 2])._repr_html_())["pictures"]
+
+
+def test_pictures_lie_on_each_other():
+    """Whatever is drawn in them, and though a notebook's own pictures are cut to what is drawn."""
+    import PIL.Image
+
+    def wide(height):
+        ax = draw(height)
+        ax.set_title("x" * int(height))
+        return ax
+
+    with plt.rc_context({"savefig.bbox": "tight"}):
+        data = payload(frames(wide, describe, height=[1, 2, 30])._repr_html_())
+    sizes = {PIL.Image.open(io.BytesIO(base64.b64decode(picture))).size for picture in data["pictures"]}
+    assert len(sizes) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (2.50, "", "2.5"),
+        (True, "", "True"),
+        ("7", "s", "7\u202fs"),
+        (np.float64(0.1), "m", "0.1\u202fm"),
+        (None, "", "None"),
+    ],
+)
+def test_a_value_as_the_reader_sees_it(value, unit, shown):
+    data = payload(frames(lambda x: draw(1), lambda x: "A line.", x=Knob([value], unit=unit)).html)
+    assert data["texts"] == [[shown]]
+
+
+def test_a_slider_ends_at_its_last_value_and_knows_its_own_positions():
+    html = frames(draw, describe, height=[1, 2, 3]).html
+    assert 'min="0" max="2" step="1" value="0"' in html
+    assert payload(html)["key"] != payload(frames(draw, describe, height=[1, 2, 4]).html)["key"]
+    assert (
+        payload(html)["key"] != payload(frames(draw, lambda height: f"Up to {height}.", height=[1, 2, 3]).html)["key"]
+    )

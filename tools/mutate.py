@@ -97,7 +97,7 @@ def targets() -> list[Target]:
     """Give the chapter kit, the ledger, the sweep's cache key, the broker, every reading version and the engines."""
     found = [Target(f"src/voicewire/{name}.py", tests) for name, tests in KIT.items()]
     found += [Target(f"src/voicewire/ledger/{name}.py", _all("ledger"), bar=LEDGER_BAR) for name in LEDGER]
-    found.append(Target("src/voicewire/sweep/fingerprint.py", ("tests/test_sweep.py",)))
+    found.append(Target("src/voicewire/sweep/fingerprint.py", ("tests/test_fingerprint.py",)))
     for name, tests in MQTT.items():
         found.append(Target(f"src/voicewire/mqtt/{name}.py", tuple(f"tests/mqtt/{test}.py" for test in tests)))
     for folder in sorted((SOURCES / "voicewire").iterdir()):

@@ -120,7 +120,8 @@ def _content(value: Any, above: tuple[int, ...]) -> bytes:
     if isinstance(value, types.MethodType):
         return _sha(kind, *parts([value.__func__, value.__self__]))
     if isinstance(value, _BUILTINS):
-        return _sha(kind, f"{getattr(value, '__module__', '')}.{value.__name__}".encode())
+        name = f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+        return _sha(kind, name.encode(), *parts([getattr(value, "__self__", None)]))
     if isinstance(value, type):
         return _class(value, above)
     if hasattr(value, "py_func"):  # compiled by numba
