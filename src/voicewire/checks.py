@@ -58,16 +58,17 @@ def takes(
         names = tuple(inspect.signature(inner).parameters)
         unknown = [name for name in (*rules, *same, *together) if name not in names]
         assert not unknown, f"{inner.__qualname__} has no argument {unknown}"
+        ruled = [(at, name) for at, name in enumerate(names) if name in rules]
 
         @functools.wraps(inner)
         def outer(*args: P.args, **kwargs: P.kwargs) -> R:
             given: Any = list(args)
-            for at, name in enumerate(names[: len(given)]):
-                if name in rules:
+            named: Any = kwargs
+            for at, name in ruled:
+                if at < len(given):
                     given[at] = rules[name](name, given[at], error)
-            named: Any = {
-                name: rules[name](name, value, error) if name in rules else value for name, value in kwargs.items()
-            }
+                elif name in named:
+                    named[name] = rules[name](name, named[name], error)
             if same or together:
                 everything = {**dict(zip(names, given, strict=False)), **named}
                 _equally_long(same, everything, error)
@@ -132,8 +133,11 @@ def _span(low: float, high: float, above: float | None, below: float | None) -> 
 
 
 def _scalar(name: str, value: object, error: type[ValueError]) -> float:
-    if type(value) is float:  # most are, and an isinstance of an abstract class costs more than all the rest
+    # most are plain, and an isinstance of an abstract class costs more than all the rest
+    if type(value) is float:
         return value
+    if type(value) is int and -MOST <= value <= MOST:
+        return float(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
@@ -239,7 +243,13 @@ def plain(name: str, value: object, error: type[ValueError]) -> NDArray[Any]:
         raise error(f"{name} must be an array of numbers: its rows are not equally long") from None
 
 
+_COMMON = {"real": np.dtype(np.float64), "complex": np.dtype(np.complex128), "whole": np.dtype(np.int64)}
+"""What needs no change, by the kind that is asked for."""
+
+
 def _numbers(name: str, value: Any, kind: str, sound: bool, error: type[ValueError]) -> NDArray[Any]:
+    if type(value) is np.ndarray and value.dtype == _COMMON[kind] and value.flags.c_contiguous:
+        return value  # as nearly all are
     raw = plain(name, value, error)
     if raw.dtype == object:
         entries = raw.ravel().tolist()
@@ -255,9 +265,7 @@ def _numbers(name: str, value: Any, kind: str, sound: bool, error: type[ValueErr
             f"{name} holds whole numbers ({raw.dtype}), whose full scale is not 1: divide them by their full scale, "
             "for example samples / 32768 for 16 bits"
         )
-    return np.ascontiguousarray(raw, {"real": np.float64, "complex": np.complex128}.get(kind, raw.dtype)).reshape(
-        raw.shape
-    )
+    return np.ascontiguousarray(raw, raw.dtype if kind == "whole" else _COMMON[kind]).reshape(raw.shape)
 
 
 def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str, error: type[ValueError]) -> None:

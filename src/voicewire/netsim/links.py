@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 from voicewire import checks
 from voicewire.netsim.errors import NetsimError
 
 __all__ = ["Bottleneck", "Path", "Red"]
+
+
+_number = cache(checks.number)  # to make a rule takes longer than to ask it
+_whole = cache(checks.whole)
 
 
 def number(value: float, what: str, low: float, high: float = math.inf) -> float:
@@ -19,7 +24,7 @@ def number(value: float, what: str, low: float, high: float = math.inf) -> float
     NetsimError
         for anything else.
     """
-    return float(checks.number(low, min(high, checks.LARGEST))(what, value, NetsimError))
+    return float(_number(low, min(high, checks.LARGEST))(what, value, NetsimError))
 
 
 def whole(value: int, what: str, low: int, high: int = checks.MOST) -> int:
@@ -30,7 +35,7 @@ def whole(value: int, what: str, low: int, high: int = checks.MOST) -> int:
     NetsimError
         for anything else.
     """
-    return int(checks.whole(low, high)(what, value, NetsimError))
+    return int(_whole(low, high)(what, value, NetsimError))
 
 
 @dataclass(frozen=True)

@@ -285,5 +285,13 @@ def layout(record: type) -> np.dtype[np.void]:
 
 def table(record: type, count: int) -> NDArray[Any]:
     """Give `count` records, all zero: compiled rules and plain Python both read and write their fields by name."""
-    zeros = np.zeros(count, layout(record))
-    return zeros if COMPILED else zeros.view(np.recarray)
+    return _named(np.zeros(count, layout(record)))
+
+
+def room(record: type, count: int) -> NDArray[Any]:
+    """Give room for `count` records: what lies there is anything, because a ring's entries are written, then read."""
+    return _named(np.empty(count, layout(record)))
+
+
+def _named(memory: NDArray[Any]) -> NDArray[Any]:
+    return memory if COMPILED else memory.view(np.recarray)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from voicewire import checks
 from voicewire.netsim import records
 from voicewire.netsim.errors import NetsimError
-from voicewire.netsim.links import number, whole
+from voicewire.netsim.links import number
 
 __all__ = ["Ccid2", "Sender", "Tcp", "Tfrc", "Udp", "initial_window"]
 
@@ -29,12 +29,11 @@ def initial_window(mss: float, rfc: int = 3390) -> float:
     NetsimError
         for a segment size below one byte, or an RFC that is neither.
     """
-    size = number(mss, "the segment size in bytes", 1, 1e9)
-    if rfc == 2581:
-        return 2.0 * size
-    if rfc == 3390:
-        return min(4.0 * size, max(2.0 * size, 4380.0))
-    raise NetsimError(f"initial windows are known after RFC 2581 and RFC 3390, not RFC {rfc}")
+    return _window(number(mss, "the segment size in bytes", 1, 1e9), rfc)
+
+
+def _window(mss: float, rfc: int) -> float:
+    return 2.0 * mss if rfc == 2581 else min(4.0 * mss, max(2.0 * mss, 4380.0))
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,30 @@ class Udp:
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         f["kind"] = records.UDP
+
+
+_WINDOWED = {
+    "ack_every": checks.whole(1, 10_000),
+    "ack_delay_ms": checks.number(0.0, 1e7),
+    "rto_min": checks.number(0.001, 1e4),
+}
+_TCP = {
+    "mss": checks.whole(1, 65_000),
+    "rfc": checks.one_of(2581, 3390),
+    "window": checks.whole(1, 1 << 30),
+    **_WINDOWED,
+}
+_BUFFER = checks.whole(1, records.QUEUE)
+_TFRC = {
+    "restart": checks.number(1.0, 1e6),
+    "floor_packets": checks.number(0.0, 1e6),
+    "buffer": _BUFFER,
+    "credit_ms": checks.number(0.0, 1e7),
+    "x_recv": checks.one_of(*_X_RECV),
+    "first_interval": checks.one_of("x_recv", "counted"),
+    "initial_packets": checks.number(0.01, 1e6),
+    "idle_packets": checks.number(0.0, 1e6),
+}
 
 
 @dataclass(frozen=True)
@@ -69,21 +92,18 @@ class Tcp:
     ecn: bool = False
 
     def __post_init__(self) -> None:
-        checks.fields(
-            self, NetsimError, mss=checks.whole(1, 65_000), rfc=checks.one_of(2581, 3390),
-            rto_min=checks.number(0.001, 1e4), ack_every=checks.whole(1, 10_000), ack_delay_ms=checks.number(0.0, 1e7),
-            window=checks.whole(1, 1 << 30),
-        )  # fmt: skip
+        checks.fields(self, NetsimError, **_TCP)
+        number(self.window, "the receiver's window in bytes", self.mss)
 
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         f["kind"] = records.TCP
-        f["mss"] = whole(self.mss, "the segment size in bytes", 1)
-        f["initial_window"] = initial_window(self.mss, self.rfc)
-        f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
-        f["ack_every"] = whole(self.ack_every, "segments for one acknowledgement", 1)
-        f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
-        f["window_limit"] = number(self.window, "the receiver's window in bytes", self.mss)
+        f["mss"] = self.mss
+        f["initial_window"] = _window(float(self.mss), self.rfc)
+        f["rto_min"] = self.rto_min
+        f["ack_every"] = self.ack_every
+        f["ack_delay"] = round(self.ack_delay_ms * 1e6)
+        f["window_limit"] = self.window
         f["ecn"] = self.ecn
 
 
@@ -122,32 +142,23 @@ class Tfrc:
     ecn: bool = False
 
     def __post_init__(self) -> None:
-        checks.fields(
-            self, NetsimError, restart=checks.number(1.0, 1e6), floor_packets=checks.number(0.0, 1e6),
-            buffer=checks.whole(1, records.QUEUE), credit_ms=checks.number(0.0, 1e7), x_recv=checks.one_of(*_X_RECV),
-            first_interval=checks.one_of("x_recv", "counted"), initial_packets=checks.number(0.01, 1e6),
-            idle_packets=checks.number(0.0, 1e6),
-        )  # fmt: skip
+        checks.fields(self, NetsimError, **_TFRC)
 
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
-        if self.x_recv not in _X_RECV:
-            raise NetsimError(f"x_recv is one of {', '.join(_X_RECV)}, not {self.x_recv!r}")
-        if self.first_interval not in ("x_recv", "counted"):
-            raise NetsimError(f"first_interval is x_recv or counted, not {self.first_interval!r}")
         f["kind"] = records.TFRC
         f["small"] = self.small
-        f["restart_factor"] = number(self.restart, "the restart factor", 1)
-        f["floor_packets"] = number(self.floor_packets, "the floor in packets per RTT", 0)
+        f["restart_factor"] = self.restart
+        f["floor_packets"] = self.floor_packets
         f["modern"] = self.modern
-        f["buffer"] = whole(self.buffer, "the send buffer in packets", 1, records.QUEUE)
+        f["buffer"] = self.buffer
         f["drop_oldest"] = self.drop_oldest
-        f["credit"] = round(number(self.credit_ms, "the credit in milliseconds", 0) * 1e6)
+        f["credit"] = round(self.credit_ms * 1e6)
         f["min_interval"] = 10_000_000 if self.small else 0  # RFC 4828 section 4.3: 10 ms
         f["x_recv_rule"] = _X_RECV[self.x_recv]
         f["seed_rule"] = self.first_interval == "counted"
-        f["initial_packets"] = number(self.initial_packets, "the initial packets per RTT", 0.01)
-        f["idle_packets"] = number(self.idle_packets, "the idle packets per RTT", 0)
+        f["initial_packets"] = self.initial_packets
+        f["idle_packets"] = self.idle_packets
         f["ecn"] = self.ecn
 
 
@@ -170,21 +181,18 @@ class Ccid2:
     ecn: bool = False
 
     def __post_init__(self) -> None:
-        checks.fields(
-            self, NetsimError, buffer=checks.whole(1, records.QUEUE), ack_every=checks.whole(1, 10_000),
-            ack_delay_ms=checks.number(0.0, 1e7), rto_min=checks.number(0.001, 1e4),
-        )  # fmt: skip
+        checks.fields(self, NetsimError, buffer=_BUFFER, **_WINDOWED)
 
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record."""
         f["kind"] = records.CCID2
         payload = float(f["payload"])
-        f["initial_window"] = initial_window(payload) // payload  # RFC 4341 section 5, in packets
-        f["buffer"] = whole(self.buffer, "the send buffer in packets", 1, records.QUEUE)
+        f["initial_window"] = _window(payload, 3390) // payload  # RFC 4341 section 5, in packets
+        f["buffer"] = self.buffer
         f["drop_oldest"] = self.drop_oldest
-        f["ack_every"] = whole(self.ack_every, "packets for one acknowledgement", 1)
-        f["ack_delay"] = round(number(self.ack_delay_ms, "the acknowledgement's delay in ms", 0) * 1e6)
-        f["rto_min"] = number(self.rto_min, "the least time-out in seconds", 0.001)
+        f["ack_every"] = self.ack_every
+        f["ack_delay"] = round(self.ack_delay_ms * 1e6)
+        f["rto_min"] = self.rto_min
         f["ecn"] = self.ecn
 
 

@@ -6,6 +6,7 @@ result.flows[0].arrive   # ns, -1 for a frame that never came
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -22,6 +23,12 @@ from voicewire.netsim.senders import SENDERS, Sender
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
 _LOG_ROWS = 1 << 16
+_FLOW = {
+    "payload": checks.whole(1, 65_000),
+    "sender": checks.a(*SENDERS),
+    "path": checks.a(Path),
+    "header": checks.whole(0, 65_000),
+}
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,7 @@ class Flow:
     header: int = 40
 
     def __post_init__(self) -> None:
-        checks.fields(
-            self, NetsimError, payload=checks.whole(1, 65_000), sender=checks.a(*SENDERS), path=checks.a(Path),
-            header=checks.whole(0, 65_000),
-        )  # fmt: skip
+        checks.fields(self, NetsimError, **_FLOW)
         object.__setattr__(self, "frames", _frames(self.frames))
 
 
@@ -121,11 +125,11 @@ def _frames(frames: ArrayLike) -> NDArray[np.int64]:
     return times
 
 
-def _record(flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> NDArray[np.void]:
-    f = np.zeros((), dtype=records.layout(records.FlowState))
+def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> None:
+    """Write into a record of zeros what a flow is, and what it begins with."""
     path = flow.path
-    f["payload"] = int(number(flow.payload, "the payload in bytes", 1, 65_000))
-    f["header"] = int(number(flow.header, "the header in bytes", 0, 65_000))
+    f["payload"] = flow.payload
+    f["header"] = flow.header
     f["first"] = f["next_frame"] = first
     f["last"] = last
     f["delay"] = round(path.delay_ms * 1e6)
@@ -141,12 +145,11 @@ def _record(flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool
     f["r_seq"] = -1
     f["log"] = log
     flow.sender.fill(f)
-    return f
 
 
 def _ring(flow: Flow, bottleneck: Bottleneck | None) -> int:
-    waiting = 2 * (flow.path.delay_ms + flow.path.jitter_ms) if flow.path else 0.0
-    return 1 << int(np.ceil(np.log2(512 + waiting + (bottleneck.packets if bottleneck else 0))))
+    waiting = 2 * (flow.path.delay_ms + flow.path.jitter_ms)
+    return 1 << (math.ceil(511 + waiting + (bottleneck.packets if bottleneck else 0))).bit_length()
 
 
 def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.void], NDArray[np.int64]]:
@@ -170,9 +173,9 @@ def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.vo
 def _world(link: Any, departures: NDArray[np.int64], frames: NDArray[np.int64], room: int, rows: int) -> records.World:
     """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
     arrays: dict[str, Any] = {
-        "data": records.table(records.Packet, room),
-        "acks": records.table(records.Ack, room),
-        "segments": records.table(records.Segment, room),
+        "data": records.room(records.Packet, room),
+        "acks": records.room(records.Ack, room),
+        "segments": records.room(records.Segment, room),
         "sent": np.full(frames.size, -1, dtype=np.int64),
         "arrive": np.full(frames.size, -1, dtype=np.int64),
         "fate": np.zeros(frames.size, dtype=np.int8),
@@ -242,14 +245,9 @@ def simulate(
     seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
     state = records.table(records.FlowState, len(flows))
     for k, flow in enumerate(flows):
-        state[k] = _record(
-            flow,
-            int(ends[k]) - schedules[k].size,
-            int(ends[k]),
-            seeds[2 * k + 1 : 2 * k + 3],
-            bottleneck is not None,
-            log,
-        )
+        end = int(ends[k])
+        luck = seeds[2 * k + 1 : 2 * k + 3]
+        _fill(state[k], flow, end - schedules[k].size, end, luck, bottleneck is not None, log)
     room = max(_ring(flow, bottleneck) for flow in flows)
     state["ring"] = np.arange(len(flows), dtype=np.int64) * room
     state["mask"] = room - 1

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
 from voicewire._compiled import njit
+from voicewire.voip.emodel import codec
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
-from voicewire.voip.playout import Playout, as_trace, per_talkspurt
+from voicewire.voip.playout import Playout, as_trace, played_at
 
 __all__ = ["ramjee"]
 
@@ -66,4 +67,4 @@ def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, fac
     delays_ms, spurts, codec_name : as for `playout.bound`
     """
     delay, starts = as_trace(delays_ms, spurts)
-    return per_talkspurt(delay, np.asarray(spurts), _ramjee(delay, starts, factor), codec_name)
+    return played_at(delay, starts, _ramjee(delay, starts, factor), codec(codec_name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from voicewire.voip import playout
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.emodel import r_factor
 from voicewire.voip.errors import VoipError
-from voicewire.voip.paper import Codec
-from voicewire.voip.talk import LONGEST, Talk, talk
+from voicewire.voip.paper import TALK, Codec
+from voicewire.voip.talk import LONGEST, Talk, drawn
 from voicewire.voip.transports import transport
 
 __all__ = ["Call", "call", "delays_ms", "quality", "udp_closed_form"]
@@ -49,14 +49,33 @@ class Call:
 )
 def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
     """Delay of each frame in ms from spoken to delivered, inf for those that never came."""
+    return late_by(spoken, arrive)
+
+
+def late_by(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Give `delays_ms` of two arrays that are known to be equally long."""
     delay: NDArray[np.float64] = np.asarray((arrive - spoken) * 1e-6, dtype=np.float64)
     delay[arrive < 0] = np.inf
     return delay
 
 
+_ROW = checks.array(kind="whole")
+
+
+def _spoken(name: str, value: object, error: type[ValueError]) -> Talk | None:
+    """What a call can say (a rule): one talkspurt number for each time; `Flow` looks at the times."""
+    if value is None:
+        return None
+    given: Talk = checks.a(Talk)(name, value, error)
+    times, spurts = (_ROW(f"{name}'s {part}", getattr(given, part), error) for part in ("times", "spurts"))
+    if times.size != spurts.size:
+        raise error(f"{name} has {times.size} times, but {spurts.size} talkspurt numbers: give one for each frame")
+    return replace(given, times=times, spurts=spurts)
+
+
 @checks.takes(
     error=VoipError, delay_ms=checks.number(0.0, 3_600_000.0), loss=checks.share,
-    seconds=checks.number(0.02, LONGEST), seed=checks.seed, spoken=checks.maybe(checks.a(Talk)),
+    seconds=checks.number(0.02, LONGEST), seed=checks.seed, spoken=_spoken,
     bottleneck=checks.maybe(checks.a(Bottleneck)),
 )  # fmt: skip
 def call(
@@ -92,15 +111,16 @@ def call(
     """
     voice = codec_of(codec)
     if spoken is None:
-        spoken = talk(np.random.default_rng([seed, 1]), seconds, interval_ms=voice.interval_ms)
+        spoken = drawn(np.random.default_rng([seed, 1]), seconds, *TALK, voice.interval_ms)
     try:
         path = Path(delay_ms, loss)
         flow = Flow(spoken.times, voice.payload, transport(name, voice, **changes), path)
         result = simulate([flow], bottleneck=bottleneck, seed=seed, log=log).flows[0]
     except NetsimError as error:
         raise VoipError(str(error)) from None
-    delay = delays_ms(spoken.times, result.arrive)
-    return Call(spoken, result, delay, playout.bound(delay, spoken.spurts, voice))
+    delay = late_by(spoken.times, result.arrive)
+    starts = playout.starts_of(delay, spoken.spurts)
+    return Call(spoken, result, delay, playout.best(delay, starts, voice))
 
 
 def quality(

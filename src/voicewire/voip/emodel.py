@@ -36,18 +36,22 @@ def codec(name: str | Codec) -> Codec:
     raise VoipError(f"unknown codec {name!r}: Table 4.1 has {', '.join(CODECS)}")
 
 
-_DELAYS = checks.array((0, 1, 2), least=0, high=1e12)
-
-
-def _numbers(value: ArrayLike, what: str) -> NDArray[np.float64]:
-    array = np.asarray(value, dtype=float)
-    if np.any(np.isnan(array)):
-        raise VoipError(f"{what} holds NaN: give a number for each, or leave the entry out")
-    return array
+_DELAYS = checks.array((0, 1, 2), least=0, low=0.0, high=1e12)
+_LOSSES = checks.array((0, 1, 2), least=0, low=0.0, high=1.0)
 
 
 def _out(array: NDArray[np.float64]) -> NDArray[np.float64]:
     return array if array.ndim else np.float64(array)  # type: ignore[return-value]
+
+
+def id_of(d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Id, without a check."""
+    return paper.DELAY_SLOPE * d + paper.DELAY_SLOPE_2 * np.maximum(d - paper.DELAY_KNEE, 0.0)
+
+
+def ie_of(e: NDArray[np.float64], c: Codec) -> NDArray[np.float64]:
+    """Ie, without a check."""
+    return c.lambda1 + c.lambda2 * np.log1p(c.lambda3 * e)
 
 
 @checks.takes(error=VoipError, delay_ms=_DELAYS)
@@ -59,13 +63,10 @@ def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
     VoipError
         for a negative delay or NaN.
     """
-    d = _numbers(delay_ms, "the delay")
-    if np.any(d < 0):
-        raise VoipError("a delay cannot be negative: give milliseconds from mouth to ear, 0 or more")
-    return _out(paper.DELAY_SLOPE * d + paper.DELAY_SLOPE_2 * np.maximum(d - paper.DELAY_KNEE, 0.0))
+    return _out(id_of(np.asarray(delay_ms)))
 
 
-@checks.takes(error=VoipError, loss=checks.array((0, 1, 2), least=0))
+@checks.takes(error=VoipError, loss=_LOSSES)
 def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
     """Ie = λ1 + λ2 ln(1 + λ3 e), with the coefficients of Table 4.1; e is a fraction.
 
@@ -74,15 +75,11 @@ def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.floa
     VoipError
         for a loss outside 0 .. 1, NaN, or an unknown codec.
     """
-    c = codec(codec_name)
-    e = _numbers(loss, "the loss")
-    if np.any((e < 0) | (e > 1)):
-        raise VoipError("the loss is a fraction of the frames: it lies between 0 and 1 (1 % is 0.01)")
-    return _out(c.lambda1 + c.lambda2 * np.log1p(c.lambda3 * e))
+    return _out(ie_of(np.asarray(loss), codec(codec_name)))
 
 
 @checks.takes(
-    error=VoipError, together=("delay_ms", "loss"), delay_ms=_DELAYS, loss=checks.array((0, 1, 2), least=0),
+    error=VoipError, together=("delay_ms", "loss"), delay_ms=_DELAYS, loss=_LOSSES,
 )  # fmt: skip
 def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
     """R = 94.2 - Ie - Id (section 4.2). R may leave 0 .. 100; only `mos` clamps.
@@ -93,7 +90,7 @@ def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> N
     loss : fraction of the frames not played, 0 .. 1
     codec_name : a codec of Table 4.1
     """
-    return _out(np.asarray(paper.R_BEST - loss_impairment(loss, codec_name) - delay_impairment(delay_ms), dtype=float))
+    return _out(np.asarray(paper.R_BEST - ie_of(np.asarray(loss), codec(codec_name)) - id_of(np.asarray(delay_ms))))
 
 
 @checks.takes(error=VoipError, r=checks.array((0, 1, 2), least=0))
@@ -102,8 +99,7 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
 
     The cubic dips below 1 for R under 6.5; the scale itself begins at 1.
     """
-    value = _numbers(r, "R")
-    inside = np.clip(value, 0.0, 100.0)
+    inside = np.clip(np.asarray(r), 0.0, 100.0)
     score = 1 + 0.035 * inside + 7e-6 * inside * (inside - 60) * (100 - inside)
     return _out(np.clip(score, 1.0, 4.5))
 
@@ -111,5 +107,4 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
 @checks.takes(error=VoipError, r=checks.number())
 def quality(r: float) -> str:
     """The word of Table 4.2 for R, or "Unacceptable" below 50, where the table ends."""
-    value = float(_numbers(r, "R"))
-    return next((word for least, word in paper.QUALITY if value >= least), "Unacceptable")
+    return next((word for least, word in paper.QUALITY if r >= least), "Unacceptable")

@@ -18,10 +18,10 @@ from voicewire.ledger.vocabulary import Plain
 from voicewire.netsim import Bottleneck, Flow, Path, Red, Tcp, bulk, simulate
 from voicewire.sweep import sweep
 from voicewire.voip import paper, playout
-from voicewire.voip.calls import call, delays_ms
+from voicewire.voip.calls import call, late_by
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
-from voicewire.voip.talk import talk
+from voicewire.voip.talk import drawn
 from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
 
 __all__ = [
@@ -223,7 +223,7 @@ def shared_link(
 ) -> Shared:
     """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6)."""
     voice = codec_of(codec)
-    spoken = [talk(np.random.default_rng([seed, 2, k]), seconds) for k in range(calls)]
+    spoken = [drawn(np.random.default_rng([seed, 2, k]), seconds, *paper.TALK, voice.interval_ms) for k in range(calls)]
     path = Path(delay_ms)
     flows = [Flow(t.times, voice.payload, transport(name, voice, **changes), path) for t in spoken]
     ecn = bool(red and red.ecn)
@@ -232,8 +232,8 @@ def shared_link(
     result = simulate(flows, bottleneck=Bottleneck(kbit_s, packets, red), seed=seed, until_s=seconds + 10)
     scores, share = np.empty(calls), np.empty(calls)
     for k, t in enumerate(spoken):
-        delay = delays_ms(t.times, result.flows[k].arrive)
-        scores[k] = playout.bound(delay, t.spurts, voice).r
+        delay = late_by(t.times, result.flows[k].arrive)
+        scores[k] = playout.best_r(delay, playout.starts_of(delay, t.spurts), voice)
         share[k] = float(np.isfinite(delay).mean())
     carried = sum(int((f.arrive >= 0).sum()) for f in result.flows[calls:])
     counts = {key: sum(f.packets[key] for f in result.flows[:calls]) for key in result.flows[0].packets}

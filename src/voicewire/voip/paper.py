@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from voicewire import checks
+from voicewire.voip.errors import VoipError
+
 __all__ = ["CODECS", "Codec"]
 
 
@@ -27,6 +30,13 @@ class Codec:
     frames: int
     payload: int
     interval_ms: float = 20.0
+
+    def __post_init__(self) -> None:
+        checks.fields(
+            self, VoipError, lambda1=checks.number(0.0, 100.0), lambda2=checks.number(0.0, 1e6),
+            lambda3=checks.number(0.0, 1e6), frames=checks.whole(1, 1000), payload=checks.whole(1, 65_000),
+            interval_ms=checks.number(0.1, 10_000.0),
+        )  # fmt: skip
 
     @property
     def rate(self) -> float:

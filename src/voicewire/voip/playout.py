@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from voicewire import checks
 from voicewire._compiled import njit
 from voicewire.voip import paper
-from voicewire.voip.emodel import codec, delay_impairment, r_factor
+from voicewire.voip.emodel import codec, id_of, ie_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
 
@@ -236,7 +236,7 @@ def _lengths(starts: NDArray[np.int64]) -> NDArray[np.intp]:
 
 @checks.takes(
     error=VoipError, delays_ms=checks.array(low=-math.inf, high=math.inf, allow="nan inf"),
-    spurts=checks.array(kind="whole", low=-1e15, high=1e15),
+    spurts=checks.array(kind="whole"),
 )  # fmt: skip
 def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Check a trace; return the delays (ms, inf where a frame never came) and the first index of each talkspurt.
@@ -247,14 +247,17 @@ def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float6
         for an empty trace, NaN, a negative delay, lengths that differ, or talkspurts out of order.
     """
     delay, label = np.asarray(delays_ms), np.asarray(spurts)
-    if delay.ndim != 1 or delay.size == 0:
-        raise VoipError("empty trace: give at least one frame, as a one-dimensional array of delays")
     if label.shape != delay.shape:
         raise VoipError(f"{delay.size} delays, but {label.size} talkspurt numbers: give one for each frame")
+    return delay, starts_of(delay, label)
+
+
+def starts_of(delay: NDArray[np.float64], label: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the first index of each talkspurt, from two arrays of one length; NaN, a fall or a delay below 0 raise."""
     wrong, starts = _starts(delay, label)
     if wrong:
         raise VoipError(_WRONG[wrong])
-    return delay, starts
+    return starts
 
 
 def best_r(delay: NDArray[np.float64], starts: NDArray[np.int64], codec_name: str | Codec) -> float:
@@ -272,8 +275,11 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
     spurts : talkspurt number of each frame, not falling; shape (frames,)
     codec_name : a codec of Table 4.1
     """
-    c = codec(codec_name)
-    delay, starts = as_trace(delays_ms, spurts)
+    return best(*as_trace(delays_ms, spurts), codec(codec_name))
+
+
+def best(delay: NDArray[np.float64], starts: NDArray[np.int64], c: Codec) -> Playout:
+    """Give `bound` of a trace that `as_trace` has checked."""
     r, i, cost, chosen = _bound(delay, starts, c.lambda1, c.lambda2, c.lambda3)
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
@@ -285,12 +291,17 @@ def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike
     chosen = np.asarray(playout_ms, dtype=float)
     if chosen.shape != (starts.size - 1,):
         raise VoipError(f"{starts.size - 1} talkspurts need as many playout delays, not {chosen.size}")
+    return played_at(delay, starts, chosen, codec(codec_name))
+
+
+def played_at(delay: NDArray[np.float64], starts: NDArray[np.int64], chosen: NDArray[np.float64], c: Codec) -> Playout:
+    """Score playout delays, one a talkspurt, on a trace that `as_trace` has checked."""
     target = np.repeat(chosen, _lengths(starts))
     on_time = delay <= target  # never true where the target is NaN, nor for a frame that never came
     on_time &= np.isfinite(delay)
     played = int(on_time.sum())
-    mean_id = float(np.mean(delay_impairment(target[on_time]))) if played else 0.0
-    loss_only = float(r_factor(0.0, 1 - played / delay.size, codec_name))
+    mean_id = float(np.mean(id_of(target[on_time]))) if played else 0.0
+    loss_only = float(_BEST - ie_of(np.asarray(1 - played / delay.size), c))
     return Playout(loss_only - mean_id, played, delay.size, mean_id, chosen)
 
 
@@ -316,7 +327,4 @@ def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, dela
         arrived = np.sort(delay[np.isfinite(delay)])
         choice = _fixed(arrived, delay.size, c.lambda1, c.lambda2, c.lambda3)
         delay_ms = float(arrived[choice]) if choice >= 0 else float("nan")
-    elif not delay_ms >= 0:
-        raise VoipError("the playout delay is in milliseconds, 0 or more")
-    label = np.repeat(np.arange(starts.size - 1, dtype=np.int64), _lengths(starts))
-    return per_talkspurt(delay, label, np.full(starts.size - 1, delay_ms), c)
+    return played_at(delay, starts, np.full(starts.size - 1, delay_ms), c)

@@ -56,34 +56,34 @@ def talk(
     VoipError
         for a length or a mean that isn't positive.
     """
-    for value, what in (
-        (seconds, "the call's length"),
-        (on, "the mean of voice"),
-        (off, "the mean of silence"),
-        (interval_ms, "the frame interval"),
-    ):
-        if not (np.isfinite(value) and value > 0):
-            raise VoipError(f"{what} must be a finite number above 0, not {value!r}")
+    return drawn(rng, seconds, on, off, interval_ms)
+
+
+def drawn(rng: np.random.Generator, seconds: float, on: float, off: float, interval_ms: float) -> Talk:
+    """Draw a call, as `talk` does, from numbers that are known to be right."""
     frame = interval_ms / 1000.0
     slots = int(np.ceil(seconds / frame))
     expected = int(1.5 * seconds / (on + off)) + 20
-    parts: list[NDArray[np.int64]] = []
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     at, k = 0, 0
-    zero = np.zeros(1, np.int64)
     while at < slots:
         # drawn in blocks: one call to the generator for many talkspurts
         lengths = np.maximum(1, np.rint(rng.exponential(on, expected) / frame)).astype(np.int64)
         pauses = np.maximum(1, np.rint(rng.exponential(off, expected) / frame)).astype(np.int64)
-        starts = at + np.concatenate((zero, np.cumsum(lengths + pauses)[:-1]))
-        at = int(starts[-1] + lengths[-1] + pauses[-1])
+        ends = at + np.cumsum(lengths + pauses)
+        starts = ends - pauses - lengths
+        at = int(ends[-1])
+        lengths = lengths[: np.searchsorted(starts, slots)]  # what would begin after the call is not spoken
+        frames = np.cumsum(lengths)
+        first = starts[: lengths.size] - frames + lengths
         counts = lengths.astype(np.intp)  # what repeat counts with: 32 bits on some machines
-        first = starts - np.concatenate((zero, np.cumsum(lengths)[:-1]))
-        index = np.repeat(first, counts) + np.arange(lengths.sum(), dtype=np.int64)
-        parts.append(np.stack((index, np.repeat(np.arange(k, k + expected, dtype=np.int64), counts))))
+        number = np.arange(k, k + lengths.size, dtype=np.int64)
+        index = np.repeat(first, counts) + np.arange(frames[-1], dtype=np.int64)
+        parts.append((index, np.repeat(number, counts)))
         k += expected
-    slot, spurt = np.concatenate(parts, axis=1)
-    keep = slot < slots
-    return Talk(slot[keep] * np.int64(round(interval_ms * 1e6)), spurt[keep], float(seconds))
+    slot, spurt = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    end = int(np.searchsorted(slot, slots))
+    return Talk(slot[:end] * np.int64(round(interval_ms * 1e6)), spurt[:end], float(seconds))
 
 
 @checks.takes(error=VoipError, active=checks.flags, interval_ms=checks.number(0.1, 10_000.0))
