@@ -48,6 +48,11 @@ def sources(file: Path) -> list[Path]:
     -------
     list of Path
         In alphabetical order. An import inside a function counts.
+
+    Examples
+    --------
+    >>> [file.name for file in sources(PACKAGE / "_optional.py")]
+    ['_optional.py']
     """
     known: set[Path] = set()
     waiting = [file]
@@ -72,7 +77,23 @@ def _imports(top: Path, text: str) -> Iterator[Path]:
 
 @functools.cache
 def digest(file: Path) -> str:
-    """Return the key under which the compiled code of a source of this package is kept."""
+    """Return the key under which the compiled code of a source of this package is kept.
+
+    Parameters
+    ----------
+    file : Path
+        A source of this package.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits; computed once a process.
+
+    Examples
+    --------
+    >>> digest(PACKAGE / "stats.py") == digest(PACKAGE / "checks.py")
+    False
+    """
     total = hashlib.sha256(sys.version.encode())
     for name in COMPILERS:
         total.update(f"{name} {metadata.version(name)}\n".encode())
@@ -114,7 +135,12 @@ class Locator:
 
 
 def register() -> None:
-    """Make numba keep this package's compiled code as told above; called once, where numba is imported."""
+    """Make numba keep this package's compiled code as told above; called once, where numba is imported.
+
+    Examples
+    --------
+    >>> register()
+    """
     from numba.core.caching import CacheImpl
 
     if Locator not in CacheImpl._locator_classes:

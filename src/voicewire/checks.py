@@ -50,8 +50,23 @@ def takes(
         Names of arrays that are broadcast against each other.
     error : type
         What is raised, a kind of `ValueError`.
-    rules : Rule
+    **rules : Rule
         One for each argument to check.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> @takes(rate=positive)
+    ... def period(rate):
+    ...     return 1 / rate
+    >>> period("fast")
+    Traceback (most recent call last):
+    ...
+    ValueError: rate must be a number, not 'fast'
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
@@ -82,7 +97,26 @@ def takes(
 
 
 def fields(thing: object, error: type[ValueError] = ValueError, **rules: Rule) -> None:
-    """Check the fields of a dataclass, in its ``__post_init__``, and keep them as the rules give them back."""
+    """Check the fields of a dataclass, in its ``__post_init__``, and keep them as the rules give them back.
+
+    Parameters
+    ----------
+    thing : object
+        A dataclass's instance, frozen or not; changed in place.
+    error : type
+        What is raised, a kind of `ValueError`.
+    **rules : Rule
+        One for each field to check.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> link = SimpleNamespace(loss_rate=2)
+    >>> fields(link, loss_rate=share)
+    Traceback (most recent call last):
+    ...
+    ValueError: loss rate is 2: it must be at least 0 and at most 1
+    """
     for name, rule in rules.items():
         value = getattr(thing, name)
         checked = rule(name.replace("_", " "), value, error)
@@ -110,7 +144,29 @@ def number(
     low: float = -LARGEST, high: float = LARGEST, *, above: float | None = None, below: float | None = None,
     infinite: bool = False, nan: bool = False,
 ) -> Rule:  # fmt: skip
-    """A real number from `low` to `high`, or strictly between `above` and `below`; or +inf or NaN, if they may be."""
+    """A real number from `low` to `high`, or strictly between `above` and `below`; or +inf or NaN, if they may be.
+
+    Parameters
+    ----------
+    low, high : float
+        Bounds that the number may reach.
+    above, below : float, optional
+        Bounds that it may not reach.
+    infinite, nan : bool
+        Whether +inf, or NaN, is let through.
+
+    Returns
+    -------
+    Rule
+        It gives a `float`.
+
+    Examples
+    --------
+    >>> number(0, 10)("rate", 11, ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: rate is 11: it must be at least 0 and at most 10
+    """
 
     def rule(name: str, value: object, error: type[ValueError]) -> float:
         plain = _scalar(name, value, error)
@@ -159,7 +215,23 @@ share: Rule = number(0.0, 1.0)
 
 
 def whole(least: int = 0, most: int = MOST) -> Rule:
-    """A whole number from `least` to `most`; 3.0 is one, 3.5 is not."""
+    """A whole number from `least` to `most`; 3.0 is one, 3.5 is not.
+
+    Parameters
+    ----------
+    least, most : int
+        Bounds that the number may reach.
+
+    Returns
+    -------
+    Rule
+        It gives an `int`.
+
+    Examples
+    --------
+    >>> whole(1)("n", 3.0, ValueError)
+    3
+    """
 
     def rule(name: str, value: Any, error: type[ValueError]) -> int:
         plain = _scalar(name, value, error)
@@ -175,7 +247,32 @@ seed: Rule = whole(0, 2**64 - 1)
 
 
 def complex_number(name: str, value: object, error: type[ValueError]) -> complex:
-    """A finite number, complex or real (a rule)."""
+    """A finite number, complex or real (a rule).
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    complex
+        The number.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if it is none.
+
+    Examples
+    --------
+    >>> complex_number("gain", 2, ValueError)
+    (2+0j)
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Complex):
         raise error(f"{name} must be a number, not {_shown(value)}")
     plain = complex(value)
@@ -185,7 +282,34 @@ def complex_number(name: str, value: object, error: type[ValueError]) -> complex
 
 
 def generator(name: str, value: object, error: type[ValueError]) -> np.random.Generator:
-    """A source of random numbers (a rule)."""
+    """A source of random numbers (a rule).
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if it is none.
+
+    Examples
+    --------
+    >>> generator("rng", 7, ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: rng must be a generator, as numpy.random.default_rng(seed) gives, not 7
+    """
     if not isinstance(value, np.random.Generator):
         raise error(f"{name} must be a generator, as numpy.random.default_rng(seed) gives, not {_shown(value)}")
     return value
@@ -201,8 +325,8 @@ def array(
     ----------
     ndim : int or tuple of int
         Dimensions that it may have.
-    least, most : int
-        Entries along the first axis, at least; entries in all, at most.
+    least : int
+        Entries along the first axis, at least.
     low, high : float
         Bounds of every entry.
     columns : int, optional
@@ -213,6 +337,22 @@ def array(
         Samples with full scale 1: integers, whose full scale is another, are refused.
     allow : str
         What besides finite numbers may stand in it: "inf", "nan" or both.
+    most : int
+        Entries in all, at most.
+
+    Returns
+    -------
+    Rule
+        It gives a `numpy.ndarray`.
+
+    Examples
+    --------
+    >>> array()("delays", [1, 2], ValueError)
+    array([1., 2.])
+    >>> array()("delays", [1, float("nan")], ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: delays is nan at [1]: repair it, or leave the entry out
     """
     dimensions = (ndim,) if isinstance(ndim, int) else ndim
     unbounded = allow == "nan inf" and low == -math.inf and high == math.inf
@@ -236,7 +376,32 @@ def array(
 
 
 def plain(name: str, value: object, error: type[ValueError]) -> NDArray[Any]:
-    """An array of whatever type (a rule): what `numpy.asarray` gives, or a refusal of rows of unequal length."""
+    """An array of whatever type (a rule): what `numpy.asarray` gives, or a refusal of rows of unequal length.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    numpy.ndarray
+        The array.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if its rows are of unequal length.
+
+    Examples
+    --------
+    >>> plain("names", ["a", "b"], ValueError).shape
+    (2,)
+    """
     try:
         return np.asarray(value)
     except (TypeError, ValueError):
@@ -289,7 +454,32 @@ def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str,
 
 
 def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_]:
-    """A row of yes and no: bool, or 0 and 1 (a rule)."""
+    """A row of yes and no: bool, or 0 and 1 (a rule).
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if it is none or empty.
+
+    Examples
+    --------
+    >>> flags("lost", [0, 1], ValueError).tolist()
+    [False, True]
+    """
     found = plain(name, value, error)
     if found.dtype != bool:
         found = array(low=0.0, high=1.0)(name, value, error)
@@ -301,7 +491,25 @@ def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_
 
 
 def one_of(*choices: object) -> Rule:
-    """One of a few values."""
+    """One of a few values.
+
+    Parameters
+    ----------
+    *choices : object
+        The values; a type counts too, 1 is not True.
+
+    Returns
+    -------
+    Rule
+        It gives the value.
+
+    Examples
+    --------
+    >>> one_of("reno", "cubic")("kind", "vegas", ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: kind is 'vegas': choose one of reno, cubic
+    """
 
     def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
@@ -312,7 +520,25 @@ def one_of(*choices: object) -> Rule:
 
 
 def a(*kinds: type) -> Rule:
-    """An object of one of these classes."""
+    """An object of one of these classes.
+
+    Parameters
+    ----------
+    *kinds : type
+        The classes.
+
+    Returns
+    -------
+    Rule
+        It gives the object.
+
+    Examples
+    --------
+    >>> a(str)("name", 3, ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: name must be a str, not 3
+    """
 
     def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not isinstance(value, kinds):
@@ -323,19 +549,80 @@ def a(*kinds: type) -> Rule:
 
 
 def function(name: str, value: object, error: type[ValueError]) -> Any:
-    """Something that can be called (a rule)."""
+    """Something that can be called (a rule).
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    callable
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if it can't be called.
+
+    Examples
+    --------
+    >>> function("loss", abs, ValueError)(-3)
+    3
+    """
     if not callable(value):
         raise error(f"{name} must be a function, not {_shown(value)}")
     return value
 
 
 def maybe(rule: Rule) -> Rule:
-    """None, or what the rule asks for."""
+    """None, or what the rule asks for.
+
+    Parameters
+    ----------
+    rule : Rule
+        For what is not None.
+
+    Returns
+    -------
+    Rule
+        It gives None, or what `rule` gives.
+
+    Examples
+    --------
+    >>> maybe(positive)("rate", None, ValueError) is None
+    True
+    """
     return lambda name, value, error: None if value is None else rule(name, value, error)
 
 
 def each(rule: Rule, least: int = 1) -> Rule:
-    """A sequence, every entry of which the rule takes; given back as a tuple."""
+    """A sequence, every entry of which the rule takes; given back as a tuple.
+
+    Parameters
+    ----------
+    rule : Rule
+        For every entry.
+    least : int
+        Entries, at least.
+
+    Returns
+    -------
+    Rule
+        It gives a `tuple`.
+
+    Examples
+    --------
+    >>> each(positive)("rates", [1, -1], ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: rates[1] is -1: it must be above 0
+    """
 
     def every(name: str, value: object, error: type[ValueError]) -> tuple[Any, ...]:
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):

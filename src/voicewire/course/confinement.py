@@ -18,10 +18,31 @@ __all__ = ["choose"]
 def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
     """Return the strongest confinement that works here, or the one that is named.
 
+    Parameters
+    ----------
+    kind : str or None
+        One of `voicewire.course.sandbox.KINDS`; None for the strongest.
+    base : Path
+        The checkout.
+    hide : sequence of Path
+        Folders that no submission may see.
+
+    Returns
+    -------
+    Sandbox
+        One in which a trial has run.
+
     Raises
     ------
     GradingError
         If the one that is named doesn't work here, or this is no system that can confine.
+
+    Examples
+    --------
+    >>> choose("jail", Path("."), [])
+    Traceback (most recent call last):
+    ...
+    voicewire.course.key.GradingError: there is no confinement 'jail': choose from bubblewrap, user, process
     """
     if os.name != "posix":
         raise GradingError("marking runs what students wrote, and this system can't confine it: use Linux or macOS")

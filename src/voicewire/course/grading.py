@@ -28,7 +28,19 @@ _RUNNING: set[subprocess.Popen[bytes]] = set()
 
 @dataclass(frozen=True)
 class Question:
-    """Points of one graded cell; `points` is None where a person must read the answer."""
+    """Points of one graded cell; `points` is None where a person must read the answer.
+
+    Attributes
+    ----------
+    id : str
+        The cell's name in nbgrader's mark-up.
+    points : float or None
+        Points given.
+    max_points : float
+        Points that can be had.
+    reason : str
+        Why not all, in a sentence; nothing where all were given.
+    """
 
     id: str
     points: float | None
@@ -97,11 +109,25 @@ def grade(
     tell : callable
         Gets each report as soon as it is there, in the order of the files.
 
+    Returns
+    -------
+    list of Report
+        In the order of the files.
+
     Raises
     ------
     GradingError
         If there is nothing to grade or to grade against, submissions can't be confined as wished, or an assignment's
         own solutions don't earn its points. What is wrong with a submission is a problem in its `Report` instead.
+
+    Examples
+    --------
+    >>> grade(Path("no_such_folder"))
+    Traceback (most recent call last):
+    ...
+    voicewire.course.key.GradingError: no_such_folder does not exist
+    >>> Report("her.ipynb", questions=[Question("q1", 2.0, 2.0), Question("q2", None, 3.0, "to be read")]).points
+    2.0
     """
     base = base or paths.root()
     if not submitted.exists():

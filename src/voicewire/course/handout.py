@@ -22,7 +22,7 @@ import nbformat
 from voicewire import paths
 from voicewire.course.key import ASSIGNMENT, GradingError
 
-__all__ = ["release", "student_copy", "write_students"]
+__all__ = ["student_copy", "write_students"]
 
 #: Seconds that nbgrader may take.
 GRACE = 300
@@ -35,6 +35,29 @@ def student_copy(notebook: Any) -> Any:
 
     Between ``{solution-start}`` and ``{solution-end}`` only the cells tagged `solution` and `check` stay: the first
     with a placeholder for each answer, both without outputs.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        The instructor's; it is left as it is.
+
+    Returns
+    -------
+    NotebookNode
+        What the student gets.
+
+    Raises
+    ------
+    GradingError
+        If a worked solution has a start and no end.
+    SyntaxError
+        If a cell tagged `solution` is no Python.
+
+    Examples
+    --------
+    >>> cell = nbformat.v4.new_code_cell("answer_rate = 8 * 160 / 0.02", metadata={"tags": ["solution"]})
+    >>> student_copy(nbformat.v4.new_notebook(cells=[cell])).cells[0].source
+    'answer_rate = ...  # your answer'
     """
     copy = nbformat.from_dict(notebook)
     cells, inside = [], False
@@ -73,10 +96,31 @@ def _placeholder(source: str) -> str:
 def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = None) -> list[Path]:
     """Write the students' chapters and assignments to ``out/<study>/`` and return the files.
 
+    Parameters
+    ----------
+    out : Path
+        The folder for them; made if it isn't there.
+    studies : sequence of str
+        Which; by default every one that has notebooks.
+    base : Path, optional
+        The checkout with the instructor's notebooks; by default the one around.
+
+    Returns
+    -------
+    list of Path
+        What was written: all, or nothing if anything is wrong.
+
     Raises
     ------
     GradingError
         If a study is unknown, a file is there already, or nbgrader is needed and missing.
+
+    Examples
+    --------
+    >>> write_students(Path("out"), ["weather"])
+    Traceback (most recent call last):
+    ...
+    voicewire.course.key.GradingError: there is no study 'weather': choose from ...
     """
     base = base or paths.root()
     for study in studies:

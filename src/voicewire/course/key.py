@@ -55,7 +55,17 @@ class KeyCell:
 
 @dataclass(frozen=True)
 class Key:
-    """An assignment as the instructor has it."""
+    """An assignment as the instructor has it.
+
+    Attributes
+    ----------
+    study : str
+        Whose assignment it is.
+    path : Path
+        The notebook.
+    cells : tuple of KeyCell
+        Those with an id, in order.
+    """
 
     study: str
     path: Path
@@ -88,10 +98,26 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 def read_key(path: Path) -> Key:
     """Read one ``assignment.ipynb`` of the instructor's.
 
+    Parameters
+    ----------
+    path : Path
+        The notebook, in its study's folder.
+
+    Returns
+    -------
+    Key
+        What it asks.
+
     Raises
     ------
     GradingError
         If it can't be read, has no graded cell, or two cells have one id.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> read_key(paths.root() / "notebooks" / "echo" / ASSIGNMENT).study
+    'echo'
     """
     name = f"notebooks/{path.parent.name}/{path.name}"
     cells = []
@@ -120,10 +146,27 @@ def read_key(path: Path) -> Key:
 def read_keys(base: Path) -> dict[str, Key]:
     """Return the assignments of a checkout by study.
 
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    dict of str to Key
+        One for each study that has an assignment.
+
     Raises
     ------
     GradingError
         If there is none, or one can't be read.
+
+    Examples
+    --------
+    >>> read_keys(Path("/no/such/folder"))
+    Traceback (most recent call last):
+    ...
+    voicewire.course.key.GradingError: the checkout has no notebooks/<study>/assignment.ipynb to grade against
     """
     found = sorted((base / "notebooks").glob(f"*/{ASSIGNMENT}"))
     if not found:

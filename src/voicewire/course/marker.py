@@ -24,6 +24,8 @@ from voicewire.course.sandbox import MEMORY, Sandbox
 from voicewire.course.session import LateError, Session, SessionError, end
 from voicewire.course.submission import Step, shown
 
+__all__: list[str] = []  # a process of its own: nobody calls into it
+
 _HIDDEN = "### BEGIN HIDDEN TESTS"
 #: Seconds for the student's process to start, beside its own time.
 _START = 60.0

@@ -18,7 +18,7 @@ from voicewire.course import plain
 from voicewire.course.sandbox import FILES, FOLDER, MEMORY, PROCESSES, Sandbox
 from voicewire.course.submission import shown
 
-__all__ = ["LateError", "Remote", "Session", "SessionError"]
+__all__ = ["Session", "SessionError"]
 
 #: Seconds between two looks at what the submission uses.
 _LOOK = 0.1
@@ -137,7 +137,20 @@ class Session:
         self._stack.close()
 
     def run(self, source: str) -> None:
-        """Run a cell; what it raises is raised here."""
+        """Run a cell; what it raises is raised here.
+
+        Parameters
+        ----------
+        source : str
+            Its code.
+
+        Raises
+        ------
+        SessionError
+            If the process ends, breaks the rules, uses more than it may, or takes too long.
+        Exception
+            What the student's code raised, as `ask` tells it.
+        """
         try:
             self.ask("run", [source], "the cell")
         finally:
@@ -148,6 +161,16 @@ class Session:
     def value(self, name: str) -> Any:
         """Return what a name stands for: plain data, or a `Remote`.
 
+        Parameters
+        ----------
+        name : str
+            A name of the student's.
+
+        Returns
+        -------
+        object
+            Of a plain type, or `Remote`.
+
         Raises
         ------
         NameError
@@ -157,6 +180,20 @@ class Session:
 
     def ask(self, do: str, arguments: list[Any], words: str) -> Any:
         """Send a request and return what the reply holds.
+
+        Parameters
+        ----------
+        do : str
+            One of the worker's verbs: run, get, attribute, call, truth, items.
+        arguments : list
+            What it takes, encoded.
+        words : str
+            What is asked, for the report.
+
+        Returns
+        -------
+        object
+            Plain data, or a `Remote`.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from typing import Any
 
 from voicewire.course.key import Key, KeyCell
 
-__all__ = ["Step", "SubmissionError", "SubmittedCell", "arrange", "find", "identify", "read", "shown"]
+__all__ = ["SubmissionError"]
 
 _BYTES = 20 * 2**20
 _CELLS = 1000

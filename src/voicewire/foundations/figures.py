@@ -38,6 +38,20 @@ def forest(low: ArrayLike, high: ArrayLike, truth: float = 0.0, ax: Axes | None 
         The true value.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> forest([-1.0, 0.2], [1.0, 0.9]).get_legend().get_texts()[1].get_text()
+    'misses it: 1 of 2'
     """
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     low, high = np.asarray(low), np.asarray(high)
@@ -69,6 +83,21 @@ def coverage_by_size(
         Shares of simulated worlds in which the interval held the truth, and their standard errors, by size.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> ax = coverage_by_size([5, 10], {"bootstrap": ([0.84, 0.9], [0.01, 0.01])})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['bootstrap, derived', 'bootstrap, simulated']
     """
     ax = figures.new_axes(ax)
     n = np.arange(3, max(sizes) + 1)
@@ -94,6 +123,21 @@ def tokens(values: NDArray[np.float64], ax: Axes | None = None) -> Axes:
         One row a speaker.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> ax = tokens(np.random.default_rng(1).normal(size=(4, 11)))
+    >>> [label.get_text() for label in ax.get_yticklabels()][-1]
+    'speaker 4'
     """
     from voicewire.foundations.judging import mean_interval
 
@@ -127,6 +171,17 @@ def remembering(series: Mapping[str, NDArray[np.float64]], lags: int = 60) -> ND
     Returns
     -------
     numpy.ndarray of Axes, shape (rows, 2)
+        A row for each series.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> remembering({"white": rng.normal(size=100)}, lags=20).shape
+    (1, 2)
     """
     axes: NDArray[np.object_] = plt.subplots(len(series), 2, figsize=(7.0, 1.7 * len(series) + 0.4), squeeze=False)[1]
     for k, (name, x) in enumerate(series.items()):
@@ -152,6 +207,21 @@ def medians(groups: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -
         First the sample, then the medians of many such samples.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> ax = medians({"times": np.array([50.0, 200.0]), "medians": np.array([120.0])})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['times', 'medians']
     """
     ax = figures.new_axes(ax)
     edges = [float(edge) for edge in range(40, 261, 5)]
@@ -175,6 +245,21 @@ def stopping(low: NDArray[np.float64], high: NDArray[np.float64], ax: Axes | Non
         Ends after 2, 3, … samples.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> low, high = np.full(20, -1.0), np.r_[np.full(12, 1.0), np.full(8, -0.1)]
+    >>> [text.get_text() for text in stopping(low, high).get_legend().get_texts()]
+    ['95 % interval so far', 'decided at 14 samples']
     """
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     n = np.arange(2, 2 + low.size)
@@ -206,6 +291,21 @@ def evidence_and_band(
         Ends of the tolerance band.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> ax = evidence_and_band({"met": (0.9, 1.0, 1.1)}, 1.05, (0.8, 1.3))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['met']
     """
     ax = figures.new_axes(ax, size=(7.0, 2.6))
     ax.axvspan(*band, color=figures.COLOURS["muted"], alpha=0.18, label="tolerance")
@@ -228,6 +328,21 @@ def leverage(x: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> Axes:
         The pairs.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> ax = leverage([0, 1, 2, 9], [1, 0, 1, 9])
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'all points: r = 0.97'
     """
     ax = figures.new_axes(ax)
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)

@@ -47,6 +47,11 @@ def round_trips(segments: int, window: int = 10) -> int:
     window : int
         The initial window, segments, at least 1.
 
+    Returns
+    -------
+    int
+        Round trips, without the one that opens the connection.
+
     Raises
     ------
     ValueError
@@ -194,6 +199,11 @@ def cubic(t: ArrayLike, w_max: float) -> Floats:
     w_max : float
         Window at the loss, segments, above 0.
 
+    Returns
+    -------
+    numpy.ndarray, shape of `t`
+        Windows in segments.
+
     Raises
     ------
     ValueError
@@ -228,6 +238,11 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
         acknowledgement if there is one.
     nagle : bool
         False: each write leaves at once (TCP_NODELAY).
+
+    Returns
+    -------
+    list of (float, int)
+        When each segment leaves, s, and how many writes it holds.
 
     Raises
     ------
@@ -269,6 +284,11 @@ def red(average: ArrayLike, low: float, high: float, most: float) -> Floats:
     most : float
         Probability just below `high`, above 0 and at most 1.
 
+    Returns
+    -------
+    numpy.ndarray, shape of `average`
+        Probabilities, 0 to 1.
+
     Raises
     ------
     ValueError
@@ -295,6 +315,11 @@ def jain(rates: ArrayLike) -> float:
     ----------
     rates : array_like, shape (n,)
         What each gets, not negative, not all zero.
+
+    Returns
+    -------
+    float
+        From 1/n to 1.
 
     Raises
     ------

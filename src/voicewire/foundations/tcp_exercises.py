@@ -32,7 +32,27 @@ __all__ = [
 
 
 def check_ack(answer: object) -> Feedback:
-    """Acknowledgement number after bytes 1-1000 and 2001-3000 have come, first byte number 1."""
+    """Acknowledgement number after bytes 1-1000 and 2001-3000 have come, first byte number 1.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_ack(3001)
+    Not yet: an acknowledgement is cumulative: it says up to where nothing is missing.
+    """
     hints = {
         3001.0: "an acknowledgement is cumulative: it says up to where nothing is missing.",
         1000.0: "it names the next byte that is expected, not the last that came.",
@@ -42,7 +62,27 @@ def check_ack(answer: object) -> Feedback:
 
 
 def check_flights(answer: object) -> Feedback:
-    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment."""
+    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_flights("480 ms")
+    Right: one to open, five to send: 10 + 20 + 40 + 80 + 50.
+    """
     hints = {
         400.0: "the connection has to be opened first: one round trip.",
         320.0: "three flights carry 70 segments; and the connection has to be opened first.",
@@ -53,7 +93,27 @@ def check_flights(answer: object) -> Feedback:
 
 
 def check_peak(answer: object) -> Feedback:
-    """RTO in ms, without a floor, after the first measurement of 180 ms when it was 100 ms for long."""
+    """RTO in ms, without a floor, after the first measurement of 180 ms when it was 100 ms for long.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_peak(190)
+    Right: 110 + 4 · 20: barely above the new round trip.
+    """
     hints = {
         110.0: "this is the smoothed round trip; four deviations are added.",
         130.0: "one deviation is a quarter of the jump, and four of them are added.",
@@ -64,7 +124,27 @@ def check_peak(answer: object) -> Feedback:
 
 
 def check_spike(answer: object) -> Feedback:
-    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it."""
+    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_spike(2)
+    Not yet: the average alone is back so soon; four deviations are added to it.
+    """
     hints = {
         18.0: "after 18 it is still 0.102 of the spike: does the average count too, or only four deviations?",
         10.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
@@ -78,7 +158,27 @@ def check_spike(answer: object) -> Feedback:
 
 
 def check_square_root(answer: object) -> Feedback:
-    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip)."""
+    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_square_root(lambda p, a: (1.5 / p) ** 0.5)
+    Not yet: right for a = 1/2; what of another a?
+    """
     half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
     if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
         return Feedback(False, "right for a = 1/2; what of another a?")
@@ -89,7 +189,27 @@ def check_square_root(answer: object) -> Feedback:
 
 
 def check_delivery(answer: object) -> Feedback:
-    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand."""
+    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_delivery("a")
+    Not yet: duplicate acknowledgements come from segments behind the hole: there are none.
+    """
     hints = {
         "a": "duplicate acknowledgements come from segments behind the hole: there are none.",
         "c": "SACK describes what came behind a hole: nothing did.",
@@ -100,7 +220,27 @@ def check_delivery(answer: object) -> Feedback:
 
 
 def check_stall(answer: object) -> Feedback:
-    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip."""
+    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_stall("88 ms")
+    Right: 12 + 40 + 12 to learn that it came, 24 for the answer.
+    """
     hints = {
         24.0: "the second write may not leave before the first is acknowledged.",
         48.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
@@ -112,7 +252,27 @@ def check_stall(answer: object) -> Feedback:
 
 
 def check_merge(answer: object) -> Feedback:
-    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule."""
+    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_merge(lambda n, gap, answer: n)
+    Not yet: while one segment is unacknowledged, the writes that follow wait together.
+    """
     got, apart = value(answer, 13, 0.01, 0.042), value(answer, 9, 0.08, 0.042)
     if abs(got - (1 + 12 / 4.2)) < 1e-9:
         return Feedback(False, "segments are whole.")
@@ -130,7 +290,27 @@ _MERGES = ((1, 0.01), (2, 0.01), (13, 0.01), (14, 0.01), (9, 0.02), (9, 0.04), (
 
 
 def check_fair(answer: object) -> Feedback:
-    """Jain's index of rates 3, 1, 2, 2."""
+    """Jain's index of rates 3, 1, 2, 2.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_fair("8/9")
+    Right: 8² / (4 · 18).
+    """
     hints = {
         64 / 18: "divide by the number of flows too.",
         1 / 3: "this is the least over the most.",
@@ -163,7 +343,27 @@ def _compare(got: dict[str, Any], wanted: dict[str, Any], why: str = "") -> None
 
 @called
 def check_first(answer: Function) -> Feedback:
-    """Stage 1: (sample, least) -> state after the first measurement."""
+    """Stage 1: (sample, least) -> state after the first measurement.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_first(lambda sample, least: {"srtt": sample, "rttvar": sample, "rto": 5 * sample})
+    Not yet: the first deviation is half of the sample.
+    """
     for sample, least in ((0.1, 0.0), (0.08, 1.0), (2.0, 0.2)):
         got = _state(answer(sample, least))
         timer = Timeout(least)
@@ -176,7 +376,27 @@ def check_first(answer: Function) -> Feedback:
 
 @called
 def check_later(answer: Function) -> Feedback:
-    """Stage 2: (state, sample, least) -> state after a further measurement."""
+    """Stage 2: (state, sample, least) -> state after a further measurement.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_later(lambda state, sample, least: 1)
+    Not yet: return a dict with the keys "srtt", "rttvar" and "rto".
+    """
     rng = np.random.default_rng(3)
     timer = Timeout(0.0)
     measure(timer, 0.1)
@@ -194,7 +414,29 @@ def check_later(answer: Function) -> Feedback:
 
 @called
 def check_backoff(answer: Function) -> Feedback:
-    """Stage 3: state -> state after the timer has fired."""
+    """Stage 3: state -> state after the timer has fired.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_backoff(lambda state: {**state, "rto": 2 * state["rto"]})
+    Not yet: not beyond 60 s.
+    >>> check_backoff(lambda state: {**state, "rto": min(2 * state["rto"], 60.0)})
+    Right: doubled, and the averages stay: nothing was measured.
+    """
     for rto in (0.3, 1.0, 31.0, 60.0):
         got = _state(answer({"srtt": 0.1, "rttvar": 0.05, "rto": rto}))
         if got["rto"] == 2 * rto > 60:
@@ -205,7 +447,27 @@ def check_backoff(answer: Function) -> Feedback:
 
 @called
 def check_karn(answer: Function) -> Feedback:
-    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule."""
+    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_karn(lambda state, sample, sent, least: 1 / 0)
+    Not yet: your function, given ... raises ZeroDivisionError: division by zero
+    """
     backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
     got = _state(answer(dict(backed), 0.11, 2, 0.2))
     _compare(got, backed, "a segment that was sent twice measures nothing, and the timer stays long: ")
@@ -218,7 +480,27 @@ def check_karn(answer: Function) -> Feedback:
 
 @called
 def check_timer(answer: Function) -> Feedback:
-    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before."""
+    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_timer(lambda events, least: [1.0])
+    Not yet: one timer for each event: 60 are asked, you gave 1.
+    """
     rng = np.random.default_rng(17)
     for least in (0.0, 0.2, 1.0):
         events: list[tuple[str, float, int]] = []

@@ -25,6 +25,21 @@ def segments(run: Trace, ax: Axes | None = None) -> Axes:
         What `voicewire.foundations.tcp.trace` gave.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> from voicewire.foundations.tcp_trace import trace
+    >>> segments(trace([(0.0, 30)])).get_xlabel()
+    'time (ms)'
     """
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     t, number = np.array(run.sent).T
@@ -58,6 +73,21 @@ def step(before: float, after: float, samples: int = 30, ax: Axes | None = None)
         How many measurements of the new round trip to show.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> derived, simulated, _ = step(0.1, 0.3, samples=20).lines
+    >>> bool(np.allclose(derived.get_ydata(), simulated.get_ydata()))
+    True
     """
     ax = figures.new_axes(ax)
     n = np.arange(samples + 1)
@@ -87,6 +117,21 @@ def sawtooth(windows: Mapping[str, ArrayLike], rounds: int = 200, ax: Axes | Non
         How many to show.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> ax = sawtooth({"regular": [4, 5, 6, 7]})
+    >>> ax.get_legend().get_texts()[0].get_text()
+    'regular, mean 5.5'
     """
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     for k, (name, values) in enumerate(windows.items()):
@@ -110,6 +155,21 @@ def equations(p: NDArray[np.float64], curves: Mapping[str, ArrayLike], ax: Axes 
         Windows in segments at each `p`.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> p = np.array([0.001, 0.01])
+    >>> equations(p, {"square-root law": np.sqrt(1.5 / p)}).get_xscale()
+    'log'
     """
     ax = figures.new_axes(ax)
     for k, (name, values) in enumerate(curves.items()):
@@ -132,6 +192,20 @@ def growth(rtts: Sequence[float], w_max: float, seconds: float = 12.0, ax: Axes 
         How long to follow.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> len(growth([0.02, 0.1], 100).get_legend().get_texts())
+    3
     """
     ax = figures.new_axes(ax)
     t = np.linspace(0, seconds, 300)
@@ -157,6 +231,21 @@ def writes(times: Sequence[float], rows: Mapping[str, Sequence[tuple[float, int]
         When segments leave, s, and how many writes each holds.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> ax = writes([0.0, 0.01], {"Nagle": [(0.0, 1), (0.1, 1)]})
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['Nagle']
     """
     ax = figures.new_axes(ax, size=(7.0, 0.75 * len(rows) + 1.6))
     ax.vlines(
@@ -180,6 +269,21 @@ def queue(low: float, high: float, most: float, ax: Axes | None = None) -> Axes:
         Thresholds in packets, and the probability just below the upper one.
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> (line,) = queue(5, 15, 0.1).lines
+    >>> float(max(line.get_ydata()))
+    100.0
     """
     ax = ax or plt.subplots(figsize=(7.0, 2.6))[1]
     q = np.linspace(0, 1.4 * high, 800)

@@ -24,6 +24,8 @@ import nbformat
 from voicewire import paths
 from voicewire.publish import notebooks
 
+__all__ = ["EXECUTED", "RECORD", "execute", "sources", "versions", "write_back"]
+
 EXECUTED = Path("_build/executed")
 RECORD = EXECUTED / "record.json"
 _SOURCES = {".py", ".json", ".toml", ".c", ".js", ".css"}
@@ -43,6 +45,26 @@ def sources(base: Path, part: paths.Part) -> list[Path]:
 
     A study imports no other study: its own slice, its data and all that the studies share. A part that stands beside
     the studies may call any of them.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    part : voicewire.paths.Part
+        One of `voicewire.paths.PARTS`.
+
+    Returns
+    -------
+    list of Path
+        Its code, what it has recorded, and the lock of the versions.
+
+    Examples
+    --------
+    >>> base = paths.root()
+    >>> echo = next(part for part in paths.PARTS if part.name == "echo")
+    >>> found = sources(base, echo)
+    >>> base / "src/voicewire/echo/dcd.py" in found, base / "src/voicewire/nfc/engine.py" in found
+    (True, False)
     """
     package = base / "src" / "voicewire"
     others = [package / each.name for each in paths.PARTS if part.ledger and each.name != part.name]
@@ -53,7 +75,18 @@ def sources(base: Path, part: paths.Part) -> list[Path]:
 
 
 def versions() -> str:
-    """Return a fingerprint of Python and of the installed versions of what the package depends on."""
+    """Return a fingerprint of Python and of the installed versions of what the package depends on.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> versions() == versions()
+    True
+    """
     names = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
     lines = [sys.version, *(f"{name} {metadata.version(name)}" for name in sorted(names))]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
@@ -81,10 +114,26 @@ def _record(base: Path) -> dict[str, Any]:
 def execute(base: Path, everything: bool = False, workers: int | None = None) -> None:
     """Execute what changed since it was executed here, and say what differs from the committed outputs.
 
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    everything : bool
+        Execute every notebook, whatever was executed before.
+    workers : int, optional
+        Kernels at a time; by default one for each core.
+
     Raises
     ------
     voicewire.publish.notebooks.NotebookError
         If a notebook fails; all the others are executed first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     execute(Path(empty))
+    0 notebooks: every output is as committed
     """
     if everything:
         shutil.rmtree(base / EXECUTED, ignore_errors=True)
@@ -121,7 +170,25 @@ def report(known: dict[str, Any]) -> str:
 
 
 def write_back(base: Path) -> list[str]:
-    """Put the executed notebooks in the place of the committed ones where any output differs; return their names."""
+    """Put the executed notebooks in the place of the committed ones where any output differs; return their names.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    list of str
+        Those that were written, by their path in the checkout. One whose cells are others by now is left alone.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     write_back(Path(empty))
+    []
+    """
     written = []
     for name in states(base):
         executed = base / EXECUTED / name

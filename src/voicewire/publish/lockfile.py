@@ -52,10 +52,25 @@ dependencies:
 def pins(lock_text: str) -> list[tuple[str, str, str]]:
     """Return name, version and marker (or nothing) of every pin in a lock.
 
+    Parameters
+    ----------
+    lock_text : str
+        A lock as pip-compile or uv write it.
+
+    Returns
+    -------
+    list of (str, str, str)
+        In the order of the lock.
+
     Raises
     ------
     ValueError
         If a line is neither a pin nor a hash nor a comment, or the lock holds no pin.
+
+    Examples
+    --------
+    >>> pins("numpy==2.1.0 ; python_version < '3.13'")
+    [('numpy', '2.1.0', "python_version < '3.13'")]
     """
     found = []
     for line in lock_text.splitlines():
@@ -71,20 +86,78 @@ def pins(lock_text: str) -> list[tuple[str, str, str]]:
 
 
 def reference_python(root: Path) -> str:
-    """Return the version of Python that the committed outputs were made with, such as "3.11"."""
+    """Return the version of Python that the committed outputs were made with, such as "3.11".
+
+    Parameters
+    ----------
+    root : Path
+        The checkout.
+
+    Returns
+    -------
+    str
+        As ``[tool.voicewire]`` in pyproject.toml says it.
+
+    Examples
+    --------
+    >>> reference_python(Path(__file__).resolve().parents[3])
+    '3.11'
+    """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     return str(project["tool"]["voicewire"]["reference-python"])
 
 
 def environment_yml(lock_text: str, python: str) -> str:
-    """Return the text of environment.yml: the pins of a lock that apply to the newest `python` (3.11) on Linux."""
+    """Return the text of environment.yml: the pins of a lock that apply to the newest `python` (3.11) on Linux.
+
+    Parameters
+    ----------
+    lock_text : str
+        The lock.
+    python : str
+        The version for which markers are read, such as "3.11".
+
+    Returns
+    -------
+    str
+        What conda and Binder read.
+
+    Raises
+    ------
+    ValueError
+        If a line pins nothing, or a marker can't be read.
+
+    Examples
+    --------
+    >>> lock = "numpy==2.1.0\\ntomli==2.0 ; python_version < '3.11'\\n"
+    >>> print(environment_yml(lock, "3.11").splitlines()[-1].strip())
+    - numpy==2.1.0
+    """
     place = {**_LINUX, "python_version": python, "python_full_version": f"{python}.99"}
     lines = [f"      - {name}=={version}\n" for name, version, marker in pins(lock_text) if _applies(marker, place)]
     return _HEAD.format(python=python) + "".join(lines)
 
 
 def without_paths(lock_text: str, root: Path) -> str:
-    """Return a lock whose comments name files as seen from the checkout, not where the checkout lies."""
+    """Return a lock whose comments name files as seen from the checkout, not where the checkout lies.
+
+    Parameters
+    ----------
+    lock_text : str
+        The lock.
+    root : Path
+        The checkout.
+
+    Returns
+    -------
+    str
+        The same pins and hashes.
+
+    Examples
+    --------
+    >>> without_paths("# via -r /home/me/book/pyproject.toml", Path("/home/me/book"))
+    '# via -r pyproject.toml'
+    """
     return lock_text.replace(f"{root.as_posix()}/", "")
 
 

@@ -87,6 +87,12 @@ def listed(base: Path, name: str, title: str, question: str) -> dict[str, str]:
     -------
     dict
         Path to text, for each of `TOUCHED`.
+
+    Examples
+    --------
+    >>> files = listed(paths.root(), "frames", "Frames", "How long is a frame?")
+    >>> 'name = "frames"' in files["src/voicewire/parts.toml"]
+    True
     """
     parts, contents, changes = ((base / file).read_text(encoding="utf-8") for file in TOUCHED)
     entry = (
@@ -130,6 +136,13 @@ def create(name: str, title: str, question: str, taken: Container[str] = ()) -> 
         If the name is taken, or a file that would be written is there already. Nothing was written then.
     RuntimeError
         If the data could not be recorded or the notebook not executed. All files are there then.
+
+    Examples
+    --------
+    >>> create("echo", "Echo", "Is it there?")
+    Traceback (most recent call last):
+    ...
+    voicewire.publish.new_study.StudyError: 'echo' is the name of something else already: choose another
     """
     base = Path(__file__).resolve().parents[3]
     if not paths.is_root(base):
@@ -168,6 +181,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     ----------
     subparsers : argparse action
         What the command line gathers its commands in.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> register(commands)
+    >>> list(commands.choices)
+    ['new-study']
     """
     command = subparsers.add_parser(
         "new-study",

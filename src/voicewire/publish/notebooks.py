@@ -28,6 +28,8 @@ from nbformat import NotebookNode
 
 from voicewire import paths
 
+__all__ = ["NotebookError", "Run", "differing", "normalise", "run", "write"]
+
 NAME = "voicewire.publish.notebooks"
 CELL_TIMEOUT = 300
 TIMES = Path(".cache/notebook-times.json")
@@ -40,7 +42,23 @@ class NotebookError(RuntimeError):
 
 @dataclass(frozen=True)
 class Run:
-    """What came of executing one notebook: which of its cells now give something else than in the file at `path`."""
+    """What came of executing one notebook: which of its cells now give something else than in the file at `path`.
+
+    Attributes
+    ----------
+    path : Path
+        The notebook.
+    seconds : float
+        How long it ran, s.
+    peak_bytes : int
+        The largest memory of its kernel; 0 where unknown.
+    error : str
+        What stopped it; nothing if it went through.
+    differing : tuple of int
+        Numbers of the cells that give something else, counted from 1.
+    measured : tuple of int
+        Numbers of those among the others that measure and may differ.
+    """
 
     path: Path
     seconds: float
@@ -56,7 +74,24 @@ class Run:
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
-    """Drop what differs from run to run (times, kernel builds, transient metadata) from an executed notebook."""
+    """Drop what differs from run to run (times, kernel builds, transient metadata) from an executed notebook.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        Changed in place.
+
+    Returns
+    -------
+    NotebookNode
+        The same.
+
+    Examples
+    --------
+    >>> cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.status.busy": "now"}})
+    >>> normalise(nbformat.v4.new_notebook(cells=[cell])).cells[0].metadata
+    {}
+    """
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -84,6 +119,26 @@ def differing(before: NotebookNode, after: NotebookNode) -> tuple[tuple[int, ...
     """Return the numbers of the cells whose outputs differ: of those that may not, and of those that measure.
 
     Cells are counted from 1, as the notebook's file has them, text cells included.
+
+    Parameters
+    ----------
+    before, after : NotebookNode
+        The same notebook twice, with as many cells.
+
+    Returns
+    -------
+    fixed : tuple of int
+        Numbers of the cells that may not differ.
+    measured : tuple of int
+        Numbers of the cells with the tag ``nbval-ignore-output``.
+
+    Examples
+    --------
+    >>> def said(text):
+    ...     output = nbformat.v4.new_output("stream", text=text)
+    ...     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=[output])])
+    >>> differing(said("1"), said("2")), differing(said("1"), said("1"))
+    (((1,), ()), ((), ()))
     """
     fixed: list[int] = []
     measured: list[int] = []
@@ -157,7 +212,22 @@ def _execute(path: Path, target: Path) -> Run:
 
 
 def write(path: Path, notebook: NotebookNode) -> None:
-    """Write a notebook, whole or not at all: an interruption loses nothing."""
+    """Write a notebook, whole or not at all: an interruption loses nothing.
+
+    Parameters
+    ----------
+    path : Path
+        Where; its folder is made if it isn't there.
+    notebook : NotebookNode
+        What.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder) / "new" / "empty.ipynb", nbformat.v4.new_notebook())
+    ...     [path.name for path in (Path(folder) / "new").iterdir()]
+    ['empty.ipynb']
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
     scratch.write_text(nbformat.writes(notebook, version=4).rstrip("\n") + "\n", encoding="utf-8")
@@ -248,6 +318,7 @@ def run(
     Parameters
     ----------
     notebooks : sequence of Path
+        Which.
     workers : int, optional
         Kernels at a time; by default one for each core.
     target : callable, optional
@@ -255,10 +326,20 @@ def run(
     done : callable, optional
         Called with each `Run` without an error, as it ends.
 
+    Returns
+    -------
+    list of Run
+        One for each notebook, in the order in which they ended.
+
     Raises
     ------
     NotebookError
         If a notebook fails; all the others are executed first.
+
+    Examples
+    --------
+    >>> run([])
+    []
     """
     base = paths.root()
     finished, failed = [], []

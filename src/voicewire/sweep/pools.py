@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 
 from joblib.externals import loky
 
-__all__ = ["Dask", "Local", "Pool", "SweepError", "WorkerDiedError"]
+__all__ = ["SweepError", "WorkerDiedError"]
 
 #: Seconds for which a Dask cluster may be without a single worker before the sweep gives up.
 PATIENCE = 60.0
@@ -31,11 +31,16 @@ class WorkerDiedError(Exception):
 class Pool(Protocol):
     """Where tasks run."""
 
-    def slots(self) -> int: ...
-    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any: ...
-    def wait(self, flying: Iterable[Any]) -> set[Any]: ...
-    def result(self, future: Any) -> tuple[bytes, str | None]: ...
-    def close(self, at_once: bool) -> None: ...
+    def slots(self) -> int:
+        """Tell how many tasks may be under way together, those in a queue included."""
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task; what is returned stands for it."""
+    def wait(self, flying: Iterable[Any]) -> set[Any]:
+        """Wait a moment, and return the tasks that have ended meanwhile."""
+    def result(self, future: Any) -> tuple[bytes, str | None]:
+        """Return a task's result, pickled, or what went wrong; raise WorkerDiedError if its worker died."""
+    def close(self, at_once: bool) -> None:
+        """Leave the workers; `at_once` ends what they are at."""
 
 
 class Local:

@@ -29,11 +29,21 @@ from voicewire import paths
 from voicewire.sweep import fingerprint
 from voicewire.sweep.pools import Dask, Local, Pool, SweepError, WorkerDiedError
 
-__all__ = ["Row", "SweepError", "add_sweep_arguments", "sweep", "task_rng"]
+__all__ = ["Row", "add_sweep_arguments", "sweep", "task_rng"]
 
 
 class Row(NamedTuple):
-    """One task's parameters, its seed, and what the function returned."""
+    """One task's parameters, its seed, and what the function returned.
+
+    Attributes
+    ----------
+    params : dict of str to object
+        The task's parameters by name.
+    seed : int
+        Its seed.
+    value : object
+        What the function returned.
+    """
 
     params: dict[str, Any]
     seed: int
@@ -93,6 +103,16 @@ def sweep(
         finished are kept.
     ValueError
         If grid, seeds, workers or scheduler make no sense.
+
+    Examples
+    --------
+    >>> def draw(rng, rate):
+    ...     return float(rng.exponential(1 / rate))
+    >>> rows = sweep(draw, {"rate": [1.0, 2.0]}, seeds=range(2), cache=False)
+    >>> [(row.params["rate"], row.seed) for row in rows]
+    [(1.0, 0), (1.0, 1), (2.0, 0), (2.0, 1)]
+    >>> rows[3].value == draw(task_rng({"rate": 2.0}, 1), 2.0)
+    True
     """
     tasks = _tasks(function, grid, seeds)
     _check(workers, scheduler)
@@ -118,13 +138,50 @@ def task_rng(params: Mapping[str, Any], seed: int) -> np.random.Generator:
     """Return the generator that `sweep` hands to the task of these parameters and this seed.
 
     It depends on the content of both and on nothing else: not on the order of the grid, nor on who computes.
+
+    Parameters
+    ----------
+    params : mapping of str to object
+        The task's parameters by name.
+    seed : int
+        Its seed.
+
+    Returns
+    -------
+    numpy.random.Generator
+        A new one at each call, in the same state.
+
+    Raises
+    ------
+    voicewire.sweep.fingerprint.ContentError
+        If the content of a parameter can't be told.
+
+    Examples
+    --------
+    >>> task_rng({"rate": 1.0}, 3).random() == task_rng({"rate": 1.0}, 3).random()
+    True
+    >>> task_rng({"rate": 1.0}, 3).random() == task_rng({"rate": 1.0}, 4).random()
+    False
     """
     content = fingerprint.of((dict(params), operator.index(seed)))
     return np.random.default_rng(np.random.SeedSequence(int(content, 16)))
 
 
 def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--workers N`` and ``--scheduler tcp://…`` to a command; hand both on to `sweep`."""
+    """Add ``--workers N`` and ``--scheduler tcp://…`` to a command; hand both on to `sweep`.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The command's; it gets two options that exclude each other.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> add_sweep_arguments(parser)
+    >>> parser.parse_args(["--workers", "2"])
+    Namespace(workers=2, scheduler=None)
+    """
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=_count, metavar="N", help="local processes (default: one for each core)")
     where.add_argument(

@@ -17,7 +17,32 @@ __all__ = ["setup"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect the extension to Sphinx."""
+    """Connect the extension to Sphinx.
+
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        The build; it calls this by the name in its configuration.
+
+    Returns
+    -------
+    dict of str to bool
+        Pages may be read and written by several processes.
+
+    Examples
+    --------
+    >>> class Events:
+    ...     def connect(self, event, handler, priority=500):
+    ...         print(f"{event}: {handler.__name__}")
+    >>> _ = setup(Events())
+    config-inited: add_bibliographies
+    env-get-outdated: always_read
+    source-read: fill
+    doctree-resolved: add
+    html-page-context: clean
+    build-finished: prune
+    build-finished: mend
+    """
     app.connect("config-inited", gather.add_bibliographies)
     app.connect("env-get-outdated", gather.always_read)
     app.connect("source-read", gather.fill)

@@ -7,6 +7,8 @@ from html import escape
 from docutils import nodes
 from sphinx.application import Sphinx
 
+__all__: list[str] = []  # Sphinx calls what `setup` connects
+
 GLOSSARY = "book/glossary"
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+__all__ = ["FAULTS", "mend"]
+
 FAULTS = (
     # The arrow that unfolds a part in the sidebar has no name.
     ("<summary><span class=", '<summary aria-label="Chapters of this part"><span class='),
@@ -25,11 +27,24 @@ LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
 def mend(app: Sphinx, error: Exception | None) -> None:
     """Mend the known faults in every page of the site.
 
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        The build that ends.
+    error : Exception or None
+        What stopped it.
+
     Raises
     ------
     ExtensionError
         If a fault occurs nowhere in a site built from nothing: the theme or extension writes something else now, which
         this mends no longer.
+
+    Examples
+    --------
+    >>> class Other:
+    ...     builder = None
+    >>> mend(Other(), None)
     """
     if error is not None or app.builder is None or app.builder.format != "html":
         return

@@ -10,6 +10,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+__all__: list[str] = []  # Sphinx calls what `setup` connects
+
 KEPT = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts")
 """What a page loads of MathJax: one bundle, TeX extensions on demand, and the fonts."""
 

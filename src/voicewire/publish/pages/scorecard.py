@@ -15,6 +15,8 @@ from voicewire.ledger import collecting, tally
 from voicewire.ledger.presentation import beside, show_html
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS
 
+__all__ = ["FILLS", "PICTURE", "WIDTH", "badge", "draw_picture", "page", "picture"]
+
 PICTURE = Path("book/_static/scorecard.svg")
 WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
 BAR = 18
@@ -48,12 +50,23 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
 
     Parameters
     ----------
-    rows
+    rows : sequence of mapping
         What `voicewire.ledger.collecting` returned.
-    titles
+    titles : mapping of str to str
         The studies' titles.
-    standalone
+    standalone : bool
         With its own background and text colours, for a page that has no style sheet of ours.
+
+    Returns
+    -------
+    str
+        The drawing.
+
+    Examples
+    --------
+    >>> row = {"id": "a", "study": "echo", "verdict": next(iter(VERDICTS))}
+    >>> picture([row], {"echo": "Echo"}).startswith("<svg")
+    True
     """
     table = tally.by_study(rows)
     height = STEP * len(table) + 76
@@ -102,7 +115,25 @@ def _legend(top: int) -> str:
 
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
+    """Return the scorecard's MyST text: the picture, then a section with a table for each study.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    link : callable
+        The address of a page of the book, or None if the book does not have it.
+
+    Returns
+    -------
+    str
+        A sentence, if there is no ledger.
+
+    Examples
+    --------
+    >>> "(scorecard-echo)=" in page(paths.root(), lambda target: target)
+    True
+    """
     rows = collecting.scorecard(base)
     if not rows:
         return "No study of this checkout has a ledger yet.\n"
@@ -123,7 +154,23 @@ def _raw(html: str) -> str:
 
 
 def badge(verdict: str) -> str:
-    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone."""
+    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone.
+
+    Parameters
+    ----------
+    verdict : str
+        One of `voicewire.ledger.vocabulary.VERDICTS`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> badge("unheard of")
+    '<span class="vw-verdict vw-verdict-none">? unheard of</span>'
+    """
     names = list(VERDICTS)
     kind = names.index(verdict) if verdict in names else "none"
     sign = VERDICTS.get(verdict, "?")
@@ -225,6 +272,25 @@ def _tolerance(row: Mapping[str, Any]) -> str:
 
 
 def draw_picture(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
-    """Return the drawing that the README shows, as the executed notebooks of these studies have it."""
+    """Return the drawing that the README shows, as the executed notebooks of these studies have it.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    studies : sequence of str
+        Which; by default all.
+
+    Returns
+    -------
+    str
+        An SVG file.
+
+    Examples
+    --------
+    >>> drawing = draw_picture(paths.root(), ["echo"])
+    >>> paths.part("echo").title in drawing, paths.part("voip").title in drawing
+    (True, False)
+    """
     rows = [row for row in collecting.scorecard(base) if row["study"] in studies]
     return picture(rows, {row["study"]: paths.part(row["study"]).title for row in rows}, standalone=True) + "\n"

@@ -13,16 +13,52 @@ from typing import Any
 
 from voicewire import paths
 
+__all__ = ["commit", "page"]
+
 TIMES = Path(".cache/notebook-times.json")
 
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of the page: the build, the notebooks, the versions."""
+    """Return the MyST text of the page: the build, the notebooks, the versions.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    link : callable
+        The address of a page of the book, or None if the book does not have it.
+
+    Returns
+    -------
+    str
+        Three sections.
+
+    Examples
+    --------
+    >>> [line for line in page(paths.root(), lambda target: None).splitlines() if line.startswith("##")]
+    ['## This build', '## Notebooks', '## Versions']
+    """
     return "\n".join(["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _versions(base)])
 
 
 def commit(base: Path) -> tuple[str, str]:
-    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone."""
+    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    short, date : str
+        As ``git log`` shows them.
+
+    Examples
+    --------
+    >>> commit(Path("/no/such/folder"))
+    ('unknown', 'unknown')
+    """
     try:
         done = subprocess.run(
             ["git", "-C", str(base), "log", "-1", "--format=%h %cs"], capture_output=True, text=True, check=True
