@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import ctypes
 import gc
 import importlib.abc
 import importlib.machinery
@@ -296,6 +297,12 @@ def exchange(fault: Fault) -> None:
                 each.__code__ = code
 
 
+def _end_with_parent() -> None:
+    """Have this process killed when the one that made it ends, where the system can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def in_child(work: Callable[[], bool], busy: float, idle: float) -> str:
     """Say whether work passes in a child process: "lived" if it does, else "noticed" or "too long".
 
@@ -309,6 +316,7 @@ def in_child(work: Callable[[], bool], busy: float, idle: float) -> str:
         passed = False
         try:
             os.setpgid(0, 0)
+            _end_with_parent()
             os.environ["TMPDIR"] = tempfile.tempdir = place
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(busy + time.process_time()),) * 2)
@@ -422,7 +430,7 @@ class Trials:
 
 
 OPTIONS = ["-q", "-m", "not slow", "-p", "no:cacheprovider", "-p", "no:cov", "-p", "no:xdist", "--hypothesis-seed=0"]
-OPTIONS += ["--hypothesis-profile=mutate"]
+OPTIONS += ["--hypothesis-profile=mutate", "--doctest-modules"]  # a file's examples are tests of it too
 
 
 def _prepare(target: Target) -> None:
@@ -445,6 +453,7 @@ def trials(chosen: Sequence[Fault], end: float) -> Iterator[tuple[int, str]]:
     if child == 0:
         try:
             os.close(reading)
+            _end_with_parent()
             _prepare(chosen[0].target)
             import pytest
 
@@ -452,7 +461,8 @@ def trials(chosen: Sequence[Fault], end: float) -> Iterator[tuple[int, str]]:
                 os.write(writing, json.dumps([number, verdict]).encode() + b"\n")
 
             plugin = Trials(chosen, tell, end)
-            pytest.main([*OPTIONS, *chosen[0].target.tests], plugins=[plugin])
+            files = sorted({fault.target.file for fault in chosen})
+            pytest.main([*OPTIONS, *chosen[0].target.tests, *files], plugins=[plugin])
         finally:
             os._exit(0)
     os.close(writing)
@@ -471,7 +481,7 @@ def confirm(fault: Fault) -> str:
         sys.meta_path.insert(0, _Changed(fault))
         import pytest
 
-        return pytest.main(["-x", *OPTIONS, *fault.target.tests]) == 0
+        return pytest.main(["-x", *OPTIONS, *fault.target.tests, fault.target.file]) == 0
 
     return in_child(work, 1800.0, 3600.0)
 

@@ -134,3 +134,54 @@ def test_stop_and_wait_is_the_engine_s(seed, packets, ber, burst, backoff, limit
     cost, losses, through = reference.stop_and_wait(exchange, np.random.default_rng(seed))
     assert (losses, through) == (int(fast.losses[0]), bool(fast.delivered[0]))
     assert fast.seconds[0] == exchange.floor + cost * exchange.link.period
+
+
+class Drawn:
+    """A generator of random numbers that draws what it is told."""
+
+    def __init__(self, *numbers):
+        self.numbers = list(numbers)
+
+    def random(self):
+        return self.numbers.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("leave", "drawn", "bits"),
+    [
+        (0.5, 0.0, 1), (0.5, 0.49, 1), (0.5, 0.51, 2), (0.5, 0.74, 2), (0.5, 0.76, 3),
+        (0.1, 0.0999, 1), (0.1, 0.1001, 2), (0.1, 0.1899, 2), (0.1, 0.1901, 3),
+        (1e-300, 0.5, 1e18),  # more than any packet has
+    ],
+)  # fmt: skip
+def test_a_stay_is_k_bits_with_the_share_of_k_minus_one_that_stay_and_one_that_leaves(leave, drawn, bits):
+    """Stays are geometric: one of k bits or fewer has the probability 1 - (1 - leave)^k."""
+    assert reference.stays(leave, Drawn(drawn)) == bits
+
+
+def test_a_chain_that_leaves_at_once_draws_nothing():
+    assert reference.stays(1.0, Drawn()) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("bad", "drawn", "bits", "lost", "after"),
+    [
+        (True, [0.3], 1, True, True),  # a stay of two bits or more: the packet ends in the bad state
+        (False, [0.8], 1, False, False),
+        (False, [0.1, 0.8], 1, False, True),  # a good stay of one bit fills the packet, the next packet begins bad
+        (False, [0.1, 0.8], 2, True, True),
+        (True, [0.1, 0.8], 2, True, False),
+    ],
+)
+def test_a_packet_is_lost_if_one_of_its_bits_is_bad(bad, drawn, bits, lost, after):
+    """Both stays are one bit up to a draw of 0.25, for the channel leaves either state with 0.25."""
+    channel = Channel(Channel.burst(1e-4).kind, 0.25, 0.25)
+    air = reference.Air(channel, bad, Drawn(*drawn))
+    assert reference.spoils(air, bits, True) is lost
+    assert air.bad is after
+
+
+def test_bursts_too_rare_for_a_float_spoil_nothing():
+    channel = Channel.burst(5e-324)
+    assert channel.to_bad == 0
+    assert not reference.spoils(reference.Air(channel, True, Drawn()), 10**6, True)
