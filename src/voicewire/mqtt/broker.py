@@ -31,6 +31,8 @@ from voicewire.mqtt.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
 from voicewire.mqtt.work import Work, weight
 
+__all__ = ["Broker"]
+
 REFUSED = 0x80
 ACCEPTED, BAD_VERSION, BAD_ID, UNAVAILABLE, BAD_PASSWORD, NOT_AUTHORISED = range(6)
 SWEEP = 0.25
@@ -162,7 +164,20 @@ class Broker:
 
     # ------------------------------------------------------------------ sessions
     def connect(self, connection: Talker, packet: p.Connect) -> None:
-        """Answer CONNECT and bring session and connection together."""
+        """Answer CONNECT and bring session and connection together.
+
+        Parameters
+        ----------
+        connection : Talker
+            Where it came from.
+        packet : Connect
+            What it says.
+
+        Raises
+        ------
+        MalformedError
+            If the protocol is another, or the will could never be published.
+        """
         if packet.protocol not in ("MQTT", "MQIsdp"):
             raise MalformedError(f"protocol {packet.protocol[:20]!r} [MQTT-3.1.2-1]")
         code = self._admit(packet)
@@ -239,7 +254,15 @@ class Broker:
         return shares.kept[owner] < shares.max_kept and shares.kept.total() < limits.max_sessions
 
     def gone(self, connection: Talker, will: bool) -> None:
-        """Part session and connection; a session that is not to be kept ends here."""
+        """Part session and connection; a session that is not to be kept ends here.
+
+        Parameters
+        ----------
+        connection : Talker
+            The one that ends.
+        will : bool
+            Publish the will, if there is one.
+        """
         session = connection.session
         if session is None or session.connection is not connection:
             return
@@ -267,7 +290,25 @@ class Broker:
 
     # ------------------------------------------------------------------ subscriptions
     def subscribe(self, body: bytes, connection: Talker, session: Session) -> Iterator[int]:
-        """Answer SUBSCRIBE; retained messages follow the SUBACK; yields the steps done."""
+        """Answer SUBSCRIBE; retained messages follow the SUBACK.
+
+        Parameters
+        ----------
+        body : bytes
+            The packet behind its fixed header.
+        connection, session : Talker, Session
+            Who asks.
+
+        Yields
+        ------
+        int
+            Steps done, so that long work can be cut into slices.
+
+        Raises
+        ------
+        MalformedError
+            If the packet is, or asks for QoS 3 where that is switched off.
+        """
         packet_id, topics = yield from self._filters(body, True)
         if not self.config.qos3 and any(qos == 3 for _, qos in topics):
             raise MalformedError("QoS 3 is switched off here [MQTT-3-8.3-4]")
@@ -319,7 +360,25 @@ class Broker:
         return session.permissions is not None and session.permissions.may_subscribe(pattern)
 
     def unsubscribe(self, body: bytes, connection: Talker, session: Session) -> Iterator[int]:
-        """Answer UNSUBSCRIBE; yields the steps done."""
+        """Answer UNSUBSCRIBE.
+
+        Parameters
+        ----------
+        body : bytes
+            The packet behind its fixed header.
+        connection, session : Talker, Session
+            Who asks.
+
+        Yields
+        ------
+        int
+            Steps done.
+
+        Raises
+        ------
+        MalformedError
+            If the packet is.
+        """
         packet_id, topics = yield from self._filters(body, False)
         for pattern, _ in topics:
             yield pattern.count("/") + weight(pattern)
@@ -366,7 +425,13 @@ class Broker:
                 router.publish_received -= 1
 
     def statistics(self) -> dict[str, int | str]:
-        """Return what is published under `$SYS/broker/`."""
+        """Count what is published under ``$SYS/broker/``.
+
+        Returns
+        -------
+        dict of str to int or str
+            Topic behind ``$SYS/broker/`` -> number, or text for the version.
+        """
         connected = sum(s.connection is not None for s in self.sessions.values())
         r = self.router
         return {

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from voicewire.mqtt.client import Client
     from voicewire.mqtt.config import Config
 
+__all__ = ["register"]
+
 
 def register(subparsers: Any) -> None:
     """Add the commands."""

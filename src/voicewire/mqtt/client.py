@@ -21,6 +21,8 @@ from voicewire.mqtt.delivery import Delivery, Pending, what_is_missing
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
 from voicewire.mqtt.hold import Report, Status
 
+__all__ = ["Client"]
+
 GRACE = 1.0
 """Seconds that the broker's report may take to arrive after the time limit."""
 
@@ -104,7 +106,17 @@ class Client(asyncio.Protocol):
         await self.disconnect()
 
     async def connect(self, timeout: float = 10.0) -> bool:
-        """Connect, or connect again; returns whether the broker knew the session.
+        """Connect, or connect again.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds, for the network connection and for CONNACK each.
+
+        Returns
+        -------
+        bool
+            Whether the broker knew the session.
 
         Raises
         ------
@@ -183,8 +195,14 @@ class Client(asyncio.Protocol):
 
         Parameters
         ----------
-        topic, payload, qos, retain
-            As in MQTT.
+        topic : str
+            Its name, without wildcards.
+        payload : bytes or str
+            What it says; text goes as UTF-8.
+        qos : int
+            0 to 2.
+        retain : bool
+            Keep it for subscribers to come.
         wait_for : int or "all", optional
             Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first).
         subscribers : iterable of str
@@ -269,13 +287,46 @@ class Client(asyncio.Protocol):
 
     # ------------------------------------------------------------------ subscribing
     async def subscribe(self, *topics: str, qos: int = 0) -> tuple[int, ...]:
-        """Subscribe to one or more topic filters; returns the granted QoS of each (0x80: refused)."""
+        """Subscribe to one or more topic filters.
+
+        Parameters
+        ----------
+        *topics : str
+            The filters.
+        qos : int
+            Greatest QoS at which messages are wanted, 0 to 3.
+
+        Returns
+        -------
+        tuple of int, one for each filter
+            Granted QoS, or 0x80 for refused.
+
+        Raises
+        ------
+        MalformedError
+            If a filter or the QoS is not possible.
+        DisconnectedError
+            If the connection ends before the answer.
+        """
         codes = await self._request(lambda i: p.Subscribe(i, tuple((t, qos) for t in topics)), qos == 3)
         self._speaks_qos3 |= 3 in codes
         return codes
 
     async def unsubscribe(self, *topics: str) -> None:
-        """Unsubscribe from one or more topic filters."""
+        """Unsubscribe from one or more topic filters.
+
+        Parameters
+        ----------
+        *topics : str
+            The filters.
+
+        Raises
+        ------
+        MalformedError
+            If a filter is not possible.
+        DisconnectedError
+            If the connection ends before the answer.
+        """
         await self._request(lambda i: p.Unsubscribe(i, topics))
 
     async def _request(self, make: Callable[[int], p.Subscribe | p.Unsubscribe], qos3: bool = False) -> tuple[int, ...]:
@@ -292,7 +343,17 @@ class Client(asyncio.Protocol):
             self._requests.pop(packet_id, None)
 
     async def receive(self, timeout: float | None = None) -> p.Publish:
-        """Return the next message.
+        """Wait for the next message.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; unlimited by default.
+
+        Returns
+        -------
+        Publish
+            The message; it has been acknowledged.
 
         Raises
         ------
@@ -312,7 +373,13 @@ class Client(asyncio.Protocol):
         return packet
 
     async def messages(self) -> AsyncIterator[p.Publish]:
-        """Yield messages until the connection ends."""
+        """Wait for messages until the connection ends.
+
+        Yields
+        ------
+        Publish
+            One message after the other, each acknowledged.
+        """
         while True:
             try:
                 yield await self.receive()
@@ -321,14 +388,26 @@ class Client(asyncio.Protocol):
 
     # ------------------------------------------------------------------ the protocol
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Asyncio: the connection is there."""
+        """Asyncio: the connection is there.
+
+        Parameters
+        ----------
+        transport : asyncio.BaseTransport
+            Its sending half.
+        """
         self._transport = cast(asyncio.Transport, transport)
         self._paused = False
         self._reason = "the broker closed the connection"
         self._heard = time.monotonic()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Asyncio: the connection is gone; whoever waits for an answer learns it."""
+        """Asyncio: the connection is gone; whoever waits for an answer learns it.
+
+        Parameters
+        ----------
+        exc : Exception or None
+            Why; None if it was closed.
+        """
         self._transport = None
         if self._timer is not None:
             self._timer.cancel()
@@ -352,7 +431,13 @@ class Client(asyncio.Protocol):
             self._closed.set_result(None)
 
     def data_received(self, data: bytes) -> None:
-        """Asyncio: bytes have come."""
+        """Asyncio: bytes have come.
+
+        Parameters
+        ----------
+        data : bytes
+            The next ones of the stream.
+        """
         self._heard = time.monotonic()
         try:
             for packet in self._decoder.feed(data):

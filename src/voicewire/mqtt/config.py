@@ -15,6 +15,8 @@ from typing import Any
 from voicewire.mqtt.packets import MAX_REMAINING, WAIT_FOR_ALL
 from voicewire.mqtt.topics import check_filter, matches
 
+__all__ = ["Access", "Config", "ConfigError", "Limits", "load"]
+
 
 class ConfigError(ValueError):
     """The configuration of a broker is wrong; the message says where."""
@@ -379,10 +381,29 @@ class Config:
 def load(path: Path | str) -> Config:
     """Read a TOML file whose keys are the fields of :class:`Config`, with tables `limits` and `access`.
 
+    Parameters
+    ----------
+    path : Path or str
+        The file. Paths in it are relative to its folder.
+
+    Returns
+    -------
+    Config
+        What it says; defaults elsewhere.
+
     Raises
     ------
     ConfigError
         If the file cannot be read, or a key or value is not known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "broker.toml"
+    ...     _ = path.write_text("port = 0\\n[limits]\\nuser_share = 0.1\\n")
+    ...     load(path).limits.user_share
+    0.1
     """
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))

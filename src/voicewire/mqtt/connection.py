@@ -13,6 +13,8 @@ from voicewire.mqtt.pressure import Pressure
 from voicewire.mqtt.session import Session
 from voicewire.mqtt.shares import STRANGERS, Owner
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 LINE = 1000
 """Messages that wait for a client's acknowledgements before publishers have to wait for it."""
 

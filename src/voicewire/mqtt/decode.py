@@ -9,13 +9,24 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.topics import check_filter, check_name
 
+__all__ = ["Decoder", "decode", "read_length"]
+
 FLAGS = {1: (0,), 2: (0,), 4: (0,), 5: (0, 6), 6: (2, 6), 7: (0, 6), 8: (2,), 9: (0,), 10: (2,), 11: (0,),
          12: (0,), 13: (0,), 14: (0,)}  # fmt: skip
 """Lower four bits of the first byte that each type allows [MQTT-2.2.2-1]; 6 marks QoS 3."""
 
 
 def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAINING) -> tuple[int, int] | None:
-    """Read a fixed header at `start`.
+    """Read a fixed header at `start` (section 2.2.3).
+
+    Parameters
+    ----------
+    data : bytes or bytearray
+        A stream, from anywhere to anywhere.
+    start : int
+        Where the packet begins in it.
+    limit : int
+        Greatest Remaining Length that is taken.
 
     Returns
     -------
@@ -26,6 +37,11 @@ def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAININ
     ------
     MalformedError
         If the Remaining Length has a fifth byte or is above `limit`.
+
+    Examples
+    --------
+    >>> read_length(b"\\x30\\x80\\x01", 0), read_length(b"\\x30\\x80", 0)
+    ((3, 131), None)
     """
     value = 0
     for i in range(4):
@@ -107,10 +123,28 @@ def decode(first: int, body: bytes, max_named: int = p.WAIT_FOR_ALL) -> p.Packet
     max_named : int
         How many client ids a PUBLISH of QoS 3 may name.
 
+    Returns
+    -------
+    Packet
+        The packet as one of the classes of :mod:`~voicewire.mqtt.packets`.
+
     Raises
     ------
     MalformedError
         If the packet breaks the standard.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> decode(0x40, b"\\0\\7")
+    Puback(packet_id=7)
+    >>> decode(0x41, b"\\0\\7")
+    Traceback (most recent call last):
+    ...
+    voicewire.mqtt.errors.MalformedError: reserved flags 0001 in Puback [MQTT-2.2.2-2]
     """
     kind = first >> 4
     if kind == 3:
@@ -264,10 +298,20 @@ class Decoder:
     """
 
     max_packet: int = p.MAX_REMAINING
-    _rest: bytearray = field(default_factory=bytearray)
+    _rest: bytearray = field(default_factory=bytearray, init=False)
 
     def feed(self, data: bytes) -> list[p.Packet]:
-        """Take the next chunk and return the packets that it completes.
+        """Take the next chunk.
+
+        Parameters
+        ----------
+        data : bytes
+            Whatever has come, however it is cut.
+
+        Returns
+        -------
+        list of Packet
+            The packets that it completes.
 
         Raises
         ------

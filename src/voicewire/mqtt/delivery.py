@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.hold import Report, Status
 
+__all__ = ["Delivery"]
+
 
 @dataclass(slots=True)
 class Delivery:

@@ -24,6 +24,8 @@ from pathlib import Path
 from voicewire.mqtt.process import free_port, wait_for_port
 from voicewire.mqtt.survivors import AGAIN, WINDOW, OurClient, PahoClient, Survivor, WireClient
 
+__all__ = ["Outcome", "run"]
+
 CLIENTS: dict[str, Callable[[int, str], Survivor]] = {"wire": WireClient, "ours": OurClient, "paho": PahoClient}
 START = 60.0
 """Seconds that a broker gets to start, on a machine that is busy with other work."""
@@ -31,7 +33,19 @@ START = 60.0
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it; the dictionaries are by QoS, `twice` has the first doubled numbers at QoS 2."""
+    """What came of it; the dictionaries are by QoS.
+
+    Parameters
+    ----------
+    client : str
+        Which one was tried.
+    kills : int
+        How often the broker was killed.
+    sent, lost, doubled, out_of_order : dict of int to int
+        QoS -> messages sent; never taken; taken more than once, each time more; first taken after a later one.
+    twice : list of int
+        The first doubled numbers at QoS 2, five at most.
+    """
 
     client: str
     kills: int
@@ -73,7 +87,28 @@ def run(
         Connect again only once the broker listens; else the clients try while it starts, and are refused.
     port : int
         The broker's; a free one by default.
+
+    Returns
+    -------
+    Outcome
+        What was sent, lost and doubled.
+
+    Raises
+    ------
+    ValueError
+        If there is no such client.
+    OSError
+        If nobody can connect within a minute.
+
+    Examples
+    --------
+    >>> run(200, Path("."), client="mosquitto_pub")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no client 'mosquitto_pub'; there are ours, paho, wire
     """
+    if client not in CLIENTS:
+        raise ValueError(f"there is no client {client!r}; there are {', '.join(sorted(CLIENTS))}")
     rng = random.Random(seed)
     port = port or free_port()
     path = folder / "durability.sqlite"

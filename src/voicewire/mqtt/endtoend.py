@@ -16,6 +16,8 @@ from voicewire.mqtt.session import Message, Route, Session
 from voicewire.mqtt.topics import MAX_LEVELS, matches
 from voicewire.mqtt.work import Work
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 REPORTS = "$e2e/report/"
 """Where an unmodified publisher reads, as JSON, how each of its `$e2e/…` messages ended."""
 MAX_REPORT_FILTERS = 16

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+__all__ = ["DisconnectedError", "MQTTError", "MalformedError", "NotAcknowledgedError", "RefusedError"]
+
 
 class MQTTError(ValueError):
     """Base of every error of this package."""

@@ -18,6 +18,8 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.packets import WAIT_FOR_ALL
 from voicewire.mqtt.protocols import Peer
 
+__all__ = ["Hold", "Missing", "Report", "Status"]
+
 CUT = 0x80
 """Bit in the first byte of a report: not everybody is listed."""
 MOST = 65535
@@ -40,7 +42,17 @@ class Publisher(Protocol):
 
 
 class Status(IntEnum):
-    """How a hold ended."""
+    """How a hold ended.
+
+    Attributes
+    ----------
+    COMPLETE : int
+        Enough subscribers have acknowledged.
+    SHORT : int
+        Nobody is left to wait for, and it was not enough.
+    TIMEOUT : int
+        The time limit was reached.
+    """
 
     COMPLETE = 0
     SHORT = 1
@@ -48,7 +60,23 @@ class Status(IntEnum):
 
 
 class Missing(IntEnum):
-    """Why a subscriber has not acknowledged."""
+    """Why a subscriber has not acknowledged.
+
+    Attributes
+    ----------
+    NO_ANSWER : int
+        It was sent the message and has not answered.
+    NOT_SUBSCRIBED : int
+        It was named, but does not subscribe.
+    QOS_0 : int
+        It subscribes with QoS 0, where nothing is acknowledged.
+    OFFLINE : int
+        It is away; its session is kept.
+    QUEUE_FULL : int
+        Too much waits for it already: the message was dropped.
+    SESSION_ENDED : int
+        Its session ended before it answered.
+    """
 
     NO_ANSWER = 1
     NOT_SUBSCRIBED = 2
@@ -85,7 +113,12 @@ class Report:
     cut: bool = False
 
     def encode(self) -> bytes:
-        """Return the bytes that follow the packet id in a PUBREC of QoS 3.
+        """Write the bytes that follow the packet id in a PUBREC of QoS 3.
+
+        Returns
+        -------
+        bytes
+            Status, who has acknowledged, who has not.
 
         Raises
         ------
@@ -158,6 +191,8 @@ class Hold:
         The only client ids that count, if there are any.
     report : bool
         The answer is a :class:`Report`, and comes in any case.
+    address : str
+        ``<n>/<topic>``: below ``$e2e/report/`` it is the topic of the report for unmodified clients.
     settled : callable
         Called once with the hold when it is decided.
     room : int
@@ -202,12 +237,26 @@ class Hold:
         self.cut = False
 
     def expect(self, client_id: str) -> None:
-        """`client_id` is sent the message in a way that it can acknowledge."""
+        """`client_id` is sent the message in a way that it can acknowledge.
+
+        Parameters
+        ----------
+        client_id : str
+            The subscriber's.
+        """
         if (not self.named or client_id in self.named) and client_id not in self.acknowledged:
             self.waiting.add(client_id)
 
     def cannot(self, client_id: str, reason: Missing) -> None:
-        """`client_id` will not acknowledge (or not before it comes back)."""
+        """`client_id` will not acknowledge (or not before it comes back).
+
+        Parameters
+        ----------
+        client_id : str
+            The subscriber's.
+        reason : Missing
+            Why not.
+        """
         if not self.named or client_id in self.named:
             self.missing[client_id] = reason
 
@@ -225,7 +274,15 @@ class Hold:
             self._check()
 
     def acknowledge(self, client_id: str, data: bytes = b"") -> None:
-        """Count a subscriber; once only, however often it answers."""
+        """Count a subscriber; once only, however often it answers.
+
+        Parameters
+        ----------
+        client_id : str
+            The subscriber's.
+        data : bytes
+            What its acknowledgement carried.
+        """
         if self.status is None and client_id in self.waiting:
             self.waiting.remove(client_id)
             if self.missing:
@@ -238,7 +295,15 @@ class Hold:
                 self._check()
 
     def lose(self, client_id: str, reason: Missing) -> None:
-        """The message will never be acknowledged by `client_id`."""
+        """The message will never be acknowledged by `client_id`.
+
+        Parameters
+        ----------
+        client_id : str
+            The subscriber's.
+        reason : Missing
+            Why not.
+        """
         if self.status is None and client_id in self.waiting:
             self.waiting.discard(client_id)
             self.missing[client_id] = reason
@@ -265,7 +330,13 @@ class Hold:
         self.settled(self)
 
     def outcome(self) -> Report:
-        """Return the report as it stands, as far as there is room."""
+        """Tell how things stand, as far as there is room.
+
+        Returns
+        -------
+        Report
+            Of all who have acknowledged, and who are missing; `cut` if there was room for some only.
+        """
         status = Status.TIMEOUT if self.status is None else self.status
         room = self.room
         acknowledged: dict[str, tuple[int, bytes]] = {}
@@ -284,7 +355,13 @@ class Hold:
         return Report(status, acknowledged, missing, self.cut or room < 0)
 
     def as_json(self) -> str:
-        """Return the outcome for those who cannot receive a :class:`Report` (unmodified clients, the store)."""
+        """Tell the outcome to those who cannot receive a :class:`Report` (unmodified clients, the store).
+
+        Returns
+        -------
+        str
+            JSON: status, needed, acknowledged (id -> microseconds), missing (id -> reason).
+        """
         report = self.outcome()
         return json.dumps(
             {
@@ -297,7 +374,13 @@ class Hold:
         )
 
     def dump(self) -> str:
-        """Return the state for the store."""
+        """Write the state for the store.
+
+        Returns
+        -------
+        str
+            JSON that :meth:`restore` reads.
+        """
         return json.dumps(
             {
                 "packet_id": self.packet_id,

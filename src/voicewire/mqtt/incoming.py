@@ -22,6 +22,8 @@ from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Session
 from voicewire.mqtt.work import Steps, Work
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 BEFORE_CONNECT = 5 * 65537 + 10
 """Largest possible CONNECT; nothing bigger is read from a stranger."""
 TURN = 10_000

@@ -14,12 +14,53 @@ from numpy.typing import NDArray
 
 from voicewire.mqtt import packets as p
 
+__all__ = [
+    "attach",
+    "exactly",
+    "latency",
+    "paced",
+    "throughput",
+    "topic_names",
+]
+
 CHUNK = 1 << 20
 TIMEOUT = 60.0
 
 
 def attach(port: int, client_id: str, *topics: str, qos: int = 0, host: str = "127.0.0.1") -> socket.socket:
-    """Connect, and subscribe to the `topics` if there are any; returns the blocking socket."""
+    """Connect, and subscribe to the `topics` if there are any.
+
+    Parameters
+    ----------
+    port : int
+        The broker's.
+    client_id : str
+        Whose name to use.
+    *topics : str
+        Topic filters.
+    qos : int
+        Of the subscription.
+    host : str
+        The broker's address.
+
+    Returns
+    -------
+    socket.socket
+        Blocking, without Nagle's delay; CONNACK and SUBACK have been taken.
+
+    Raises
+    ------
+    OSError
+        If the broker cannot be reached, or closes.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker, attach(broker.port, "a", "t") as ear, attach(broker.port, "b") as mouth:
+    ...     mouth.sendall(p.encode(p.Publish("t", b"x")))
+    ...     exactly(ear, 6)
+    b'0\\x04\\x00\\x01tx'
+    """
     sock = socket.create_connection((host, port), TIMEOUT)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.sendall(p.encode(p.Connect(client_id)))
@@ -33,10 +74,30 @@ def attach(port: int, client_id: str, *topics: str, qos: int = 0, host: str = "1
 def exactly(sock: socket.socket, n: int) -> bytes:
     """Receive exactly `n` bytes.
 
+    Parameters
+    ----------
+    sock : socket.socket
+        A blocking one.
+    n : int
+        How many.
+
+    Returns
+    -------
+    bytes, length n
+        The next ones.
+
     Raises
     ------
     ConnectionError
         If the other side closes before.
+
+    Examples
+    --------
+    >>> one, other = socket.socketpair()
+    >>> one.sendall(b"abcd")
+    >>> with one, other:
+    ...     exactly(other, 3)
+    b'abc'
     """
     data = bytearray()
     while len(data) < n:
@@ -48,12 +109,27 @@ def exactly(sock: socket.socket, n: int) -> bytes:
 
 
 def topic_names(count: int) -> list[str]:
-    """The topics of the load, all equally long.
+    """Name the topics of the load, all equally long.
+
+    Parameters
+    ----------
+    count : int
+        1 to 36.
+
+    Returns
+    -------
+    list of str, length count
+        The names.
 
     Raises
     ------
     ValueError
         If there are not 1 to 36 of them.
+
+    Examples
+    --------
+    >>> topic_names(3)
+    ['bench/x', 'bench/0', 'bench/1']
     """
     if not 1 <= count <= 36:
         raise ValueError(f"{count} topics; 1 to 36 have names of one length")
@@ -223,7 +299,7 @@ class _Ends:
 def throughput(
     port: int, qos: int, messages: int, *, subscribers: int = 1, payload: int = 64, window: int = 500, topics: int = 1
 ) -> float:
-    """Send `messages` as fast as the broker takes them; return the seconds until every subscriber has them all.
+    """Send `messages` as fast as the broker takes them.
 
     Parameters
     ----------
@@ -231,19 +307,33 @@ def throughput(
         The broker's port on 127.0.0.1.
     qos : int
         0, 1 or 2, on both sides.
-    messages, payload : int
-        How many, and of how many bytes.
+    messages : int
+        How many.
     subscribers : int
         How many receive each message.
+    payload : int
+        Bytes of each.
     window : int
         QoS 1 and 2: messages on the way at once.
     topics : int
         Each message goes to the next of so many topics, and every subscriber listens to all.
 
+    Returns
+    -------
+    float
+        Seconds until every subscriber has them all.
+
     Raises
     ------
     TimeoutError
         If messages are missing after a minute without any.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker:
+    ...     throughput(broker.port, 1, 100, subscribers=2) > 0
+    True
     """
     with _Ends(port, qos, messages, subscribers=subscribers, payload=payload, window=window, topics=topics) as ends:
         start = time.perf_counter()
@@ -256,14 +346,22 @@ def throughput(
 def paced(
     port: int, qos: int, messages: int, rate: float, *, payload: int = 64, topics: int = 10, seed: int = 1
 ) -> NDArray[np.float64]:
-    """Send single messages at random moments (a Poisson process); return how long each took to its subscriber.
+    """Send single messages at random moments (a Poisson process).
 
     Parameters
     ----------
-    port, qos, messages, payload, topics
-        As in `throughput`.
+    port : int
+        The broker's port on 127.0.0.1.
+    qos : int
+        0, 1 or 2, on both sides.
+    messages : int
+        How many.
     rate : float
         Messages per second on average.
+    payload : int
+        Bytes of each.
+    topics : int
+        Each message goes to the next of so many.
     seed : int
         Of the moments.
 
@@ -272,6 +370,18 @@ def paced(
     ndarray of float, shape (messages,)
         Seconds from the moment at which a message was due to that at which the subscriber has it (at QoS 2: its
         PUBREL). A broker that falls behind pays for every message that had to wait.
+
+    Raises
+    ------
+    TimeoutError
+        If messages are missing after a minute without any.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker:
+    ...     paced(broker.port, 0, 10, rate=5000.0).shape
+    (10,)
     """
     due = np.cumsum(np.random.default_rng(seed).exponential(1 / rate, messages))
     took = np.empty(messages)
@@ -300,7 +410,34 @@ def _interest(poll: select.epoll, writing: set[int], fd: int, wants: bool) -> No
 
 
 def latency(port: int, samples: int, *, payload: int = 64) -> NDArray[np.float64]:
-    """Send single messages and wait for each; return the seconds from sending to receiving (shape: samples)."""
+    """Send single messages and wait for each.
+
+    Parameters
+    ----------
+    port : int
+        The broker's port on 127.0.0.1.
+    samples : int
+        How many.
+    payload : int
+        Bytes of each.
+
+    Returns
+    -------
+    ndarray of float, shape (samples,)
+        Seconds from sending to receiving.
+
+    Raises
+    ------
+    ConnectionError
+        If the broker closes.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker:
+    ...     bool((latency(broker.port, 5) > 0).all())
+    True
+    """
     receiver = attach(port, "sub", "bench/x")
     publisher = attach(port, "pub")
     message = p.encode(p.Publish("bench/x", b"x" * payload))

@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from voicewire.mqtt.protocols import Journal, Peer
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 PATIENCE = 0.005
 """Seconds for which a PUBREL may be put off in favour of a publisher that waits."""
 RETRY = 1.0

@@ -19,6 +19,32 @@ from dataclasses import dataclass
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.topics import check_filter, check_name
 
+__all__ = [
+    "MAX_REMAINING",
+    "TYPES",
+    "WAIT_FOR_ALL",
+    "Connack",
+    "Connect",
+    "Disconnect",
+    "Packet",
+    "Pingreq",
+    "Pingresp",
+    "Puback",
+    "Pubcomp",
+    "Publish",
+    "Pubrec",
+    "Pubrel",
+    "Suback",
+    "Subscribe",
+    "Unsuback",
+    "Unsubscribe",
+    "Will",
+    "encode",
+    "encode_length",
+    "frame",
+    "text",
+]
+
 MAX_REMAINING = 268_435_455
 """Largest Remaining Length: four bytes of seven bits (section 2.2.3)."""
 WAIT_FOR_ALL = 0x3FFF
@@ -30,7 +56,19 @@ TICK = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Will:
-    """The message that the broker publishes when a client is lost (section 3.1.2.5)."""
+    """The message that the broker publishes when a client is lost (section 3.1.2.5).
+
+    Parameters
+    ----------
+    topic : str
+        Where.
+    payload : bytes
+        What.
+    qos : int
+        0 to 2.
+    retain : bool
+        Keep it for subscribers to come.
+    """
 
     topic: str
     payload: bytes = b""
@@ -40,7 +78,25 @@ class Will:
 
 @dataclass(frozen=True, slots=True)
 class Connect:
-    """CONNECT (section 3.1). `level` other than 4 leaves the remaining fields at their defaults."""
+    """CONNECT (section 3.1). `level` other than 4 leaves the remaining fields at their defaults.
+
+    Parameters
+    ----------
+    client_id : str
+        Empty: the broker makes one up, for a clean session only.
+    clean : bool
+        Begin with a clean session, and keep nothing afterwards.
+    keep_alive : int
+        Seconds, 0: for ever.
+    will : Will, optional
+        Published when the client is lost.
+    username, password : str, bytes, optional
+        Credentials; no password without a name.
+    level : int
+        4 for MQTT 3.1.1.
+    protocol : str
+        ``MQTT``.
+    """
 
     client_id: str = ""
     clean: bool = True
@@ -54,7 +110,15 @@ class Connect:
 
 @dataclass(frozen=True, slots=True)
 class Connack:
-    """CONNACK (section 3.2)."""
+    """CONNACK (section 3.2).
+
+    Parameters
+    ----------
+    session_present : bool
+        The broker has kept the session.
+    code : int
+        0 accepted, 1-5 refused.
+    """
 
     session_present: bool = False
     code: int = 0
@@ -66,6 +130,18 @@ class Publish:
 
     Parameters
     ----------
+    topic : str
+        Its name, without wildcards.
+    payload : bytes
+        What.
+    qos : int
+        0 to 2, or E-MQTT's 3.
+    retain : bool
+        Keep it for subscribers to come.
+    dup : bool
+        Sent before.
+    packet_id : int
+        1 to 65,535; none (0) at QoS 0.
     waited : int
         How many subscribers must have acknowledged (0: asynchronous, the first one counts).
     subscribers : tuple of str
@@ -90,14 +166,30 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class Puback:
-    """PUBACK (section 3.4)."""
+    """PUBACK (section 3.4).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the PUBLISH, 1 to 65,535.
+    """
 
     packet_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Pubrec:
-    """PUBREC (section 3.5); at QoS 3 it may carry `data`: a subscriber's answer, or the broker's report."""
+    """PUBREC (section 3.5).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the PUBLISH, 1 to 65,535.
+    qos : int
+        2, or 3 (first byte 0x56).
+    data : bytes
+        At QoS 3 only: a subscriber's answer, or the broker's report.
+    """
 
     packet_id: int
     qos: int = 2
@@ -106,7 +198,15 @@ class Pubrec:
 
 @dataclass(frozen=True, slots=True)
 class Pubrel:
-    """PUBREL (section 3.6): 0x62 at QoS 2, 0x66 at QoS 3."""
+    """PUBREL (section 3.6).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the PUBLISH, 1 to 65,535.
+    qos : int
+        2 (first byte 0x62), or 3 (0x66).
+    """
 
     packet_id: int
     qos: int = 2
@@ -114,7 +214,15 @@ class Pubrel:
 
 @dataclass(frozen=True, slots=True)
 class Pubcomp:
-    """PUBCOMP (section 3.7)."""
+    """PUBCOMP (section 3.7).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the PUBLISH, 1 to 65,535.
+    qos : int
+        2 (first byte 0x70), or 3 (0x76).
+    """
 
     packet_id: int
     qos: int = 2
@@ -122,7 +230,15 @@ class Pubcomp:
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """SUBSCRIBE (section 3.8): pairs of topic filter and requested QoS."""
+    """SUBSCRIBE (section 3.8).
+
+    Parameters
+    ----------
+    packet_id : int
+        1 to 65,535.
+    topics : tuple of (str, int)
+        Pairs of topic filter and requested QoS, at least one.
+    """
 
     packet_id: int
     topics: tuple[tuple[str, int], ...]
@@ -130,7 +246,15 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True)
 class Suback:
-    """SUBACK (section 3.9): granted QoS 0-3, or 0x80 for refused."""
+    """SUBACK (section 3.9).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the SUBSCRIBE.
+    codes : tuple of int
+        For each filter the granted QoS 0-3, or 0x80 for refused.
+    """
 
     packet_id: int
     codes: tuple[int, ...]
@@ -138,7 +262,15 @@ class Suback:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """UNSUBSCRIBE (section 3.10)."""
+    """UNSUBSCRIBE (section 3.10).
+
+    Parameters
+    ----------
+    packet_id : int
+        1 to 65,535.
+    topics : tuple of str
+        Topic filters, at least one.
+    """
 
     packet_id: int
     topics: tuple[str, ...]
@@ -146,7 +278,13 @@ class Unsubscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsuback:
-    """UNSUBACK (section 3.11)."""
+    """UNSUBACK (section 3.11).
+
+    Parameters
+    ----------
+    packet_id : int
+        That of the UNSUBSCRIBE, 1 to 65,535.
+    """
 
     packet_id: int
 
@@ -179,10 +317,25 @@ TYPES: dict[int, type] = {
 def encode_length(n: int) -> bytes:
     """Encode a Remaining Length (section 2.2.3): seven bits a byte, least significant first.
 
+    Parameters
+    ----------
+    n : int
+        Bytes of the packet behind its fixed header.
+
+    Returns
+    -------
+    bytes, one to four
+        Bit 7 of each says that another one follows.
+
     Raises
     ------
     MalformedError
         If `n` is negative or above 268 435 455.
+
+    Examples
+    --------
+    >>> encode_length(321).hex()
+    'c102'
     """
     if not 0 <= n <= MAX_REMAINING:
         raise MalformedError(f"remaining length {n} is outside 0..{MAX_REMAINING}")
@@ -195,12 +348,56 @@ def encode_length(n: int) -> bytes:
 
 
 def frame(first: int, body: bytes) -> bytes:
-    """Put the fixed header before `body`."""
+    """Put the fixed header before `body`.
+
+    Parameters
+    ----------
+    first : int
+        First byte: type and flags.
+    body : bytes
+        What follows the Remaining Length.
+
+    Returns
+    -------
+    bytes
+        The packet.
+
+    Raises
+    ------
+    MalformedError
+        If `body` is longer than a packet can be.
+
+    Examples
+    --------
+    >>> frame(0x40, b"\\0\\7") == encode(Puback(7))
+    True
+    """
     return bytes((first,)) + encode_length(len(body)) + body
 
 
 def text(value: str | bytes) -> bytes:
-    """Encode a string or binary field: two bytes of length, then the bytes (section 1.5.3)."""
+    """Encode a string or binary field (section 1.5.3).
+
+    Parameters
+    ----------
+    value : str or bytes
+        What it holds.
+
+    Returns
+    -------
+    bytes
+        Two bytes of length, then the bytes.
+
+    Raises
+    ------
+    MalformedError
+        If it is longer than 65,535 bytes, or a string with U+0000.
+
+    Examples
+    --------
+    >>> text("MQTT")
+    b'\\x00\\x04MQTT'
+    """
     raw = value.encode() if isinstance(value, str) else value
     if len(raw) > 65535:
         raise MalformedError(f"a field of {len(raw)} bytes; at most 65535 are possible")
@@ -216,12 +413,31 @@ def _id(packet_id: int) -> bytes:
 
 
 def encode(packet: Packet) -> bytes:
-    """Return the bytes of `packet`.
+    """Encode a packet.
+
+    Parameters
+    ----------
+    packet : Packet
+        One of the classes above.
+
+    Returns
+    -------
+    bytes
+        As it goes over the wire.
 
     Raises
     ------
     MalformedError
         If a field is outside what the standard allows.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> encode(Publish("a/b", b"on", qos=1, packet_id=10)).hex()
+    '32090003612f62000a6f6e'
     """
     match packet:
         case Publish():

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from voicewire.mqtt.config import Limits
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 
 class Throttled(Protocol):
     """What back-pressure needs of a connection."""

@@ -15,6 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+__all__ = [
+    "External",
+    "free_port",
+    "mosquitto",
+    "mosquitto_version",
+    "ours",
+    "resident",
+    "running",
+    "start",
+    "stop",
+]
+
 MOSQUITTO_CONFIG = """\
 listener {port} 127.0.0.1
 allow_anonymous true
@@ -47,12 +59,34 @@ class External:
     pid: int
 
     def resident(self) -> int:
-        """Return the resident memory of the process in bytes (Linux)."""
+        """Look up the resident memory of the process.
+
+        Returns
+        -------
+        int
+            Bytes, 0 where that cannot be known.
+        """
         return resident(self.pid)
 
 
 def resident(pid: int | str = "self") -> int:
-    """Return the resident memory of a process in bytes, or 0 where that cannot be known (not Linux)."""
+    """Look up the resident memory of a process.
+
+    Parameters
+    ----------
+    pid : int or str
+        Its number; this process by default.
+
+    Returns
+    -------
+    int
+        Bytes, or 0 where that cannot be known (not Linux, no such process).
+
+    Examples
+    --------
+    >>> resident() % 1024
+    0
+    """
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
@@ -62,14 +96,36 @@ def resident(pid: int | str = "self") -> int:
 
 
 def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody listens on."""
+    """Find a port of 127.0.0.1 that nobody listens on.
+
+    Returns
+    -------
+    int
+        Its number; another program may take it before you do.
+
+    Examples
+    --------
+    >>> 1024 <= free_port() <= 65535
+    True
+    """
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
 
 
 def mosquitto_version() -> str | None:
-    """Return the version of the installed mosquitto, None without one."""
+    """Ask the installed mosquitto for its version.
+
+    Returns
+    -------
+    str or None
+        None without one.
+
+    Examples
+    --------
+    >>> mosquitto_version() is None or mosquitto_version()[:1].isdigit()
+    True
+    """
     program = _mosquitto()
     if program is None:
         return None
@@ -84,7 +140,31 @@ def _mosquitto() -> str | None:
 
 @contextlib.contextmanager
 def ours(*arguments: str, port: int = 0) -> Iterator[External]:
-    """Run `voicewire broker` with more `arguments`."""
+    """Run `voicewire broker` until the block ends.
+
+    Parameters
+    ----------
+    *arguments : str
+        More of its options.
+    port : int
+        A free one by default.
+
+    Yields
+    ------
+    External
+        Its name, port and process; it listens.
+
+    Raises
+    ------
+    RuntimeError
+        If it does not start; with its last words.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt.wire import connect
+    >>> with ours("--no-qos3") as broker, connect(broker.port) as wire:
+    ...     wire.quiet()
+    """
     port = port or free_port()
     command = [sys.executable, "-m", "voicewire.mqtt", "broker", "--quiet", "--port", str(port), *arguments]
     with running(command, port) as pid:
@@ -93,12 +173,31 @@ def ours(*arguments: str, port: int = 0) -> Iterator[External]:
 
 @contextlib.contextmanager
 def mosquitto(extra: str = "") -> Iterator[External]:
-    """Run mosquitto with a configuration of our own, plus the lines in `extra`.
+    """Run mosquitto, with a configuration of our own, until the block ends.
+
+    Parameters
+    ----------
+    extra : str
+        More lines of its configuration.
+
+    Yields
+    ------
+    External
+        Its name, port and process; it listens.
 
     Raises
     ------
     FileNotFoundError
         If it is not installed.
+    RuntimeError
+        If it does not start; with its last words.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt.wire import connect
+    >>> if mosquitto_version():
+    ...     with mosquitto() as broker, connect(broker.port) as wire:
+    ...         wire.quiet()
     """
     program = _mosquitto()
     if program is None:
@@ -124,7 +223,33 @@ START, STOP = 60.0, 10.0
 
 @contextlib.contextmanager
 def running(command: list[str], port: int) -> Iterator[int]:
-    """Run `command` until the block ends; yields its process id once it listens on `port`."""
+    """Run `command` until the block ends.
+
+    Parameters
+    ----------
+    command : list of str
+        Program and arguments.
+    port : int
+        Port on 127.0.0.1.
+
+    Yields
+    ------
+    int
+        Its process id, once it listens on `port`.
+
+    Raises
+    ------
+    RuntimeError
+        If it ends, or does not listen in time; with its last words.
+
+    Examples
+    --------
+    >>> with running([sys.executable, "-c", "exit(3)"], free_port()):
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    RuntimeError: the broker ended with status 3
+    """
     process = start(command, port)
     try:
         yield process.pid
@@ -148,10 +273,24 @@ def start(
     log : binary file, optional
         Gets what it writes to its standard error.
 
+    Returns
+    -------
+    subprocess.Popen
+        The process; it listens.
+
     Raises
     ------
     RuntimeError
         If it ends, or does not listen in time; with its last words.
+
+    Examples
+    --------
+    >>> port = free_port()
+    >>> listen = f"import socket; s = socket.create_server(('127.0.0.1', {port})); [s.accept() for _ in iter(int, 1)]"
+    >>> process = start([sys.executable, "-c", listen], port)
+    >>> stop(process)
+    >>> process.returncode is None
+    False
     """
     # A pipe that nobody reads would stop a broker that logs much.
     with contextlib.nullcontext(log) if log is not None else tempfile.TemporaryFile() as words:
@@ -169,7 +308,20 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End `process` politely, and after `STOP` seconds by force."""
+    """End a process politely, and after `STOP` seconds by force.
+
+    Parameters
+    ----------
+    process : subprocess.Popen
+        One that this program has started.
+
+    Examples
+    --------
+    >>> process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    >>> stop(process)
+    >>> process.returncode is None
+    False
+    """
     process.terminate()
     try:
         process.wait(STOP)

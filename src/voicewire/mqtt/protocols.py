@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 
 class Peer(Protocol):
     """What routing needs of a connection: a place to push bytes to, that may be behind or busy."""

@@ -11,6 +11,8 @@ from voicewire.mqtt.session import Message, Route, Session
 from voicewire.mqtt.topics import SubscriptionTree
 from voicewire.mqtt.work import weight
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 
 class Retained:
     """The retained messages of a broker: `messages` maps topic names to message and QoS, `size` counts their bytes.

@@ -18,6 +18,8 @@ from voicewire.mqtt.shares import Shares
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import Work, weight
 
+__all__ = ["Router"]
+
 ORDINARY, END_TO_END, CLOSED = 0, 1, 2
 FIRST = 16
 """Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
@@ -56,7 +58,20 @@ class Router:
         self._permissions: dict[str | None, Permissions] = {}
 
     def permissions(self, user: str | None, client_id: str) -> Permissions:
-        """Return what a client may do; clients of one user share it where no rule names the client id."""
+        """Say what a client may do; clients of one user share it where no rule names the client id.
+
+        Parameters
+        ----------
+        user : str or None
+            Its user name.
+        client_id : str
+            Its id.
+
+        Returns
+        -------
+        Permissions
+            Everything where there are no rules.
+        """
         if self._own_rules or not self.config.access:
             return permissions(self.config.access, user, client_id)
         found = self._permissions.get(user)
@@ -72,6 +87,16 @@ class Router:
 
         Only sessions that may read the topic are on the route; who may read is asked anew whenever a route is made,
         and routes are forgotten whenever a subscription or a session changes.
+
+        Parameters
+        ----------
+        topic : bytes
+            Its name in UTF-8.
+
+        Returns
+        -------
+        Route
+            Its subscribers, and what kind of topic it is.
 
         Raises
         ------
@@ -138,7 +163,19 @@ class Router:
 
     # ------------------------------------------------------------------ messages to subscribers
     def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:
-        """Pass a run of `count` QoS 0 messages on, as the bytes that they came in."""
+        """Pass a run of QoS 0 messages on, as the bytes that they came in.
+
+        Parameters
+        ----------
+        route : Route
+            Where they go.
+        blob : bytes
+            The packets.
+        count : int
+            How many they are.
+        source : Peer
+            Whose they are; held back while a subscriber is behind.
+        """
         self.publish_received += count
         if route.steps > 1 and len(blob) > route.light:
             self.work.run(self._forward_long(route, blob, count, source), source)
@@ -166,8 +203,22 @@ class Router:
     ) -> None:  # fmt: skip
         """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
 
-        When all have it, its hold begins, and `answer` goes to its `source`; with None, this is a piece of a longer
-        delivery, which sees to that.
+        Parameters
+        ----------
+        route : Route
+            Where it goes.
+        payload : bytes
+            What it says.
+        qos : int
+            At which it was published.
+        retain : bool
+            Keep it for subscribers to come.
+        source : Peer or None
+            Whose it is; held back while a subscriber is behind.
+        hold : Hold, optional
+            Begins when all have been sent it.
+        answer : bytes or None
+            Goes to `source` then; with None, this is a piece of a longer delivery, which sees to that.
         """
         self.publish_received += 1
         if retain:
@@ -226,7 +277,21 @@ class Router:
             session.connection.broke(error)
 
     def send(self, session: Session, connection: Peer | None, message: Message, qos: int, route: Route | None) -> None:
-        """Send `message` at QoS 1-3, or let it wait for the window, or for the client."""
+        """Send a message at QoS 1-3, or let it wait for the window, or for the client.
+
+        Parameters
+        ----------
+        session : Session
+            Whom it is for.
+        connection : Peer or None
+            Its connection; None while it is away.
+        message : Message
+            What.
+        qos : int
+            1 to 3.
+        route : Route or None
+            Where it comes from, which knows the packet's head; None for a retained message.
+        """
         inflight = session.inflight
         if (
             connection is None
@@ -259,7 +324,17 @@ class Router:
             connection.push((route.heads.get(size << 2 | qos) or route.head(qos, size)) + extra + payload)
 
     def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
-        """Send what is retained, at QoS 0-2."""
+        """Send what is retained.
+
+        Parameters
+        ----------
+        session, connection : Session, Peer
+            Whom it is for.
+        message : Message
+            What.
+        qos : int
+            0 to 2.
+        """
         if qos:
             self.send(session, connection, message, qos, None)
         else:
@@ -297,7 +372,13 @@ class Router:
             self.log.warning("queue of %r is full; %d messages dropped so far", session.client_id, self.dropped)
 
     def pump(self, session: Session, connection: Peer) -> None:
-        """Send what waits, as far as the window and the client's socket take it."""
+        """Send what waits, as far as the window and the client's socket take it.
+
+        Parameters
+        ----------
+        session, connection : Session, Peer
+            Whom it waits for.
+        """
         queue, inflight, waiting = session.queue, session.inflight, self.shares.waiting
         while queue and len(inflight) < self.max_inflight and not connection.full():
             entry = queue.popleft()
@@ -329,7 +410,13 @@ class Router:
             message.hold.lose(session.client_id, Missing.NOT_SUBSCRIBED)
 
     def resume(self, session: Session, connection: Peer) -> None:
-        """Send again what was on the way when the client was lost [MQTT-4.4.0-1], then what has queued."""
+        """Send again what was on the way when the client was lost [MQTT-4.4.0-1], then what has queued.
+
+        Parameters
+        ----------
+        session, connection : Session, Peer
+            Who is back.
+        """
         for packet_id, entry in list(session.inflight.items()):
             message, qos, _ = entry
             if message is RELEASED:
@@ -348,7 +435,17 @@ class Router:
             self.pump(session, connection)
 
     def released(self, session: Session, entry: Outgoing, data: bytes) -> None:
-        """A subscriber's PUBREC has come: it has the message."""
+        """A subscriber's PUBREC has come: it has the message.
+
+        Parameters
+        ----------
+        session : Session
+            The subscriber's.
+        entry : tuple of (Message, int, int)
+            What was in flight: message, QoS, number in the store.
+        data : bytes
+            What the PUBREC carried.
+        """
         message, _, number = entry
         session.load -= len(message.payload)
         if number and self.store is not None:
@@ -359,7 +456,17 @@ class Router:
             self.keep(hold)
 
     def finished(self, session: Session, entry: Outgoing, connection: Peer) -> None:
-        """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go."""
+        """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go.
+
+        Parameters
+        ----------
+        session : Session
+            The subscriber's.
+        entry : tuple of (Message, int, int)
+            What was in flight: message, QoS, number in the store.
+        connection : Peer
+            The subscriber's.
+        """
         message, qos, number = entry
         session.load -= len(message.payload)
         if number and self.store is not None:
@@ -374,7 +481,13 @@ class Router:
             connection.caught_up()
 
     def keep(self, hold: Hold) -> None:
-        """Let the hold outlive the broker, if its publisher's session does."""
+        """Let the hold outlive the broker, if its publisher's session does.
+
+        Parameters
+        ----------
+        hold : Hold
+            Its state has changed.
+        """
         publisher = hold.publisher
         if publisher.durable and self.store is not None and hold.qos > 1 and not publisher.ended:
             self.store.keep(hold)

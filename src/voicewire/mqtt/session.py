@@ -11,12 +11,26 @@ from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.work import SLICE
 
+__all__ = ["Message", "Session"]
+
 OVERHEAD = 100
 """Bytes that a waiting message costs beside its topic and payload."""
 
 
 class Message:
-    """An application message inside the broker; shared by all its subscribers."""
+    """An application message inside the broker; shared by all its subscribers.
+
+    Parameters
+    ----------
+    topic : bytes
+        Its name in UTF-8.
+    payload : bytes
+        What it says.
+    retain : bool
+        Set where it is sent as a retained one.
+    hold : Hold, optional
+        Whose publisher waits for its subscribers.
+    """
 
     __slots__ = ("hold", "payload", "retain", "topic")
 
@@ -32,7 +46,22 @@ class Message:
         return len(self.topic) + len(self.payload) + OVERHEAD
 
     def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
-        """Return the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0."""
+        """Write the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0.
+
+        Parameters
+        ----------
+        qos : int
+            0 to 3.
+        packet_id : int
+            None (0) at QoS 0.
+        dup : bool
+            Sent before.
+
+        Returns
+        -------
+        bytes
+            The packet.
+        """
         extra = packet_id.to_bytes(2, "big") if qos else b""
         if qos == 3:
             extra += b"\0\0"
@@ -59,6 +88,13 @@ class Session:
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
     then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
     session that has `ended` gets nothing any more.
+
+    Parameters
+    ----------
+    client_id : str
+        The client's.
+    clean : bool
+        It ends with its connection.
     """
 
     __slots__ = (
@@ -90,11 +126,28 @@ class Session:
         self.will: Will | None = None
 
     def may_read(self, topic: bytes) -> bool:
-        """May the client be sent a message on `topic`?"""
+        """May the client be sent a message on `topic`?
+
+        Parameters
+        ----------
+        topic : bytes
+            Its name in UTF-8.
+
+        Returns
+        -------
+        bool
+            False while its permissions are not known.
+        """
         return self.permissions is not None and self.permissions.may_read(topic.decode())
 
     def take_id(self) -> int:
-        """Return a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number."""
+        """Take a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number.
+
+        Returns
+        -------
+        int
+            1 to 65,535.
+        """
         packet_id = self.next_id
         while packet_id in self.inflight:
             packet_id = packet_id + 1 if packet_id < 65535 else 1
@@ -102,13 +155,27 @@ class Session:
         return packet_id
 
     def waiting_line(self) -> deque[Outgoing]:
-        """Return the queue, made when first needed: most sessions never do."""
+        """Give the queue, made when first needed: most sessions never do.
+
+        Returns
+        -------
+        deque of (Message, int, int)
+            Message, QoS, number in the store.
+        """
         if self.queue is None:
             self.queue = deque()
         return self.queue
 
     def subscribe(self, pattern: str, qos: int) -> None:
-        """Note a subscription."""
+        """Note a subscription.
+
+        Parameters
+        ----------
+        pattern : str
+            Topic filter.
+        qos : int
+            As granted.
+        """
         if pattern not in self.subscriptions:
             self.filter_bytes += len(pattern.encode())
             if pattern.startswith("$e2e/"):
@@ -116,7 +183,18 @@ class Session:
         self.subscriptions[pattern] = qos
 
     def unsubscribe(self, pattern: str) -> bool:
-        """Forget a subscription; was there one?"""
+        """Forget a subscription.
+
+        Parameters
+        ----------
+        pattern : str
+            Topic filter.
+
+        Returns
+        -------
+        bool
+            Was there one?
+        """
         if self.subscriptions.pop(pattern, None) is None:
             return False
         self.filter_bytes -= len(pattern.encode())
@@ -125,7 +203,13 @@ class Session:
         return True
 
     def holds(self) -> list[Hold]:
-        """Return the holds for which this client is the publisher."""
+        """List the holds for which this client is the publisher.
+
+        Returns
+        -------
+        list of Hold
+            Those at QoS 2 and 3, then those at QoS 1.
+        """
         if not self.open_holds:
             return []
         return [h for h in self.received.values() if h is not None] + list((self.held or {}).values())

@@ -12,6 +12,8 @@ from typing import Protocol
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.errors import MalformedError
 
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
 Owner = str | None
 STRANGERS = ""
 """Stands for all who have not said CONNECT; no name in a password file is empty."""

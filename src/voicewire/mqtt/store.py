@@ -15,6 +15,8 @@ from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Message, Session
 
+__all__ = ["StoreError"]
+
 VERSION = 1
 SCHEMA = """
 create table if not exists sessions (client text primary key, username text) without rowid;

@@ -20,6 +20,8 @@ from voicewire.mqtt.client import Client
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.errors import DisconnectedError
 
+__all__: list[str] = []  # for `durability` alone
+
 WINDOW = 20
 """Messages that a sender keeps on the way."""
 AGAIN = 0.02

@@ -10,9 +10,21 @@ from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.process import START
 
+__all__ = ["BrokerThread"]
+
 
 class BrokerThread:
     """A broker in a thread of its own, for programs without an event loop.
+
+    Parameters
+    ----------
+    config : Config, optional
+        What it may do; by default it takes a free port of 127.0.0.1.
+
+    Raises
+    ------
+    RuntimeError, OSError, ConfigError, StoreError
+        On entering the block, if it has not started in time, or cannot.
 
     Examples
     --------
@@ -49,7 +61,13 @@ class BrokerThread:
         self._thread.join()
 
     def statistics(self) -> dict[str, int | str]:
-        """Return the broker's statistics."""
+        """Ask the broker for its statistics.
+
+        Returns
+        -------
+        dict of str to int or str
+            As in :meth:`Broker.statistics`.
+        """
 
         async def ask() -> dict[str, int | str]:
             return self.broker.statistics()

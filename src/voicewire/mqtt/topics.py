@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 
 from voicewire.mqtt.errors import MalformedError
 
+__all__ = ["SubscriptionTree", "check_filter", "check_name", "matches"]
+
 MAX_LEVELS = 200
 """Deepest topic that the broker takes, name or filter: one of 65 535 slashes would cost megabytes, and time."""
 
@@ -14,12 +16,29 @@ T = TypeVar("T")
 
 
 def check_name(topic: str) -> str:
-    """Return `topic` if it may be published to.
+    """Say whether a topic may be published to.
+
+    Parameters
+    ----------
+    topic : str
+        Its name.
+
+    Returns
+    -------
+    str
+        The same.
 
     Raises
     ------
     MalformedError
         If it is empty, too long, or holds a wildcard or a null character.
+
+    Examples
+    --------
+    >>> check_name("sport/+")
+    Traceback (most recent call last):
+    ...
+    voicewire.mqtt.errors.MalformedError: wildcard in topic name 'sport/+' [MQTT-3.3.2-2]
     """
     if not topic:
         raise MalformedError("empty topic name [MQTT-4.7.3-1]")
@@ -29,12 +48,31 @@ def check_name(topic: str) -> str:
 
 
 def check_filter(pattern: str) -> str:
-    """Return `pattern` if it may be subscribed to.
+    """Say whether a topic filter may be subscribed to.
+
+    Parameters
+    ----------
+    pattern : str
+        The filter.
+
+    Returns
+    -------
+    str
+        The same.
 
     Raises
     ------
     MalformedError
         If it is empty, too long, or a wildcard does not stand alone in its level, or `#` is not last.
+
+    Examples
+    --------
+    >>> check_filter("sport/+/#")
+    'sport/+/#'
+    >>> check_filter("sport+")
+    Traceback (most recent call last):
+    ...
+    voicewire.mqtt.errors.MalformedError: '+' beside other characters in 'sport+' [MQTT-4.7.1-3]
     """
     if not pattern:
         raise MalformedError("empty topic filter [MQTT-4.7.3-1]")
@@ -57,7 +95,19 @@ def _check_text(text: str) -> str:
 
 
 def matches(pattern: str, topic: str) -> bool:
-    """Does the topic filter `pattern` match the topic name `topic`?
+    """Does the topic filter `pattern` match the topic name `topic` (section 4.7)?
+
+    Parameters
+    ----------
+    pattern : str
+        A filter, perhaps with wildcards.
+    topic : str
+        A name.
+
+    Returns
+    -------
+    bool
+        Whether a subscriber of the one gets messages on the other.
 
     Examples
     --------
@@ -99,7 +149,17 @@ class SubscriptionTree(Generic[T]):
         self.count = 0
 
     def add(self, pattern: str, subscriber: T, qos: int) -> None:
-        """Enter or replace one subscription."""
+        """Enter or replace one subscription.
+
+        Parameters
+        ----------
+        pattern : str
+            Topic filter.
+        subscriber : hashable
+            Who.
+        qos : int
+            As granted.
+        """
         node = self._root
         for level in pattern.split("/"):
             child = node.children.get(level)
@@ -112,7 +172,15 @@ class SubscriptionTree(Generic[T]):
         node.subscribers[subscriber] = qos
 
     def remove(self, pattern: str, subscriber: T) -> None:
-        """Take one subscription out; branches left empty are cut off."""
+        """Take one subscription out; branches left empty are cut off.
+
+        Parameters
+        ----------
+        pattern : str
+            Topic filter.
+        subscriber : hashable
+            Who.
+        """
         path: list[tuple[_Node[T], str]] = []
         node = self._root
         for level in pattern.split("/"):
@@ -131,7 +199,18 @@ class SubscriptionTree(Generic[T]):
             del parent.children[level]
 
     def match(self, topic: str) -> dict[T, int]:
-        """Return each subscriber of `topic` once, with its greatest granted QoS [MQTT-3.3.5-1]."""
+        """Find each subscriber of `topic` once [MQTT-3.3.5-1].
+
+        Parameters
+        ----------
+        topic : str
+            Its name.
+
+        Returns
+        -------
+        dict of subscriber to int
+            The greatest QoS granted to each.
+        """
         found: dict[T, int] = {}
         for node in self._nodes(topic):
             if node.subscribers:

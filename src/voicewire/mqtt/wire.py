@@ -12,6 +12,8 @@ from typing import Any
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 
+__all__ = ["UnexpectedError", "Wire", "connect", "subscribed"]
+
 TIMEOUT = 20.0
 """Seconds to wait for what must come; long, since a busy machine is no fault of the broker."""
 
@@ -48,11 +50,27 @@ class Wire:
         self.socket.close()
 
     def send(self, *things: p.Packet | bytes) -> None:
-        """Send packets, or bytes as they are."""
+        """Send packets, or bytes as they are.
+
+        Parameters
+        ----------
+        *things : Packet or bytes
+            One after the other.
+        """
         self.socket.sendall(b"".join(x if isinstance(x, bytes) else p.encode(x) for x in things))
 
     def receive(self, timeout: float = TIMEOUT) -> p.Packet | None:
-        """Return the next packet, or None once the broker has closed.
+        """Wait for the next packet.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds.
+
+        Returns
+        -------
+        Packet or None
+            None once the broker has closed.
 
         Raises
         ------
@@ -71,7 +89,12 @@ class Wire:
         return self._waiting.pop(0)
 
     def expect(self, *packets: p.Packet | None) -> None:
-        """Check that the next packets are exactly these; None stands for a closed connection.
+        """Check that the next packets are exactly these.
+
+        Parameters
+        ----------
+        *packets : Packet or None
+            None stands for a closed connection.
 
         Raises
         ------
@@ -84,7 +107,18 @@ class Wire:
                 raise UnexpectedError(f"wanted {packet}, got {got}")
 
     def publication(self) -> p.Publish:
-        """Return the next packet, which must be a PUBLISH."""
+        """Wait for the next packet, which must be a PUBLISH.
+
+        Returns
+        -------
+        Publish
+            The packet.
+
+        Raises
+        ------
+        UnexpectedError
+            If it is another.
+        """
         got = self.receive()
         if not isinstance(got, p.Publish):
             raise UnexpectedError(f"wanted a PUBLISH, got {got}")
@@ -101,7 +135,39 @@ class Wire:
 
 
 def connect(port: int, client_id: str = "", clean: bool = True, present: bool = False, **more: Any) -> Wire:
-    """Return a connection that the broker has accepted; `more` are fields of CONNECT."""
+    """Open a connection that the broker accepts.
+
+    Parameters
+    ----------
+    port : int
+        The broker's.
+    client_id : str
+        Empty: the broker makes one up.
+    clean : bool
+        Begin with a clean session.
+    present : bool
+        The broker has to know the session already.
+    **more : Any
+        Further fields of :class:`~voicewire.mqtt.packets.Connect`.
+
+    Returns
+    -------
+    Wire
+        The connection; CONNACK has been taken.
+
+    Raises
+    ------
+    UnexpectedError
+        If the broker answers otherwise.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker, connect(broker.port, "ann", will=p.Will("gone", b"ann")) as wire:
+    ...     wire.send(p.Pingreq())
+    ...     wire.receive()
+    Pingresp()
+    """
     wire = Wire(port)
     wire.send(p.Connect(client_id, clean, **more))
     wire.expect(p.Connack(present, 0))
@@ -109,7 +175,39 @@ def connect(port: int, client_id: str = "", clean: bool = True, present: bool = 
 
 
 def subscribed(port: int, *filters: str, qos: int = 0, client_id: str = "", clean: bool = True) -> Wire:
-    """Return a connection that has subscribed."""
+    """Open a connection that has subscribed.
+
+    Parameters
+    ----------
+    port : int
+        The broker's.
+    *filters : str
+        Topic filters.
+    qos : int
+        Requested, and to be granted.
+    client_id : str
+        Empty: the broker makes one up.
+    clean : bool
+        Begin with a clean session.
+
+    Returns
+    -------
+    Wire
+        The connection; SUBACK has been taken.
+
+    Raises
+    ------
+    UnexpectedError
+        If the broker answers otherwise.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread
+    >>> with BrokerThread() as broker, subscribed(broker.port, "a/+") as wire:
+    ...     wire.send(p.Publish("a/b", b"to myself"))
+    ...     wire.publication().payload
+    b'to myself'
+    """
     wire = connect(port, client_id, clean)
     wire.send(p.Subscribe(1, tuple((f, qos) for f in filters)))
     wire.expect(p.Suback(1, (qos,) * len(filters)))
