@@ -5,8 +5,9 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from voicewire.nfc import reference
+from voicewire.nfc import engine, reference
 from voicewire.nfc.channel import Channel, error_bits
+from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
@@ -77,6 +78,23 @@ def test_time_outs_in_the_middle_of_a_fast_recovery_are_the_engine_s(seed, dupli
         duplicates=duplicates, restart_window=3000, backoff=False,
     )  # fmt: skip
     the_same(session, seed)
+
+
+@pytest.mark.parametrize(("latency", "delay"), [(0.0, 10.0), (10.0, 0.0)])
+@pytest.mark.parametrize("mss", [50, 200])
+def test_many_answers_under_way_are_the_engine_s(latency, delay, mss):
+    """A timer so short that far more answers are under way than there are segments: none is lost or put off."""
+    session = Session(
+        size=400, mss=mss, latency=latency, ethernet_delay=delay, rto=0.01, backoff=False, retransmissions=500
+    )
+    done = the_same(session, 0)
+    assert done.duplicates > 4 * len(session.data_slots())
+
+
+def test_more_answers_than_there_is_room_for_are_refused(monkeypatch):
+    monkeypatch.setattr(engine, "ROOM", 16)
+    with pytest.raises(ParameterError, match="16 acknowledgements are under way: lower the latency"):
+        Session(size=400, mss=50, ethernet_delay=10.0, rto=0.01, backoff=False, retransmissions=500).run()
 
 
 def test_bursts_of_one_bit_are_the_engine_s():

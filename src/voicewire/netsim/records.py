@@ -7,15 +7,14 @@ nanoseconds, so that ties are ties (a round trip of 100 ms is five frames of 20 
 from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
-from functools import cache
-from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._compiled import COMPILED
+from voicewire._records import layout, room, table
 
-__all__: list[str] = []
+__all__ = ["layout", "room", "table"]
 
 NEVER = 2**60 - 1  # later than any time; eight times it still fits into 64 bits
 SECOND = 1_000_000_000
@@ -268,30 +267,3 @@ class World(NamedTuple):
     got: MutableSequence[int]  # 1 if TCP's receiver has it
     rates: NDArray[np.float64]  # log of the first flow: rate adjustments
     levels: NDArray[np.float64]  # and levels of its send buffer
-
-
-@cache
-def layout(record: type) -> np.dtype[np.void]:
-    """Memory layout of a record: 64 bits a field, in the order in which the class names them."""
-    fields: list[tuple[Any, ...]] = []
-    for name, kind in get_type_hints(record, include_extras=True).items():
-        size: tuple[Any, ...] = ()
-        if hasattr(kind, "__metadata__"):
-            size = ((kind.__metadata__[0],),)
-            kind = get_args(kind.__origin__)[0]
-        fields.append((name, {int: np.int64, float: np.float64}.get(kind, kind), *size))
-    return np.dtype(fields, align=True)
-
-
-def table(record: type, count: int) -> NDArray[Any]:
-    """Give `count` records, all zero: compiled rules and plain Python both read and write their fields by name."""
-    return _named(np.zeros(count, layout(record)))
-
-
-def room(record: type, count: int) -> NDArray[Any]:
-    """Give room for `count` records: what lies there is anything, because a ring's entries are written, then read."""
-    return _named(np.empty(count, layout(record)))
-
-
-def _named(memory: NDArray[Any]) -> NDArray[Any]:
-    return memory if COMPILED else memory.view(np.recarray)

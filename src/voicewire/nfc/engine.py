@@ -1,272 +1,501 @@
-"""The session's event loop, in whole slots and compiled (notebook 1 explains it packet by packet).
+"""The session's rules, compiled, in whole slots (notebook 1 explains a session packet by packet).
 
-The sender follows lwIP: slow start and congestion avoidance per ACK, fast retransmit at the third duplicate, on a
-timeout everything unacknowledged goes back to the queue and the window restarts. The receiver keeps what arrives out
-of order and acknowledges each packet. The link serves one packet at a time, and lets the directions take turns
-whenever both have something to send.
+The same rules as in `reference`, by the same names; but where the reading version lets the clock tick, this one jumps
+from event to event. The sender follows lwIP: slow start and congestion avoidance for each ACK, fast retransmit at the
+third duplicate; on a timeout everything unacknowledged goes back to the queue and the window restarts. The receiver
+keeps what arrives out of order and acknowledges each packet. The link serves one packet at a time, and lets the
+directions take turns whenever both have something to send.
 """
 
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from voicewire._compiled import njit
-from voicewire.nfc.channel import cross
+from voicewire._records import room, rule, table
+from voicewire.nfc.channel import PERIODIC, cross
+from voicewire.nfc.errors import ParameterError
+
+__all__: list[str] = []
 
 FAR_AWAY = 1 << 60
-UP, DOWN = 0, 1  # to the appliance, and back
+UP, DOWN, NOTHING = 0, 1, -1  # to the appliance, back, and an idle link
+CONTROL = -1  # in place of a segment's number
+ACK_BITS, SYN_BITS = 8 * 40, 8 * 44
+ROOM = 1 << 20  # answers under way at most
+
+
+class Settings(NamedTuple):
+    """A session as the rules take it: times in slots, windows in bytes (`session.Session` explains them)."""
+
+    ack: int  # slots of an acknowledgement
+    syn: int  # slots of a SYN
+    near: int
+    far: int
+    mss: int
+    window: int
+    window_limit: int
+    restart: int
+    rto: int
+    backoff: bool
+    limit: int  # timeouts in a row
+    threshold: int  # duplicates for a fast retransmit
+    single_buffer: bool
+    kind: int
+    to_bad: float
+    to_good: float
+    every: int
+
+
+class Sender:
+    """The end-user device."""
+
+    una: int  # first unacknowledged segment
+    next: int  # the next to hand to the link
+    flight: int  # bytes handed over and not acknowledged
+    cwnd: float
+    ssthresh: float
+    dup: int  # duplicate ACKs in a row
+    recovering: bool  # since a fast retransmit
+    at: int  # when the timer fires
+    tries: int  # timeouts in a row
+    head: int  # of the ring of segments that wait for the link: entry k at k & mask
+    tail: int
+    seen_head: int  # of the ring of acknowledgements that it digests
+    seen_tail: int
+
+
+class Appliance:
+    """The receiver."""
+
+    expected: int  # first segment that is missing
+    busy_until: int  # its transmitter
+    head: int  # of the ring of answers that wait for their turn
+    tail: int
+
+
+class Air:
+    """The link: what is on it, and the channel's state."""
+
+    now: int
+    bad: bool  # state of the channel
+    on: int  # direction of the packet on the link, or NOTHING
+    last: int  # direction of the one before
+    number: int
+    length: int
+    lost: bool
+    busy_until: int
+    overflow: bool  # of a ring of answers
+
+
+class Answer:
+    """An acknowledgement under way: when it can be sent, or is digested, and the segment that it asks for."""
+
+    at: int
+    number: int
+
+
+class Tally:
+    """What is counted, in the order of `session.Result`."""
+
+    slots: int
+    delivered: int
+    data_sent: int
+    data_lost: int
+    data_arrived: int
+    duplicates: int
+    acks_sent: int
+    acks_lost: int
+    acks_arrived: int
+    timeouts: int
+    fast: int
+    gave_up: bool
+    air: int
+
+
+class World(NamedTuple):
+    """What all rules of a session work on."""
+
+    settings: Settings
+    sender: Sender
+    appliance: Appliance
+    air: Air
+    tally: Tally
+    slots: Sequence[int]  # of each segment on the link
+    sizes: Sequence[int]  # of each segment, bytes
+    queue: MutableSequence[int]  # ring of segments that wait for the link
+    have: MutableSequence[bool]  # which segments the appliance has
+    answers: Sequence[Answer]  # ring: they wait for the appliance's turn
+    seen: Sequence[Answer]  # ring: they wait for the sender's attention
+
+
+Packets = list[tuple[int, int, int, int, int]]
+
+
+@rule
+def _spoils(w: World, bits: int, rng: np.random.Generator) -> bool:
+    """Send `bits` bits: whether one of them is hit."""
+    s = w.settings
+    lost, w.air.bad = cross(bits, w.air.bad, s.kind, s.to_bad, s.to_good, rng)
+    return lost
+
+
+@rule
+def _halve(w: World) -> None:
+    half = min(w.sender.cwnd, float(w.sender.flight)) / 2
+    w.sender.ssthresh = max(half, 2.0 * w.settings.mss)
+
+
+@rule
+def _advance(w: World, number: int) -> None:
+    """All segments before `number` have arrived, some of them news."""
+    s = w.sender
+    mss = w.settings.mss
+    for i in range(s.una, min(number, s.next)):
+        s.flight -= w.sizes[i]
+    s.una = number
+    s.next = max(s.next, number)
+    s.dup = 0
+    s.tries = 0
+    if s.recovering:
+        s.recovering = False
+        s.cwnd = s.ssthresh
+    elif s.cwnd < s.ssthresh:
+        s.cwnd += mss
+    else:
+        s.cwnd += mss * mss / s.cwnd
+    s.at = w.air.now + w.settings.rto if number < s.next else FAR_AWAY
+    # a retransmission that waits for the link and is not needed any more leaves the queue
+    while s.head < s.tail and w.queue[s.head & (len(w.queue) - 1)] < number:
+        s.head += 1
+
+
+@rule
+def _duplicate(w: World) -> None:
+    """At the threshold the segment is sent again at once, with half a window."""
+    s = w.sender
+    s.dup += 1
+    if s.dup == w.settings.threshold and not s.recovering:
+        w.tally.fast += 1
+        s.recovering = True
+        _halve(w)
+        s.cwnd = s.ssthresh + w.settings.threshold * w.settings.mss
+        s.head -= 1
+        w.queue[s.head & (len(w.queue) - 1)] = s.una
+    elif s.dup > w.settings.threshold and s.recovering:
+        s.cwnd += w.settings.mss
+
+
+@rule
+def _on_ack(w: World, number: int) -> None:
+    s = w.sender
+    if number > s.una:
+        _advance(w, number)
+    elif number == s.una and s.una < s.next:
+        _duplicate(w)
+    s.cwnd = min(s.cwnd, float(w.settings.window_limit))
+
+
+@rule
+def _on_timeout(w: World) -> None:
+    """Everything unacknowledged goes back, the window restarts."""
+    s = w.sender
+    s.tries += 1
+    w.tally.timeouts += 1
+    _halve(w)
+    s.cwnd = float(min(w.settings.restart, w.settings.window_limit))
+    s.next = s.una
+    s.flight = 0
+    s.dup = 0
+    s.recovering = False
+    s.at = FAR_AWAY
+
+
+@rule
+def _fill(w: World) -> None:
+    """Hand over what the window allows; one segment always may."""
+    s = w.sender
+    while s.next < len(w.sizes) and (s.flight == 0 or s.flight + w.sizes[s.next] <= s.cwnd):
+        w.queue[s.tail & (len(w.queue) - 1)] = s.next
+        s.tail += 1
+        s.flight += w.sizes[s.next]
+        s.next += 1
+
+
+@rule
+def _ready(w: World) -> bool:
+    """Whether an answer waits for the link."""
+    a = w.appliance
+    return a.head < a.tail and w.answers[a.head & (len(w.answers) - 1)].at <= w.air.now
+
+
+@rule
+def _on_packet(w: World, number: int) -> None:
+    """Read the packet, then have its answer ready."""
+    a = w.appliance
+    w.tally.data_arrived += 1
+    if w.have[number]:
+        w.tally.duplicates += 1
+    w.have[number] = True
+    while a.expected < len(w.have) and w.have[a.expected]:
+        w.tally.delivered += w.sizes[a.expected]
+        a.expected += 1
+    # With a single buffer an answer that waits goes out first (it takes the next turn), then this is read.
+    begin = w.air.now
+    if w.settings.single_buffer and _ready(w):
+        begin += w.settings.ack
+    if a.tail - a.head == len(w.answers):
+        w.air.overflow = True
+    else:
+        answer = w.answers[a.tail & (len(w.answers) - 1)]
+        answer.at = max(begin, a.busy_until) + w.settings.near
+        answer.number = a.expected
+        a.tail += 1
+
+
+@rule
+def _crossed(w: World) -> None:
+    """The packet on the link is there, or lost."""
+    s = w.sender
+    way = w.air.on
+    w.air.on = NOTHING
+    if way == UP:
+        if w.air.lost:
+            w.tally.data_lost += 1
+        else:
+            _on_packet(w, w.air.number)
+        wait = w.settings.rto
+        s.at = w.air.now + (wait << min(s.tries, 40) if w.settings.backoff else wait)
+    elif w.air.lost:
+        w.tally.acks_lost += 1
+    else:
+        w.tally.acks_arrived += 1
+        if s.seen_tail - s.seen_head == len(w.seen):
+            w.air.overflow = True
+        else:
+            answer = w.seen[s.seen_tail & (len(w.seen) - 1)]
+            answer.at = w.air.now + w.settings.far
+            answer.number = w.air.number
+            s.seen_tail += 1
+
+
+@rule
+def _digest(w: World) -> None:
+    """The sender reads the acknowledgements whose response latency is over."""
+    s = w.sender
+    while s.seen_head < s.seen_tail and w.seen[s.seen_head & (len(w.seen) - 1)].at <= w.air.now:
+        number = w.seen[s.seen_head & (len(w.seen) - 1)].number
+        s.seen_head += 1
+        _on_ack(w, number)
+
+
+@rule
+def _start(w: World, way: int, number: int, length: int) -> None:
+    """Put a packet on the link."""
+    w.air.on = way
+    w.air.last = way
+    w.air.number = number
+    w.air.length = length
+    w.air.busy_until = w.air.now + length
+    w.tally.air += length
+
+
+@rule
+def _take_turn(w: World, rng: np.random.Generator) -> bool:
+    """Put the next packet on an idle link; turns alternate when both ends want it. Whether one has begun."""
+    s = w.sender
+    a = w.appliance
+    down = _ready(w)
+    if s.head < s.tail and (not down or w.air.last == DOWN):
+        number = w.queue[s.head & (len(w.queue) - 1)]
+        s.head += 1
+        s.at = FAR_AWAY
+        w.tally.data_sent += 1
+        if w.settings.kind == PERIODIC:
+            w.air.lost = w.tally.data_sent % w.settings.every == 0
+        else:
+            w.air.lost = _spoils(w, 8 * w.sizes[number] + ACK_BITS, rng)
+        _start(w, UP, number, w.slots[number])
+        return True
+    if down:
+        number = w.answers[a.head & (len(w.answers) - 1)].number
+        a.head += 1
+        w.tally.acks_sent += 1
+        w.air.lost = _spoils(w, ACK_BITS, rng)
+        _start(w, DOWN, number, w.settings.ack)
+        a.busy_until = w.air.busy_until
+    return down
+
+
+@rule
+def _next_event(w: World) -> int:
+    """Give the slot in which something happens again."""
+    s = w.sender
+    a = w.appliance
+    later = FAR_AWAY
+    if w.air.on != NOTHING:
+        later = w.air.busy_until
+    elif a.head < a.tail:
+        later = w.answers[a.head & (len(w.answers) - 1)].at
+    if s.seen_head < s.seen_tail:
+        later = min(later, w.seen[s.seen_head & (len(w.seen) - 1)].at)
+    if w.air.on != UP and s.head == s.tail:
+        later = min(later, max(s.at, w.air.now + 1))
+    return later
+
+
+@rule
+def _expired(w: World) -> bool:
+    """Whether the timer fires: it counts while nothing waits for the link or is on it."""
+    s = w.sender
+    return s.at <= w.air.now and s.una < s.next and s.head == s.tail and w.air.on != UP
 
 
 @njit(cache=True)
-def _control(
-    now: int, there: int, back: int, wait_there: int, wait_here: int, ip_bits: int, rto: int, backoff: bool,
-    limit: int, kind: int, to_bad: float, to_good: float, bad: bool, rng: np.random.Generator,
-    packets: list[tuple[int, int, int, int, int]], log: bool,
-) -> tuple[int, int, int, bool, bool]:  # fmt: skip
-    """Exchange a control packet for its answer (SYN or FIN), again until it works or `limit` is passed.
-
-    Returns (time at which the answer has been digested, air slots, timeouts, gave up, channel state).
-    """
-    air, tries = 0, 0
-    wait = rto
+def _transfer(w: World, rng: np.random.Generator, packets: Packets, log: bool) -> None:
+    """The data, until all is acknowledged or the limit of timeouts is hit."""
+    air, s = w.air, w.sender
     while True:
-        lost, bad = cross(ip_bits, bad, kind, to_bad, to_good, rng)
-        if log:
-            packets.append((now, there, UP, -1, int(lost)))
-        air += there
-        if not lost:
-            reply = now + there + wait_there
-            answer_lost, bad = cross(ip_bits, bad, kind, to_bad, to_good, rng)
-            if log:
-                packets.append((reply, back, DOWN, -1, int(answer_lost)))
-            air += back
-            if not answer_lost:
-                return reply + back + wait_here, air, tries, False, bad
-        now += there + wait
-        if tries == limit:
-            return now, air, tries, True, bad
-        tries += 1
-        if backoff:
-            wait *= 2
-
-
-@njit(cache=True)
-def session(
-    slots: np.ndarray, sizes: np.ndarray, ack_slots: int, syn_slots: int, near: int, far: int, mss: int,
-    window: int, window_limit: int, restart: int, rto: int, backoff: bool, limit: int, threshold: int,
-    single_buffer: bool, kind: int, to_bad: float, to_good: float, every: int, bad: bool,
-    rng: np.random.Generator, log: bool,
-) -> tuple[int, int, int, int, int, int, int, int, int, int, int, bool, int, np.ndarray]:  # fmt: skip
-    """Run a session, all times in slots; `session.Session` explains the parameters and `session.Result` the rest."""
-    n = len(slots)
-    packets = [(0, 0, 0, 0, 0)]
-    now, air, timeouts, gave_up, bad = _control(
-        0, syn_slots, syn_slots, near, far, 8 * 44, rto, backoff, limit, kind, to_bad, to_good, bad, rng, packets, log
-    )
-    delivered = data_sent = data_lost = data_arrived = duplicates = 0
-    acks_sent = acks_lost = acks_arrived = fast = 0
-    if not gave_up:  # the ACK of the handshake; should it be lost, the first data packet says the same
-        lost, bad = cross(8 * 40, bad, kind, to_bad, to_good, rng)
-        if log:
-            packets.append((now, ack_slots, UP, -1, int(lost)))
-        now += ack_slots
-        air += ack_slots
-
-    # sender
-    una = nxt = highest = 0  # first unacknowledged, next to hand to the link, one past the highest ever handed over
-    cwnd = float(min(window, window_limit))
-    ssthresh = float(window_limit)
-    flight = 0  # bytes
-    dup = 0
-    recover = -1  # fast recovery until this segment is acknowledged
-    tries = 0
-    timer = FAR_AWAY
-    data_done = False
-    queue = np.zeros(n + 1, np.int64)  # ring of segments that wait for the link
-    head = count = 0
-    # receiver
-    have = np.zeros(n, np.bool_)
-    expected = 0
-    ring = 4 * n + 16  # acknowledgements under way, as rings of (when, which)
-    wait_at, wait_no = np.zeros(ring, np.int64), np.zeros(ring, np.int64)  # for the appliance's turn
-    wait_head = wait_count = 0
-    seen_at, seen_no = np.zeros(ring, np.int64), np.zeros(ring, np.int64)  # for the sender's attention
-    seen_head = seen_count = 0
-    near_busy = 0  # the appliance's transmitter is busy until
-    last_direction = UP
-    # what is on the link
-    busy_until = -1
-    on_air, on_air_no, on_air_lost = -1, 0, False
-
-    while not gave_up and not data_done:
-        # 1. a packet has just crossed
-        if on_air == UP and busy_until == now:
-            on_air = -1
-            if on_air_lost:
-                data_lost += 1
-            else:
-                data_arrived += 1
-                if have[on_air_no]:
-                    duplicates += 1
-                have[on_air_no] = True
-                while expected < n and have[expected]:
-                    delivered += sizes[expected]
-                    expected += 1
-                # With a single buffer an answer that waits goes out first (it takes the next turn), then this is read.
-                begin = now
-                if single_buffer and wait_count > 0 and wait_at[wait_head] <= now:
-                    begin = now + ack_slots
-                begin = max(begin, near_busy)
-                if wait_count == ring:
-                    raise RuntimeError("the appliance's queue overflowed")
-                slot = (wait_head + wait_count) % ring
-                wait_at[slot], wait_no[slot] = begin + near, expected
-                wait_count += 1
-            timer = now + (rto << min(tries, 40) if backoff else rto)
-        elif on_air == DOWN and busy_until == now:
-            on_air = -1
-            if on_air_lost:
-                acks_lost += 1
-            else:
-                acks_arrived += 1
-                slot = (seen_head + seen_count) % ring
-                seen_at[slot], seen_no[slot] = now + far, on_air_no
-                seen_count += 1
-        # 2. the sender has digested an acknowledgement
-        while seen_count > 0 and seen_at[seen_head] <= now:
-            number = seen_no[seen_head]
-            seen_head = (seen_head + 1) % ring
-            seen_count -= 1
-            if number > una:
-                for i in range(una, number):
-                    if i < nxt:
-                        flight -= sizes[i]
-                una = number
-                nxt = max(nxt, una)
-                dup = tries = 0
-                if recover >= 0:
-                    recover = -1
-                    cwnd = ssthresh
-                elif cwnd < ssthresh:
-                    cwnd += mss
-                else:
-                    cwnd += mss * mss / cwnd
-                cwnd = min(cwnd, float(window_limit))
-                timer = now + rto if una < nxt else FAR_AWAY
-                # a retransmission that waits for the link and is not needed any more leaves the queue
-                while count > 0 and queue[head] < una:
-                    head = (head + 1) % (n + 1)
-                    count -= 1
-                if una == n:
-                    data_done = True
-            elif number == una and una < nxt:
-                dup += 1
-                if dup == threshold and recover < 0:
-                    fast += 1
-                    recover = nxt
-                    ssthresh = max(min(cwnd, float(flight)) / 2, 2.0 * mss)
-                    cwnd = ssthresh + threshold * mss
-                    if count <= n:
-                        head = (head - 1) % (n + 1)
-                        queue[head] = una
-                        count += 1
-                elif dup > threshold and recover >= 0:
-                    cwnd += mss
-                cwnd = min(cwnd, float(window_limit))
-        if data_done:
-            break
-        # 3. the timer: it counts while nothing waits for the link or is on it
-        if timer <= now and una < nxt and count == 0 and on_air != UP:
-            if tries == limit:
-                gave_up = True
-                break
-            tries += 1
-            timeouts += 1
-            ssthresh = max(min(cwnd, float(flight)) / 2, 2.0 * mss)
-            cwnd = float(min(restart, window_limit))
-            nxt, flight, dup, recover = una, 0, 0, -1
-            timer = FAR_AWAY
-        # 4. hand over what the window allows; one segment always may
-        while nxt < n and (flight == 0 or flight + sizes[nxt] <= cwnd) and count <= n:
-            if nxt < expected and nxt < una:
-                break
-            queue[(head + count) % (n + 1)] = nxt
-            count += 1
-            flight += sizes[nxt]
-            nxt += 1
-            highest = max(highest, nxt)
-        # 5. the link takes the next packet: turns alternate when both want it
-        if on_air < 0:
-            up = count > 0
-            down = wait_count > 0 and wait_at[wait_head] <= now
-            if up and (not down or last_direction == DOWN):
-                number = queue[head]
-                head = (head + 1) % (n + 1)
-                count -= 1
-                data_sent += 1
-                if kind == 3:
-                    on_air_lost = data_sent % every == 0
-                else:
-                    on_air_lost, bad = cross(8 * (sizes[number] + 40), bad, kind, to_bad, to_good, rng)
-                on_air, on_air_no, length = UP, number, slots[number]
-            elif down:
-                number = wait_no[wait_head]
-                wait_head = (wait_head + 1) % ring
-                wait_count -= 1
-                acks_sent += 1
-                on_air_lost, bad = cross(8 * 40, bad, kind, to_bad, to_good, rng)
-                on_air, on_air_no, length = DOWN, number, ack_slots
-                near_busy = now + length
-            if on_air >= 0:
-                busy_until = now + length
-                air += length
-                last_direction = on_air
-                if on_air == UP:
-                    timer = FAR_AWAY
-                if log:
-                    packets.append((now, length, on_air, on_air_no, int(on_air_lost)))
-        # 6. on to the next event
-        later = FAR_AWAY
-        if on_air >= 0:
-            later = busy_until
-        elif wait_count > 0:
-            later = wait_at[wait_head]
-        if seen_count > 0:
-            later = min(later, seen_at[seen_head])
-        if on_air != UP and count == 0:
-            later = min(later, max(timer, now + 1))
+        if air.on != NOTHING and air.busy_until == air.now:
+            _crossed(w)
+        _digest(w)
+        if s.una == len(w.sizes) or air.overflow:
+            return
+        if _expired(w):
+            if s.tries == w.settings.limit:
+                w.tally.gave_up = True
+                return
+            _on_timeout(w)
+        _fill(w)
+        if air.on == NOTHING and _take_turn(w, rng) and log:
+            packets.append((air.now, air.length, air.on, air.number, int(air.lost)))
+        later = _next_event(w)
         if later >= FAR_AWAY:
             raise RuntimeError("nothing left to happen in a session that has not ended")
-        now = later
+        air.now = later
 
-    # a needless repeat may still be crossing: FIN waits for the link, and the repeat is counted
-    if on_air >= 0:
-        now = max(now, busy_until)
-        if on_air == UP and on_air_lost:
-            data_lost += 1
-        elif on_air == UP:
-            data_arrived += 1
-            duplicates += 1
-        elif on_air_lost:
-            acks_lost += 1
-        else:
-            acks_arrived += 1
-    if not gave_up:
-        now, used, again, gave_up, bad = _control(
-            now, ack_slots, ack_slots, near, far, 8 * 40, rto, backoff, limit, kind, to_bad, to_good, bad, rng,
-            packets, log,
-        )  # fmt: skip
-        air += used
-        timeouts += again
-        if not gave_up:
-            lost, bad = cross(8 * 40, bad, kind, to_bad, to_good, rng)
-            if log:
-                packets.append((now, ack_slots, UP, -1, int(lost)))
-            now += ack_slots
-            air += ack_slots
-    table = np.zeros((len(packets) - 1, 5), np.int64)
+
+@rule
+def _finish(w: World) -> None:
+    """A needless repeat may still be crossing: FIN waits for the link, and the repeat is counted."""
+    air = w.air
+    if air.on == NOTHING:
+        return
+    air.now = max(air.now, air.busy_until)
+    if air.on == DOWN:
+        w.tally.acks_lost += air.lost
+        w.tally.acks_arrived += not air.lost
+    elif air.lost:
+        w.tally.data_lost += 1
+    else:
+        w.tally.data_arrived += 1
+        w.tally.duplicates += 1
+
+
+@njit(cache=True)
+def _single(w: World, way: int, slots: int, bits: int, rng: np.random.Generator, packets: Packets, log: bool) -> bool:
+    """Send one control packet at once; whether it was lost."""
+    lost = _spoils(w, bits, rng)
+    if log:
+        packets.append((w.air.now, slots, way, CONTROL, int(lost)))
+    w.air.now += slots
+    w.tally.air += slots
+    return lost
+
+
+@njit(cache=True)
+def _control(w: World, slots: int, bits: int, rng: np.random.Generator, packets: Packets, log: bool) -> None:
+    """Exchange a SYN or FIN for its answer, again until both have crossed or the limit is passed."""
+    wait = w.settings.rto
+    for attempt in range(w.settings.limit + 1):
+        if attempt > 0:
+            w.tally.timeouts += 1
+        begun = w.air.now
+        if not _single(w, UP, slots, bits, rng, packets, log):
+            w.air.now += w.settings.near
+            if not _single(w, DOWN, slots, bits, rng, packets, log):
+                w.air.now += w.settings.far
+                return
+        w.air.now = begun + slots + wait
+        if w.settings.backoff:
+            wait *= 2
+    w.tally.gave_up = True
+
+
+@rule
+def _prepare(w: World) -> None:
+    w.sender.cwnd = float(min(w.settings.window, w.settings.window_limit))
+    w.sender.ssthresh = float(w.settings.window_limit)
+    w.sender.at = FAR_AWAY
+    w.air.on = NOTHING
+    w.air.last = UP
+
+
+@njit(cache=True)
+def _run(
+    settings: tuple[Any, ...], sender: Sequence[Sender], appliance: Sequence[Appliance], air: Sequence[Air],
+    tally: Sequence[Tally], slots: Sequence[int], sizes: Sequence[int], queue: MutableSequence[int],
+    have: MutableSequence[bool], answers: Sequence[Answer], seen: Sequence[Answer], rng: np.random.Generator, log: bool,
+) -> NDArray[np.int64]:  # fmt: skip
+    """Open, transfer, close: a whole session; the packets are returned, and the rest stands in the records.
+
+    The settings come as a plain tuple and the parts of the `World` one by one, because numba takes longer to recognise
+    a tuple with names or a tuple of arrays.
+    """
+    s = Settings(*settings)
+    w = World(s, sender[0], appliance[0], air[0], tally[0], slots, sizes, queue, have, answers, seen)
+    _prepare(w)
+    packets = [(0, 0, 0, 0, 0)]
+    _control(w, s.syn, SYN_BITS, rng, packets, log)
+    if not w.tally.gave_up:  # the ACK of the handshake; should it be lost, the first data packet says the same
+        _single(w, UP, s.ack, ACK_BITS, rng, packets, log)
+        _transfer(w, rng, packets, log)
+        _finish(w)
+    if not w.tally.gave_up:
+        _control(w, s.ack, ACK_BITS, rng, packets, log)
+        if not w.tally.gave_up:
+            _single(w, UP, s.ack, ACK_BITS, rng, packets, log)
+    w.tally.slots = w.air.now
+    rows = np.zeros((len(packets) - 1, 5), np.int64)
     for i in range(1, len(packets)):
-        for j in range(5):
-            table[i - 1, j] = packets[i][j]
-    return (
-        now, delivered, data_sent, data_lost, data_arrived, duplicates, acks_sent, acks_lost, acks_arrived,
-        timeouts, fast, gave_up, air, table,
-    )  # fmt: skip
+        rows[i - 1] = packets[i]
+    return rows
+
+
+def _ring(entries: int) -> int:
+    """Room for so many entries: a power of two, so that a mask wraps the index."""
+    return 1 << (entries - 1).bit_length()
+
+
+def session(
+    settings: Settings, slots: NDArray[np.int64], sizes: NDArray[np.int64], bad: bool, rng: np.random.Generator,
+    log: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Run a session of segments that take so many slots and hold so many bytes; `bad` is the channel's first state.
+
+    Returns the fields of `Tally`, and the packets if they are to be logged (`session.Result` explains all).
+
+    Raises
+    ------
+    ParameterError
+        If more acknowledgements are under way than there is room for.
+    """
+    # An answer waits for its latency, during which so many packets can cross; after that each packet crossing lets
+    # one answer go. The same with the acknowledgements on their way into the sender.
+    waiting = (settings.near + settings.ack) // int(slots[-1]) + 4  # no segment is shorter than the last
+    digesting = settings.far // settings.ack + 4
+    sender, appliance, air, tally = table(Sender, 1), table(Appliance, 1), table(Air, 1), table(Tally, 1)
+    air["bad"] = bad
+    queue, have = np.empty(_ring(len(slots) + 1), np.int64), np.zeros(len(slots), np.bool_)
+    answers, seen = room(Answer, _ring(min(waiting, ROOM))), room(Answer, _ring(min(digesting, ROOM)))
+    packets = _run(tuple(settings), sender, appliance, air, tally, slots, sizes, queue, have, answers, seen, rng, log)
+    if air["overflow"][0]:
+        raise ParameterError(
+            f"more than {ROOM} acknowledgements are under way: lower the latency or the Ethernet delay, "
+            "or lengthen the retransmission timeout"
+        )
+    return (*tally[0].item(), packets)

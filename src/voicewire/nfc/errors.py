@@ -2,6 +2,8 @@
 
 from voicewire import checks
 
+_FINITE = checks.number()
+
 
 class ParameterError(ValueError):
     """A parameter that no link, window or channel can have; the message names it and says what is allowed."""
@@ -9,7 +11,7 @@ class ParameterError(ValueError):
 
 def check_finite(name: str, value: float) -> None:
     """Raise `ParameterError` unless `value` is a finite number."""
-    checks.number()(name, value, ParameterError)
+    _FINITE(name, value, ParameterError)
 
 
 def check_positive(name: str, value: float, unit: str) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
 
+Number = TypeVar("Number", int, np.ndarray)
 HEADER_BYTES = 40  # IPv4 and TCP, no options
 SYN_BYTES = 44  # with the MSS option
 LONGEST = 1e7
@@ -65,13 +67,23 @@ class Link:
     @checks.takes(error=ParameterError, ip_bytes=checks.whole())
     def slots(self, ip_bytes: int) -> int:
         """Count the slots of one IP packet: rounded up, packet by packet."""
-        return -(-(ip_bytes + self.framing) // self.payload)
+        return slots_of_packet(self, ip_bytes)
 
     @checks.takes(error=ParameterError, seconds=checks.number(0.0, LONGEST))
     def slots_of_time(self, seconds: float) -> int:
         """Count the slots that pass before something ready after `seconds` can start: rounded up."""
         check_not_negative("delay", seconds, "s")
-        return math.ceil(seconds / self.period - ONE_SLOT_SLACK)
+        return slots_of_wait(self, seconds)
+
+
+def slots_of_packet(link: Link, ip_bytes: Number) -> Number:
+    """Give `Link.slots` of a number or an array, behind the door: nothing is checked."""
+    return -(-(ip_bytes + link.framing) // link.payload)
+
+
+def slots_of_wait(link: Link, seconds: float) -> int:
+    """Give `Link.slots_of_time`, behind the door: nothing is checked."""
+    return math.ceil(seconds / link.period - ONE_SLOT_SLACK)
 
 
 def check_countable(link: Link, rto: float, backoff: bool, retransmissions: int, packets: int) -> None:
@@ -101,7 +113,8 @@ def segment_sizes(total: int, mss: int) -> np.ndarray:
     ndarray of int64, shape (n,)
         Payload bytes of each segment; they add up to `total`.
     """
-    check_count("MSS", mss)
-    check_count("bytes to transfer", total)
     full, rest = divmod(total, mss)
-    return np.array([mss] * full + ([rest] if rest else []), dtype=np.int64)
+    sizes = np.full(full + (rest > 0), mss, dtype=np.int64)
+    if rest:
+        sizes[-1] = rest
+    return sizes

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -14,12 +15,23 @@ from voicewire.nfc.errors import (
     check_not_negative,
     check_positive,
 )
-from voicewire.nfc.link import HEADER_BYTES, LARGEST, SYN_BYTES, Link, check_countable, segment_sizes
+from voicewire.nfc.link import (
+    HEADER_BYTES,
+    LARGEST,
+    SYN_BYTES,
+    Link,
+    check_countable,
+    segment_sizes,
+    slots_of_packet,
+    slots_of_wait,
+)
 
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
 MAXIMUM_RETRANSMISSIONS = 12  # lwIP's TCP_MAXRTX
 NEVER = 1 << 40
+NO_LUCK = np.random.default_rng(0)
+"""For a channel that draws nothing."""
 
 
 @dataclass(frozen=True)
@@ -98,20 +110,25 @@ class Session:
         if self.far >= NEVER:
             raise ParameterError("response latency and Ethernet delay are longer than any session: lower them")
 
-    @property
+    @cached_property
     def near(self) -> int:
         """Response latency of the appliance, slots."""
         return self.link.slots_of_time(self.latency)
 
-    @property
+    @cached_property
     def far(self) -> int:
         """Response latency of the end-user device with the Ethernet delay, slots."""
         return self.link.slots_of_time(self.latency + self.ethernet_delay)
 
     def data_slots(self) -> np.ndarray:
         """Give the slots of each data segment, shape (n,)."""
+        return self._segments[1].copy()
+
+    @cached_property
+    def _segments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bytes and slots of each data segment, worked out once for all runs."""
         sizes = segment_sizes(self.size, self.mss)
-        return -(-(sizes + HEADER_BYTES + self.link.framing) // self.link.payload)
+        return sizes, slots_of_packet(self.link, sizes + HEADER_BYTES)
 
     @checks.takes(error=ParameterError, rng=checks.maybe(checks.generator))
     def run(self, rng: np.random.Generator | None = None, log: bool = False) -> "Result":
@@ -132,34 +149,33 @@ class Session:
         if rng is None:
             if self.channel.kind in (1, 2) and self.channel.to_bad > 0:
                 raise ParameterError("a random channel needs a generator: pass rng=numpy.random.default_rng(seed)")
-            rng = np.random.default_rng(0)
-        sizes = segment_sizes(self.size, self.mss)
+            rng = NO_LUCK
+        sizes, slots = self._segments
         bad = self.channel.start(rng)
-        raw = engine.session(
-            self.data_slots(),
-            sizes,
-            self.link.slots(HEADER_BYTES),
-            self.link.slots(SYN_BYTES),
-            self.near,
-            self.far,
-            self.mss,
-            self.window,
-            self.window_limit,
-            self.mss if self.restart_window is None else self.restart_window,
-            max(1, self.link.slots_of_time(self.rto)),
-            self.backoff,
-            self.retransmissions,
-            self.duplicates if self.duplicates else NEVER,
-            self.single_buffer,
-            self.channel.kind,
-            self.channel.to_bad,
-            self.channel.to_good,
-            self.channel.every,
-            bad,
-            rng,
-            log,
+        return Result(self, *engine.session(self._settings, slots, sizes, bad, rng, log))
+
+    @cached_property
+    def _settings(self) -> engine.Settings:
+        """What the engine needs, in slots and bytes, worked out once for all runs."""
+        return engine.Settings(
+            ack=slots_of_packet(self.link, HEADER_BYTES),
+            syn=slots_of_packet(self.link, SYN_BYTES),
+            near=self.near,
+            far=self.far,
+            mss=self.mss,
+            window=self.window,
+            window_limit=self.window_limit,
+            restart=self.mss if self.restart_window is None else self.restart_window,
+            rto=max(1, slots_of_wait(self.link, self.rto)),
+            backoff=self.backoff,
+            limit=self.retransmissions,
+            threshold=self.duplicates if self.duplicates else NEVER,
+            single_buffer=self.single_buffer,
+            kind=self.channel.kind,
+            to_bad=self.channel.to_bad,
+            to_good=self.channel.to_good,
+            every=self.channel.every,
         )
-        return Result(self, *raw)
 
 
 @dataclass(frozen=True)
