@@ -106,6 +106,7 @@ EXEMPT = {
     "nfc.channel.Channel.start": _ENGINE,
     "nfc.closed.Parts": _RESULT,
     "nfc.engine": _ENGINE,
+    "nfc.records": _ENGINE,
     "nfc.errors": "checks",
     "nfc.link.check_countable": "checks",
     "nfc.exchange.Outcomes": _RESULT,

@@ -1,0 +1,112 @@
+"""What the rules of a session work on: both ends, the link between them, what is counted; times are whole slots."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence, Sequence
+from typing import NamedTuple
+
+__all__: list[str] = []
+
+
+class Settings(NamedTuple):
+    """A session as the rules take it: times in slots, windows in bytes (`session.Session` explains them)."""
+
+    ack: int  # slots of an acknowledgement
+    syn: int  # slots of a SYN
+    near: int
+    far: int
+    mss: int
+    window: int
+    window_limit: int
+    restart: int
+    rto: int
+    backoff: bool
+    limit: int  # timeouts in a row
+    threshold: int  # duplicates for a fast retransmit
+    single_buffer: bool
+    kind: int
+    to_bad: float
+    to_good: float
+    every: int
+
+
+class Sender:
+    """The end-user device."""
+
+    una: int  # first unacknowledged segment
+    next: int  # the next to hand to the link
+    flight: int  # bytes handed over and not acknowledged
+    cwnd: float
+    ssthresh: float
+    dup: int  # duplicate ACKs in a row
+    recovering: bool  # since a fast retransmit
+    at: int  # when the timer fires
+    tries: int  # timeouts in a row
+    head: int  # of the ring of segments that wait for the link: entry k at k & mask
+    tail: int
+    seen_head: int  # of the ring of acknowledgements that it digests
+    seen_tail: int
+
+
+class Appliance:
+    """The receiver."""
+
+    expected: int  # first segment that is missing
+    busy_until: int  # its transmitter
+    head: int  # of the ring of answers that wait for their turn
+    tail: int
+
+
+class Air:
+    """The link: what is on it, and the channel's state."""
+
+    now: int
+    bad: bool  # state of the channel
+    on: int  # direction of the packet on the link, or NOTHING
+    last: int  # direction of the one before
+    number: int
+    length: int
+    lost: bool
+    busy_until: int
+    overflow: bool  # of a ring of answers
+
+
+class Answer:
+    """An acknowledgement under way: when it can be sent, or is digested, and the segment that it asks for."""
+
+    at: int
+    number: int
+
+
+class Tally:
+    """What is counted, in the order of `session.Result`."""
+
+    slots: int
+    delivered: int
+    data_sent: int
+    data_lost: int
+    data_arrived: int
+    duplicates: int
+    acks_sent: int
+    acks_lost: int
+    acks_arrived: int
+    timeouts: int
+    fast: int
+    gave_up: bool
+    air: int
+
+
+class World(NamedTuple):
+    """What all rules of a session work on."""
+
+    settings: Settings
+    sender: Sender
+    appliance: Appliance
+    air: Air
+    tally: Tally
+    slots: Sequence[int]  # of each segment on the link
+    sizes: Sequence[int]  # of each segment, bytes
+    queue: MutableSequence[int]  # ring of segments that wait for the link
+    have: MutableSequence[bool]  # which segments the appliance has
+    answers: Sequence[Answer]  # ring: they wait for the appliance's turn
+    seen: Sequence[Answer]  # ring: they wait for the sender's attention
