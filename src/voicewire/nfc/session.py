@@ -25,6 +25,7 @@ from voicewire.nfc.link import (
     slots_of_packet,
     slots_of_wait,
 )
+from voicewire.nfc.records import Settings
 
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
@@ -155,9 +156,9 @@ class Session:
         return Result(self, *engine.session(self._settings, slots, sizes, bad, rng, log))
 
     @cached_property
-    def _settings(self) -> engine.Settings:
+    def _settings(self) -> Settings:
         """What the engine needs, in slots and bytes, worked out once for all runs."""
-        return engine.Settings(
+        return Settings(
             ack=slots_of_packet(self.link, HEADER_BYTES),
             syn=slots_of_packet(self.link, SYN_BYTES),
             near=self.near,
