@@ -76,6 +76,7 @@ EXEMPT = {
     "pharyngeal.validation": _RECORDS,
     "pharyngeal.vowels.wide": _PRINTED,
     "pharyngeal.xray.Frame": _RESULT,
+    "voip.bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
@@ -525,6 +526,11 @@ def _reading() -> Any:
 
 VOIP = {
     "voip.adaptive.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
+    "voip.bursts.best_fixed": Case(
+        lambda: {"delays_ms": trace()["delays_ms"], "ie": 11.0, "bpl": 19.0}, inf=("delays_ms",), infinite=True
+    ),
+    "voip.bursts.burst_ratio": Case(lambda: {"lost": np.arange(9) % 3 == 0}, unlike=("lost",)),
+    "voip.bursts.effective_impairment": Case(lambda: {"loss": 0.1, "ie": 11.0, "bpl": 19.0, "burst": 2.0}),
     "voip.calls.delays_ms": Case(
         lambda: {"spoken": np.arange(5) * 20_000_000, "arrive": np.arange(5) * 20_000_000 + 50_000_000},
         infinite=True,

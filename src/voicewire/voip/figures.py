@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from voicewire import figures as house
 from voicewire.netsim import equation
-from voicewire.voip import emodel, paper
+from voicewire.voip import bursts, emodel, paper
 from voicewire.voip.calls import Call
 from voicewire.voip.experiments import Curve
 
@@ -20,6 +20,7 @@ __all__ = [
     "delays_of_call",
     "impairments",
     "intervals",
+    "loss_rules",
     "mos_curve",
     "playout_scatter",
     "quality_plot",
@@ -320,4 +321,39 @@ def states_plot(ax: Axes | None = None) -> Axes:
     ax.set(xlim=(-0.5, 2.5), ylim=(-0.5, 5.5))
     ax.axis("off")
     ax.legend(loc="lower right")
+    return house.origin(ax, "theory")
+
+
+def loss_rules(ax: Axes | None = None) -> Axes:
+    """Draw what a loss costs by the thesis' rule and by G.107's, at random and in bursts twice as long.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> loss_rules().get_xlabel()
+    'frames not played / %'
+    """
+    ax = house.new_axes(ax)
+    loss = np.linspace(0, 0.3, 121)
+    for k, name in enumerate(("G.711", "G.729")):
+        colour = house.SERIES[k]
+        cost_then = emodel.loss_impairment(loss, name)
+        ax.plot(100 * loss, cost_then, color=colour, linestyle="-", label=f"{name}, thesis")
+        for burst, style, words in ((1.0, "--", "G.107"), (2.0, ":", "G.107, bursts twice as long")):
+            cost = [bursts.effective_impairment(float(e), *bursts.ROBUSTNESS[name], burst) for e in loss]
+            ax.plot(100 * loss, cost, color=colour, linestyle=style, label=f"{name}, {words}")
+    ax.set(xlabel="frames not played / %", ylabel="impairment (units of R)", xlim=(0, 30), ylim=(0, 95))
+    ax.legend(fontsize="small")
     return house.origin(ax, "theory")
