@@ -5,7 +5,7 @@ import pytest
 
 from voicewire.netsim import Flow, Path, Tfrc, simulate
 from voicewire.netsim.reference import LossHistory, TfrcSender, TfrcSender5348
-from voicewire.netsim.reference.tfrc import Report, lose
+from voicewire.netsim.reference.tfrc_receiver import Report, lose
 from voicewire.voip.transports import transport
 
 
