@@ -95,6 +95,12 @@ def test_an_interval_that_straddles_an_edge_is_undecided(form, printed, toleranc
         assert rules.value(printed, form(*case), tolerance).holds == "undecided"
 
 
+@pytest.mark.parametrize("touching", [(3, 4), (5, 6)])
+def test_an_interval_that_touches_the_band_is_undecided(touching):
+    """The ends belong to the band, so one value of the interval lies within it."""
+    assert rules.value(None, interval(*touching), {"between": [4, 5]}).holds == "undecided"
+
+
 def test_an_undecided_interval_says_both_pairs_of_ends():
     found = rules.value(10, interval(10.5, 11.5), {"absolute": 1})
     words = "11 [10.5, 11.5] against 10 (+10.00 %), astride the edge of 9 to 11"
@@ -335,6 +341,7 @@ UP, DOWN = [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]
         ("increasing", [samples(m, 0.02) for m in (2, 1.9, 3)], {"absolute": 0.1}, "yes"),
         ("increasing", [samples(m, 0.4) for m in (2, 2.1, 2.2)], None, "undecided"),  # the whole rise isn't shown
         ("decreasing", [samples(m, 0.4) for m in (2.2, 2.1, 2)], None, "undecided"),
+        ("increasing", [samples(m, 0.4) for m in (2, 2.6, 2.2)], None, "undecided"),  # first to last, not to the middle
         ("increasing", [samples(m, 0.1) for m in (2, 1, 2.05)], None, "no"),  # a step clearly down: not open
         ("increasing", [samples(m, 0.4) for m in (2.2, 2.1, 2)], None, "undecided"),  # nor is a fall
         ("constant", [samples(m, 9) for m in (2, 2, 2)], None, "yes"),  # by the means
