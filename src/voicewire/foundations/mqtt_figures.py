@@ -28,6 +28,10 @@ class Arrow(NamedTuple):
     passed : bool
         Whether the receiver passes the message on when it has come.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> Arrow("PUBLISH", True, True, True).name

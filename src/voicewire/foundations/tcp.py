@@ -57,6 +57,10 @@ def round_trips(segments: int, window: int = 10) -> int:
     ValueError
         If either is below 1.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> round_trips(69), round_trips(70), round_trips(71)
@@ -85,6 +89,10 @@ class Timeout:
     srtt, rttvar : float or None
         Smoothed round trip and its mean deviation, s.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> Timeout().rto
@@ -106,6 +114,10 @@ def measure(timer: Timeout, sample: float) -> None:
         Changed in place.
     sample : float
         The round trip, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -130,6 +142,10 @@ def expired(timer: Timeout) -> None:
     ----------
     timer : Timeout
         Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -165,6 +181,10 @@ def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
     ------
     ValueError
         If `p` is no probability between 0 and 1, or there is no round.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -209,6 +229,10 @@ def cubic(t: ArrayLike, w_max: float) -> Floats:
     ValueError
         If a time is negative or there is no window.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> float(cubic(0, 100)), float(cubic(4.2171633, 100).round(6))
@@ -248,6 +272,10 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
     ------
     ValueError
         If times go backwards or the answer takes no time.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -294,6 +322,10 @@ def red(average: ArrayLike, low: float, high: float, most: float) -> Floats:
     ValueError
         If the thresholds are not in order or `most` is no probability.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> red([4, 10, 20], 5, 15, 0.1).tolist()
@@ -325,6 +357,10 @@ def jain(rates: ArrayLike) -> float:
     ------
     ValueError
         If there is nothing to share.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -27,6 +27,15 @@ class Trace:
         Those of them that the path lost.
     acknowledged : list of (float, int)
         When an acknowledgement came, and the next number that it asks for.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> trace([(0.0, 1)]).lost
+    []
     """
 
     sent: list[tuple[float, int]] = field(default_factory=list)
@@ -96,6 +105,10 @@ def trace(
     ------
     ValueError
         If nothing is written, or a number is not positive.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
