@@ -17,7 +17,29 @@ __all__ = ["new_file", "number", "positive", "readable", "seed", "share", "whole
 
 
 def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds: float) -> Callable[[str], float]:
-    """A number within bounds (as `checks.number` takes them)."""
+    """A number within bounds (as `checks.number` takes them).
+
+    Parameters
+    ----------
+    low, high : float
+        Bounds that the number may reach.
+    **bounds : float
+        `above` and `below`, which it may not reach.
+
+    Returns
+    -------
+    callable
+        For `argparse`: it takes the text, and gives a float or raises `argparse.ArgumentTypeError`.
+
+    Examples
+    --------
+    >>> number(0, 1)("0.5")
+    0.5
+    >>> number(0, 1)("two")
+    Traceback (most recent call last):
+    ...
+    argparse.ArgumentTypeError: 'two' is not a number
+    """
     rule = checks.number(low, high, **bounds)  # type: ignore[arg-type]
 
     def convert(text: str) -> float:
@@ -31,7 +53,27 @@ def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds:
 
 
 def whole(least: int = 0, most: int = checks.MOST) -> Callable[[str], int]:
-    """A whole number from `least` to `most`."""
+    """A whole number from `least` to `most`.
+
+    Parameters
+    ----------
+    least, most : int
+        Bounds that the number may reach.
+
+    Returns
+    -------
+    callable
+        For `argparse`: it takes the text, and gives an int or raises `argparse.ArgumentTypeError`.
+
+    Examples
+    --------
+    >>> whole(1)("12")
+    12
+    >>> whole(1, 9)("12")
+    Traceback (most recent call last):
+    ...
+    argparse.ArgumentTypeError: '12' is not a whole number from 1 to 9
+    """
 
     def convert(text: str) -> int:
         digits = text.strip().removeprefix("+")

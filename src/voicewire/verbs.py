@@ -23,7 +23,20 @@ def _recorded() -> tuple[str, ...]:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add both verbs."""
+    """Add both verbs.
+
+    Parameters
+    ----------
+    subparsers : argparse action
+        What the command line gathers its commands in.
+
+    Examples
+    --------
+    >>> commands = argparse.ArgumentParser().add_subparsers()
+    >>> register(commands)
+    >>> {"record", "claim"} <= set(commands.choices)
+    True
+    """
     record = subparsers.add_parser(
         "record",
         help="record a study's measurements and long runs anew",
