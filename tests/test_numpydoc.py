@@ -122,8 +122,9 @@ def complaints(name: str, value: Callable[..., object], held: bool) -> list[str]
     if list(has) != [section for section in SECTIONS if section in has]:
         wrong.append(f"{name}: sections {list(has)} are unknown or not in numpydoc's order")
     if inspect.isclass(value):
-        plain = issubclass(value, BaseException) or (typing.is_typeddict(value) and not held)
-        if not plain and not {"Parameters", "Attributes"} & set(has):
+        plain = issubclass(value, BaseException)
+        bare = typing.is_typeddict(value) or not inspect.signature(value).parameters
+        if not plain and (held or not bare) and not {"Parameters", "Attributes"} & set(has):
             wrong.append(f"{name}: neither Parameters nor Attributes")
     else:
         takes = {p for p in inspect.signature(value).parameters if p not in ("self", "cls")}
@@ -196,7 +197,7 @@ def test_a_poor_docstring_is_noticed():
     assert "lacks ['more']" in said and "no Returns" in said and "no example" in said and "no chapter" in said
     poor.__doc__ = "Twice.\n\nReturns\n-------\nfloat\n\nParameters\n----------\nx, *more : float\n"
     assert "order" in " ".join(complaints("poor", poor, held=False))
-    said = " ".join(complaints("Poor", type("Poor", (), {"__doc__": "Nothing."}), held=False))
+    said = " ".join(complaints("Poor", type("Poor", (), {"__doc__": "Nothing."}), held=True))
     assert "neither Parameters nor Attributes" in said
 
 
