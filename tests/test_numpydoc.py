@@ -122,9 +122,9 @@ def complaints(name: str, value: Callable[..., object], held: bool) -> list[str]
     if list(has) != [section for section in SECTIONS if section in has]:
         wrong.append(f"{name}: sections {list(has)} are unknown or not in numpydoc's order")
     if inspect.isclass(value):
-        plain = issubclass(value, BaseException)
-        bare = typing.is_typeddict(value) or not inspect.signature(value).parameters
-        if not plain and (held or not bare) and not {"Parameters", "Attributes"} & set(has):
+        error = issubclass(value, BaseException)
+        bare = error or typing.is_typeddict(value) or not inspect.signature(value).parameters
+        if not error and (held or not bare) and not {"Parameters", "Attributes"} & set(has):
             wrong.append(f"{name}: neither Parameters nor Attributes")
     else:
         takes = {p for p in inspect.signature(value).parameters if p not in ("self", "cls")}
