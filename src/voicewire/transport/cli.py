@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from voicewire.options import number, whole, writable
 
@@ -17,13 +17,27 @@ OUT = Path("recorded") / "transport"
 """Where a recording goes unless told otherwise: not among the book's own data."""
 
 
-def register(subparsers: Any) -> None:
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def register(subparsers: Commands) -> None:
     """Add the commands of this study to the house's command line."""
+    _add_experiment(subparsers)
+    _add_icto(subparsers)
+
+
+def _add_experiment(subparsers: Commands) -> None:
     transport = subparsers.add_parser("transport", help="measure TCP against MQTT on made-up networks")
     commands = transport.add_subparsers(title="commands", metavar="COMMAND", required=True)
     machine = commands.add_parser("machine", help="say what this machine can do")
     machine.set_defaults(handler=_machine)
+    _add_run(commands)
+    _add_record(commands)
+    _add_beyond(commands)
+    _add_examples(commands)
 
+
+def _add_run(commands: Commands) -> None:
     run = commands.add_parser("run", help="run one configuration and print its intervals")
     run.add_argument("--network", choices=("lan", "internet"), default="lan", help="made-up network: %(default)s")
     run.add_argument("--transport", choices=("tcp", "mqtt"), default="mqtt", help="default: %(default)s")
@@ -44,6 +58,8 @@ def register(subparsers: Any) -> None:
     _where(run)
     run.set_defaults(handler=_run)
 
+
+def _add_record(commands: Commands) -> None:
     record = commands.add_parser(
         "record",
         help="run the whole experiment; an interrupted run goes on where it was",
@@ -58,6 +74,8 @@ def register(subparsers: Any) -> None:
     _where(record)
     record.set_defaults(handler=_record)
 
+
+def _add_beyond(commands: Commands) -> None:
     extras = commands.add_parser("extras", help="measure what goes beyond the paper: CoAP, MQTT 5, TLS, loss")
     extras.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     extras.set_defaults(handler=_extras)
@@ -80,6 +98,8 @@ def register(subparsers: Any) -> None:
     _where(series)
     series.set_defaults(handler=_series)
 
+
+def _add_examples(commands: Commands) -> None:
     examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
     examples.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
     examples.add_argument(
@@ -87,6 +107,8 @@ def register(subparsers: Any) -> None:
     )
     examples.set_defaults(handler=_examples)
 
+
+def _add_icto(subparsers: Commands) -> None:
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")
