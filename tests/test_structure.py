@@ -152,17 +152,11 @@ def test_files_are_of_a_size_that_can_be_read_at_once():
     assert set(large) <= LARGE_TODAY
 
 
-LONG_TODAY = {
-    "testbed._engine:run",
-}
-"""Functions that are still too long; none may be added."""
-
-
 def test_functions_are_of_a_size_that_can_be_read_at_once():
     sizes = {f"{name}:{f.name}": own_lines(f, "") for name, tree in TREES.items() for f in functions(tree)}
     long = {name: size for name, size in sizes.items() if size > LONG_FUNCTION}
     print("\n".join(f"{size:4} {name}" for name, size in long.items()))
-    assert set(long) <= LONG_TODAY
+    assert long == {}
 
 
 def compiled(tree: ast.Module) -> bool:

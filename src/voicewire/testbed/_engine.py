@@ -7,22 +7,90 @@ own, called directly.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voicewire._compiled import external, njit
 
-__all__ = [
-    "BYTES", "DELIVERED", "FRAME", "LOST", "OVERFLOWED", "POLL_FIELDS", "QUEUE_DROPPED", "RECEIVED", "STATS",
-    "new_slots", "run",
-]  # fmt: skip
+__all__ = ["COUNTS", "FRAME", "RULES", "Line", "new_line", "run"]
+
+Ints = NDArray[np.int64]
+Octets = NDArray[np.uint8]
+Records = NDArray[np.void]
+Record = Any  # one of them: in compiled code its fields are attributes
 
 FRAME = 2048  #: bytes kept for each packet: above the link's MTU
-STATS = 5  #: counters of each direction, in this order:
-RECEIVED, DELIVERED, LOST, QUEUE_DROPPED, OVERFLOWED = range(STATS)
-BYTES = STATS  #: one more column: bytes delivered
-POLL_FIELDS = 4  # struct pollfd as int16: fd (2), events, revents
+
+RULES = np.dtype([
+    ("fd", np.int64), ("delay", np.int64), ("jitter", np.int64), ("ns_per_byte", np.float64), ("limit", np.int64),
+    ("loss", np.float64), ("reorder", np.int64), ("random", np.uint64),
+])  # fmt: skip
+"""What a direction does: the descriptor that it reads; ns; packets that may wait for the line; a probability; 0 or 1.
+
+`random` is the state of its random numbers, at first the seed.
+"""
+
+COUNTS = np.dtype([(name, np.int64) for name in (
+    "received", "delivered", "lost", "queue_dropped", "overflowed", "octets",
+)])  # fmt: skip
+"""What a direction has done, in packets; the octets are those delivered."""
+
+_PLACES = np.dtype([(name, np.int64) for name in (
+    "first", "waiting",  # in `Line.order`
+    "first_idle", "idle",  # in `Line.free`
+    "first_leaving", "leaving",  # in `Line.leave`
+    "line_free",  # when the line has sent what was accepted
+    "last_due",  # when the packet accepted before is due
+)])  # fmt: skip
+"""Where a direction's rings begin and how many entries they hold, and two moments (ns)."""
+
+
+class Line(NamedTuple):
+    """A link as its loop sees it; every array has one row a direction (0: a to b).
+
+    Parameters
+    ----------
+    rules : ndarray of `RULES`, shape (2,)
+        What it does to packets.
+    counts : ndarray of `COUNTS`, shape (2,)
+        What it has done.
+    places : ndarray of `_PLACES`, shape (2,)
+        Where its rings begin.
+    frame : ndarray of uint8, shape (2, slots, `FRAME`)
+        The packets, one in each slot.
+    length, due : ndarray of int64, shape (2, slots)
+        Bytes of the packet in each slot, and the moment at which it leaves the link (ns).
+    order : ndarray of int64, shape (2, slots)
+        A ring: the slots of the packets under way, in the order in which they leave.
+    free : ndarray of int64, shape (2, slots)
+        A ring: the slots that are free, so that packets may leave in another order than they came.
+    leave : ndarray of int64, shape (2, slots)
+        A ring: when each packet that waits for the line gets it (ns).
+    """
+
+    rules: Records
+    counts: Records
+    places: Records
+    frame: Octets
+    length: Ints
+    due: Ints
+    order: Ints
+    free: Ints
+    leave: Ints
+
+
+def new_line(rules: Records, counts: Records, slots: int) -> Line:
+    """Return a link with nothing under way, and room for so many packets in each direction."""
+    places = np.zeros(2, _PLACES)
+    places["idle"] = slots
+    length, due, order, leave = np.zeros((4, 2, slots), np.int64)
+    free = np.tile(np.arange(slots), (2, 1))
+    return Line(rules, counts, places, np.zeros((2, slots, FRAME), np.uint8), length, due, order, free, leave)
+
+
+_POLL_FIELDS = 4  # struct pollfd as int16: fd (2), events, revents
 _BATCH = 64
 _POLLIN = 1
 _IDLE_NS = 20_000_000
@@ -41,137 +109,136 @@ def _now(spec: Any) -> Any:
     return spec[0] * 1_000_000_000 + spec[1]
 
 
-@njit(cache=True, nogil=True)
-def _uniform(state: Any, i: int) -> Any:
+@njit(cache=True, nogil=True, inline="always")
+def _uniform(rules: Record) -> Any:
     """SplitMix64: a uniform number in [0, 1) from the direction's own seeded state."""
-    state[i] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[i]
+    rules.random += np.uint64(0x9E3779B97F4A7C15)
+    z = rules.random
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))
     return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-def new_slots(slots: int) -> tuple[Any, Any, Any, Any]:
-    """Buffers for two directions: packets, their lengths, due times, and the order in which they leave."""
-    return (
-        np.zeros((2, slots, FRAME), np.uint8),
-        np.zeros((2, slots), np.int64),
-        np.zeros((2, slots), np.int64),
-        np.zeros((2, slots), np.int64),
-    )
+@njit(cache=True, nogil=True, inline="always")
+def _sent(line: Line, side: int, size: int, now: int) -> int:
+    """Send `size` bytes down the line (rate, queue); returns when they are through, or -1 if the queue is full."""
+    rules, places, slots = line.rules[side], line.places[side], line.leave.shape[1]
+    while places.leaving > 0 and line.leave[side, places.first_leaving] <= now:
+        places.first_leaving = (places.first_leaving + 1) % slots
+        places.leaving -= 1
+    if rules.ns_per_byte <= 0.0:
+        return now
+    if places.leaving >= rules.limit:
+        return -1
+    begin = max(now, places.line_free)
+    places.line_free = begin + np.int64(size * rules.ns_per_byte)
+    line.leave[side, (places.first_leaving + places.leaving) % slots] = begin
+    places.leaving += 1
+    return np.int64(places.line_free)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _due(line: Line, side: int, sent: int) -> int:
+    """When a packet that was sent at that moment arrives: delay and jitter, in order unless the rules let it pass."""
+    rules, places = line.rules[side], line.places[side]
+    when = sent + rules.delay
+    if rules.jitter > 0:
+        when += np.int64((2.0 * _uniform(rules) - 1.0) * rules.jitter)
+    when = max(when, sent)
+    if rules.reorder == 0:
+        when = max(when, places.last_due)
+        places.last_due = when
+    return np.int64(when)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _put(line: Line, side: int, slot: int, when: int) -> None:
+    """Sort a packet in by its due time, later arrivals after earlier ones."""
+    places, order, slots = line.places[side], line.order, line.order.shape[1]
+    place = places.waiting
+    while place > 0 and line.due[side, order[side, (places.first + place - 1) % slots]] > when:
+        order[side, (places.first + place) % slots] = order[side, (places.first + place - 1) % slots]
+        place -= 1
+    order[side, (places.first + place) % slots] = slot
+    places.waiting += 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _take(line: Line, side: int, scratch: Octets, now: int) -> bool:
+    """Take in what has come on one side; returns whether anything had.
+
+    A packet first waits for the line (rate, queue), is then perhaps lost, then delayed.
+    """
+    rules, places, counts = line.rules[side], line.places[side], line.counts[side]
+    for number in range(_BATCH):
+        room = places.idle > 0
+        slot = line.free[side, places.first_idle]
+        address = line.frame[side, slot].ctypes.data if room else scratch.ctypes.data
+        got = _read(rules.fd, address, FRAME)
+        if got <= 0:
+            return number > 0
+        counts.received += 1
+        if not room:
+            counts.overflowed += 1
+            continue
+        sent = _sent(line, side, got, now)
+        if sent < 0:
+            counts.queue_dropped += 1
+            continue
+        if rules.loss > 0.0 and _uniform(rules) < rules.loss:
+            counts.lost += 1
+            continue
+        when = _due(line, side, sent)
+        places.first_idle = (places.first_idle + 1) % line.free.shape[1]
+        places.idle -= 1
+        line.length[side, slot] = got
+        line.due[side, slot] = when
+        _put(line, side, slot, when)
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _give(line: Line, side: int, now: int) -> tuple[bool, int]:
+    """Hand on what is due; returns whether anything was, and when the next packet is (at the latest when idle)."""
+    places, counts = line.places[side], line.counts[side]
+    slots = line.order.shape[1]
+    for number in range(_BATCH):
+        if places.waiting == 0:
+            return number > 0, now + _IDLE_NS
+        slot = line.order[side, places.first]
+        if line.due[side, slot] > now + _EARLY_NS:
+            return number > 0, min(now + _IDLE_NS, line.due[side, slot])
+        _write(line.rules[1 - side].fd, line.frame[side, slot].ctypes.data, line.length[side, slot])
+        counts.delivered += 1
+        counts.octets += line.length[side, slot]
+        places.first = (places.first + 1) % slots
+        places.waiting -= 1
+        line.free[side, (places.first_idle + places.idle) % slots] = slot
+        places.idle += 1
+    return True, now + _IDLE_NS
 
 
 @njit(cache=True, nogil=True)
-def run(
-    fds: Any, delay: Any, jitter: Any, ns_per_byte: Any, limit: Any, loss: Any, reorder: Any, state: Any,
-    frames: Any, length: Any, due: Any, order: Any, stats: Any, stop: Any,
-) -> None:  # fmt: skip
-    """Move packets until ``stop[0]`` is set (``stop[1]`` says that it runs).
-
-    Every parameter is an array with one entry a direction (0: a to b): delay, jitter, ns_per_byte in ns; limit in
-    packets waiting for the line; loss as a probability; reorder as 0/1; state holds the seeds.
-    A packet first waits for the line (rate, queue), is then perhaps lost, then delayed.
-    """
-    slots = length.shape[1]
-    head = np.zeros(2, np.int64)  # first waiting entry in `order`
-    count = np.zeros(2, np.int64)
-    free_at = np.zeros(2, np.int64)  # when the line has sent what was accepted
-    last_due = np.zeros(2, np.int64)
-    leave = np.zeros((2, slots), np.int64)  # when each waiting packet has left the queue for the line
-    leave_head = np.zeros(2, np.int64)
-    leave_count = np.zeros(2, np.int64)
+def run(line: Line, stop: Ints) -> None:
+    """Move packets until ``stop[0]`` is set; ``stop[1]`` says that it runs."""
     spec = np.zeros(2, np.int64)
     patience = np.zeros(2, np.int64)
-    polls = np.zeros(2 * POLL_FIELDS, np.int16)
-    poll_fds = polls.view(np.int32)
-    poll_fds[0] = fds[0]
-    poll_fds[2] = fds[1]
-    polls[2] = _POLLIN
-    polls[6] = _POLLIN
-    # free slots: a ring of indices, so that packets may leave in another order than they came
-    idle = np.zeros((2, slots), np.int64)
-    idle_head = np.zeros(2, np.int64)
-    idle_count = np.zeros(2, np.int64)
-    for side in range(2):
-        for k in range(slots):
-            idle[side, k] = k
-        idle_count[side] = slots
     scratch = np.zeros(FRAME, np.uint8)
+    polls = np.zeros(2 * _POLL_FIELDS, np.int16)
+    for side in range(2):
+        polls.view(np.int32)[2 * side] = line.rules[side].fd
+        polls[_POLL_FIELDS * side + 2] = _POLLIN
     _prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake within a microsecond instead of 50
     stop[1] = 1  # ready: whoever waits for it may send now
     while stop[0] == 0:
-        busy = False
         now = _now(spec)
-        for side in range(2):
-            for _ in range(_BATCH):
-                if idle_count[side] > 0:
-                    slot = idle[side, idle_head[side]]
-                    address = frames[side, slot].ctypes.data
-                else:
-                    slot = -1
-                    address = scratch.ctypes.data
-                got = _read(fds[side], address, FRAME)
-                if got <= 0:
-                    break
-                busy = True
-                stats[side, RECEIVED] += 1
-                if slot < 0:
-                    stats[side, OVERFLOWED] += 1
-                    continue
-                while leave_count[side] > 0 and leave[side, leave_head[side]] <= now:
-                    leave_head[side] = (leave_head[side] + 1) % slots
-                    leave_count[side] -= 1
-                sent = now
-                if ns_per_byte[side] > 0.0:
-                    if leave_count[side] >= limit[side]:
-                        stats[side, QUEUE_DROPPED] += 1
-                        continue
-                    begin = max(now, free_at[side])
-                    sent = begin + np.int64(got * ns_per_byte[side])
-                    free_at[side] = sent
-                    leave[side, (leave_head[side] + leave_count[side]) % slots] = begin
-                    leave_count[side] += 1
-                if loss[side] > 0.0 and _uniform(state, side) < loss[side]:
-                    stats[side, LOST] += 1
-                    continue
-                when = sent + delay[side]
-                if jitter[side] > 0:
-                    when += np.int64((2.0 * _uniform(state, side) - 1.0) * jitter[side])
-                when = max(when, sent)
-                if reorder[side] == 0:
-                    when = max(when, last_due[side])
-                    last_due[side] = when
-                idle_head[side] = (idle_head[side] + 1) % slots
-                idle_count[side] -= 1
-                length[side, slot] = got
-                due[side, slot] = when
-                place = count[side]  # sorted by due time, later arrivals after earlier ones
-                while place > 0 and due[side, order[side, (head[side] + place - 1) % slots]] > when:
-                    order[side, (head[side] + place) % slots] = order[side, (head[side] + place - 1) % slots]
-                    place -= 1
-                order[side, (head[side] + place) % slots] = slot
-                count[side] += 1
+        busy = _take(line, 0, scratch, now) | _take(line, 1, scratch, now)
         now = _now(spec)
-        nearest = now + _IDLE_NS
-        for side in range(2):
-            for _ in range(_BATCH):
-                if count[side] == 0:
-                    break
-                slot = order[side, head[side]]
-                if due[side, slot] > now + _EARLY_NS:
-                    nearest = min(nearest, due[side, slot])
-                    break
-                _write(fds[1 - side], frames[side, slot].ctypes.data, length[side, slot])
-                stats[side, DELIVERED] += 1
-                stats[side, BYTES] += length[side, slot]
-                head[side] = (head[side] + 1) % slots
-                count[side] -= 1
-                idle[side, (idle_head[side] + idle_count[side]) % slots] = slot
-                idle_count[side] += 1
-                busy = True
-        if not busy:
-            wait = max(nearest - _now(spec) - _EARLY_NS, _SHORTEST_NS)
+        there, nearest = _give(line, 0, now)
+        back, also = _give(line, 1, now)
+        if not (busy or there or back):
+            wait = max(min(nearest, also) - _now(spec) - _EARLY_NS, _SHORTEST_NS)
             patience[0] = wait // 1_000_000_000
             patience[1] = wait % 1_000_000_000
             _ppoll(polls.ctypes.data, 2, patience.ctypes.data, 0)

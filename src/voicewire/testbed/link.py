@@ -22,7 +22,6 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
@@ -170,7 +169,6 @@ class Link:
         self._fds: list[int] = []
         self._thread: threading.Thread | None = None
         self._stop = np.zeros(2, np.int64)
-        self._stats = np.zeros((2, 6), np.int64)
         try:
             if self.engine == "tun":
                 self._make_tun()
@@ -193,24 +191,14 @@ class Link:
                 ip("link", "set", device, "mtu", str(self.spec.mtu), "txqueuelen", "20000", "up")
                 switch_off(device)
         s = self.spec
-
-        def both(value: float, kind: Any) -> Any:
-            return np.array([value, value], kind)
-
-        state = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
-        arguments = (
-            np.array(self._fds, np.int32),
-            both(round(1e9 * s.delay), np.int64),
-            both(round(1e9 * s.jitter), np.int64),
-            both(8e9 / s.rate if s.rate else 0.0, np.float64),
-            both(s.queue, np.int64),
-            both(s.loss, np.float64),
-            both(s.reorder, np.int64),
-            state,
-            *_engine.new_slots(_SLOTS),
-            self._stats,
-            self._stop,
-        )
+        rules = np.zeros(2, _engine.RULES)
+        rules["fd"] = self._fds
+        rules["delay"], rules["jitter"] = round(1e9 * s.delay), round(1e9 * s.jitter)
+        rules["ns_per_byte"] = 8e9 / s.rate if s.rate else 0.0
+        rules["limit"], rules["loss"], rules["reorder"] = s.queue, s.loss, s.reorder
+        rules["random"] = np.random.SeedSequence(self.seed).generate_state(2, np.uint64)
+        self._counts = np.zeros(2, _engine.COUNTS)
+        arguments = (_engine.new_line(rules, self._counts, _SLOTS), self._stop)
         self._thread = threading.Thread(target=_engine.run, args=arguments, name="voicewire-link", daemon=True)
         self._thread.start()
         limit = time.monotonic() + 120  # the first link of a fresh installation compiles the loop
@@ -223,7 +211,7 @@ class Link:
         """What the userspace engine did to packets from a to b (0) or from b to a (1)."""
         if self.engine != "tun":
             raise TestbedError(f"a {self.engine} link is the kernel's; only the userspace engine counts")
-        return Counts(*(int(x) for x in self._stats[direction]))
+        return Counts(*self._counts[direction].item())
 
     # -- the kernel's engines ------------------------------------------------------------------------------------
 
