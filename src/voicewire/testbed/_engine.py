@@ -135,21 +135,22 @@ def _sent(line: Line, side: int, size: int, now: int) -> int:
     places.line_free = begin + np.int64(size * rules.ns_per_byte)
     line.leave[side, (places.first_leaving + places.leaving) % slots] = begin
     places.leaving += 1
-    return np.int64(places.line_free)
+    through: int = places.line_free
+    return through
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _due(line: Line, side: int, sent: int) -> int:
     """When a packet that was sent at that moment arrives: delay and jitter, in order unless the rules let it pass."""
     rules, places = line.rules[side], line.places[side]
-    when = sent + rules.delay
+    when: int = sent + rules.delay
     if rules.jitter > 0:
-        when += np.int64((2.0 * _uniform(rules) - 1.0) * rules.jitter)
+        when += int((2.0 * _uniform(rules) - 1.0) * rules.jitter)
     when = max(when, sent)
     if rules.reorder == 0:
         when = max(when, places.last_due)
         places.last_due = when
-    return np.int64(when)
+    return when
 
 
 @njit(cache=True, nogil=True, inline="always")
