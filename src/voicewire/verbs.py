@@ -57,6 +57,15 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     claim.add_argument("id", metavar="ID", help="as `voicewire scorecard STUDY` lists it")
     claim.add_argument("--json", action="store_true", help="print a list of objects instead of lines")
     claim.set_defaults(handler=_claim)
+    letter = subparsers.add_parser(
+        "letter",
+        help="print the letter to a study's authors",
+        description="Print what a study's authors are told and asked: each statement that did not come out as printed, "
+        "made from the verdicts as they stand.",
+        epilog="Nothing is sent. Their answer goes into data/STUDY/reply.md, dated.",
+    )
+    letter.add_argument("study", choices=paths.STUDIES, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
+    letter.set_defaults(handler=_letter)
 
 
 def _record(options: argparse.Namespace) -> int:
@@ -117,4 +126,11 @@ def _claim(options: argparse.Namespace) -> int:
         for name, words in _besides(row):
             print(f"  {name:<11} {words}")
         print(f"  see         {row['notebook']}#{row['anchor']}")
+    return 0
+
+
+def _letter(options: argparse.Namespace) -> int:
+    from voicewire.ledger.letter import letter
+
+    print(letter(options.study), end="")
     return 0

@@ -143,7 +143,8 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
         theirs, ours = ([row for row in mine if (row.get("whose") == "ours") == own] for own in (False, True))
-        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + _raw(_table(theirs, name, link)))
+        reply = f"{{ref}}`What the authors answer <reply-{study}>`\n\n"
+        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + reply + _raw(_table(theirs, name, link)))
         if ours:
             parts.append("Questions of ours, which count for nothing above:\n\n" + _raw(_table(ours, name, link)))
     return "\n".join(parts)
