@@ -117,7 +117,5 @@ def _item(number: int, row: Score) -> str:
 
 def _wrapped(part: str) -> str:
     """Break lines for a mail; what is indented stays as it is."""
-    lines = []
-    for line in part.split("\n"):
-        lines.append(line if line.startswith(" ") else textwrap.fill(line, 78, break_on_hyphens=False))
-    return "\n".join(lines)
+    fill = textwrap.TextWrapper(78, break_on_hyphens=False).fill
+    return "\n".join(line if line.startswith(" ") else fill(line) for line in part.split("\n"))
