@@ -146,9 +146,12 @@ def test_what_lay_in_the_rings_before_does_not_matter(monkeypatch, name, pattern
     flows = [Flow(words, 160, SENDERS[name], Path(80, 0.05))]
     before = simulate(flows, seed=2).flows[0]
 
+    room = records.room
+
     def littered(record, count):
-        memory = np.frombuffer(bytes([pattern]) * (records.layout(record).itemsize * count), records.layout(record))
-        return records._named(memory.copy())
+        memory = room(record, count)
+        memory.view(np.uint8)[:] = pattern
+        return memory
 
     monkeypatch.setattr(records, "room", littered)
     after = simulate(flows, seed=2).flows[0]

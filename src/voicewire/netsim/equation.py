@@ -91,14 +91,34 @@ def rate(s: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    s : segment size in bytes
-    rtt : round-trip time in seconds
-    p : loss event rate, above 0 and at most 1
+    s : array_like of float
+        Segment size in bytes.
+    rtt : array_like of float
+        Round-trip time in seconds.
+    p : array_like of float
+        Loss event rate, above 0 and at most 1.
+
+    Returns
+    -------
+    ndarray of float
+        Bytes per second; the three arguments broadcast against each other.
 
     Raises
     ------
     NetsimError
         if a size or time is not positive, or a loss rate lies outside (0, 1].
+
+    Notes
+    -----
+    ``X = s / (R sqrt(2p/3) + 4R · 3 sqrt(3p/8) p (1 + 32 p²))``, RFC 3448 section 3.1 with b = 1 and t_RTO = 4R.
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    One loss in a hundred, a round trip of 100 ms:
+
+    >>> round(float(rate(1460, 0.1, 0.01)))
+    164005
     """
     loss = _positive(p, "the loss event rate p")
     if np.any(loss > 1):
@@ -108,7 +128,36 @@ def rate(s: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
 
 @checks.takes(error=NetsimError, together=("x", "s", "rtt"), x=_POSITIVE, s=_POSITIVE, rtt=_POSITIVE)
 def loss_rate(x: ArrayLike, s: ArrayLike, rtt: ArrayLike) -> NDArray[np.float64]:
-    """Loss event rate that gives the rate `x` (bytes/s): what seeds the first loss interval, RFC 3448 6.3.1."""
+    """Loss event rate that gives the rate `x` (bytes/s): what seeds the first loss interval, RFC 3448 6.3.1.
+
+    Parameters
+    ----------
+    x : array_like of float
+        Rate in bytes per second.
+    s : array_like of float
+        Segment size in bytes.
+    rtt : array_like of float
+        Round-trip time in seconds.
+
+    Returns
+    -------
+    ndarray of float
+        Loss event rate, 1e-12 to 1.
+
+    Raises
+    ------
+    NetsimError
+        If one of them is not a finite number above 0.
+
+    Notes
+    -----
+    The inverse of `rate`, bisected on a logarithmic scale. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> round(float(loss_rate(rate(1460, 0.1, 0.01), 1460, 0.1)), 6)
+    0.01
+    """
     return np.asarray(
         _inverse(_positive(x, "the rate"), _positive(s, "the segment size"), _positive(rtt, "the round-trip time"))
     )
@@ -116,7 +165,38 @@ def loss_rate(x: ArrayLike, s: ArrayLike, rtt: ArrayLike) -> NDArray[np.float64]
 
 @checks.takes(error=NetsimError, together=("s_true", "rtt", "p"), s_true=_POSITIVE, rtt=_POSITIVE, p=_POSITIVE)
 def small_packet_rate(s_true: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
-    """TFRC-SP: the rate of 1460-byte segments, less the share of the headers (RFC 4828 sections 3 and 4.2)."""
+    """TFRC-SP: the rate of 1460-byte segments, less the share of the headers (RFC 4828 sections 3 and 4.2).
+
+    Parameters
+    ----------
+    s_true : array_like of float
+        Bytes of a packet, without its headers.
+    rtt : array_like of float
+        Round-trip time in seconds.
+    p : array_like of float
+        Loss event rate, above 0 and at most 1.
+
+    Returns
+    -------
+    ndarray of float
+        Bytes per second, headers not counted.
+
+    Raises
+    ------
+    NetsimError
+        If a size or time is not positive, or a loss rate lies outside (0, 1].
+
+    Notes
+    -----
+    ``X(1460) · s / (s + 40)``. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    A third of the rate is left for packets of 20 bytes with headers of 40:
+
+    >>> round(float(small_packet_rate(20, 0.1, 0.01) / rate(1460, 0.1, 0.01)), 4)
+    0.3333
+    """
     size = _positive(s_true, "the packet size")
     return rate(NOMINAL_SEGMENT, rtt, p) * size / (size + HEADER)
 
@@ -125,10 +205,30 @@ def small_packet_rate(s_true: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArra
 def average_interval(intervals: ArrayLike) -> float:
     """Average loss interval in packets; `intervals[0]` is the one still open (RFC 3448 section 5.4).
 
+    Parameters
+    ----------
+    intervals : array_like of float, shape (2 .. 9,)
+        Loss intervals in packets, the open one first, then the newest closed one.
+
+    Returns
+    -------
+    float
+        Packets.
+
     Raises
     ------
     NetsimError
         for fewer than two or more than nine intervals, or an interval that is not positive.
+
+    Notes
+    -----
+    ``I_mean = max(Σ w_i I_i / Σ w_i, Σ w_i I_(i+1) / Σ w_i)`` with `WEIGHTS`: the open interval counts only where it
+    raises the mean. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> average_interval([20] + [100] * 8), average_interval([400] + [100] * 8)
+    (100.0, 150.0)
     """
     array = _positive(intervals, "a loss interval")
     if array.ndim != 1 or not 2 <= array.size <= 9:
@@ -145,6 +245,34 @@ def rfc4828_table(packet_drop_rate: ArrayLike, segment: int, rtt: float = 0.1) -
     The printed table lies 0.06 to 0.25 per cent above the exact equation. It comes out to the last digit when
     sqrt(2/3) is cut to 0.816 and the 7.348 of the timeout term to 7.34; that is what this function does.
     `rate` stays exact.
+
+    Parameters
+    ----------
+    packet_drop_rate : array_like of float
+        Fraction of packets dropped, the first column of the table.
+    segment : int
+        Segment size in bytes: 14, 536 or 1460 in the table.
+    rtt : float
+        Round-trip time in seconds; 0.1 in the table.
+
+    Returns
+    -------
+    ndarray of float
+        Kilobytes per second, rounded to two digits.
+
+    Raises
+    ------
+    NetsimError
+        If a rate or a time is not positive.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> rfc4828_table([1e-5, 0.1], 1460).tolist()
+    [5812.49, 26.58]
     """
     p = _positive(packet_drop_rate, "the packet drop rate")
     seconds = rtt * (0.816 * np.sqrt(p) + 7.34 * p**1.5 * (1 + 32 * p * p))

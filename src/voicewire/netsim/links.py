@@ -49,6 +49,15 @@ class Path:
     loss_back : the same for the way back; None: as `loss`
     jitter_ms : up to so much is added to each packet's delay, uniformly; packets keep their order
     burst : Gilbert-Elliott, (P[good → bad], P[bad → good], loss in the bad state), stepped once a packet
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Path(50, 0.01).jitter_ms
+    0.0
     """
 
     delay_ms: float
@@ -80,6 +89,15 @@ class Red:
     max_p : that probability at `high`
     weight : of the newest length in the filtered one
     ecn : mark instead of drop, for flows that understand it
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> Red(low=2, high=6, ecn=True).max_p
+    0.1
     """
 
     low: float = 5.0
@@ -106,6 +124,15 @@ class Bottleneck:
     kbit_s : rate in kilobits per second, headers included
     packets : what the queue holds, the packet being sent among them; drop-tail beyond
     red : RED in front of it, or None
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> Bottleneck(150).packets
+    50
     """
 
     kbit_s: float

@@ -24,10 +24,31 @@ _X_RECV = {
 def initial_window(mss: float, rfc: int = 3390) -> float:
     """Initial (and restart) window in bytes: RFC 2581: 2 MSS; RFC 3390: min(4 MSS, max(2 MSS, 4380)).
 
+    Parameters
+    ----------
+    mss : float
+        Segment size in bytes, 1 or more.
+    rfc : int
+        3390 or 2581.
+
+    Returns
+    -------
+    float
+        Bytes.
+
     Raises
     ------
     NetsimError
         for a segment size below one byte, or an RFC that is neither.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> initial_window(1460), initial_window(1460, 2581), initial_window(160)
+    (4380.0, 2920.0, 640.0)
     """
     return _window(number(mss, "the segment size in bytes", 1, 1e9), rfc)
 
@@ -38,10 +59,26 @@ def _window(mss: float, rfc: int) -> float:
 
 @dataclass(frozen=True)
 class Udp:
-    """No control at all: each frame leaves when it is spoken."""
+    """No control at all: each frame leaves when it is spoken.
+
+    Attributes
+    ----------
+    none
+        UDP has no settings.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
 
     def fill(self, f: Any) -> None:
-        """Write the sender's parameters into a flow record."""
+        """Write the sender's parameters into a flow record.
+
+        Parameters
+        ----------
+        f : numpy.void
+            The flow's record, as `netsim.records.FlowState` lays it out.
+        """
         f["kind"] = records.UDP
 
 
@@ -81,6 +118,15 @@ class Tcp:
     ack_every, ack_delay_ms : delayed acknowledgements (RFC 2581 section 4.2)
     window : receiver's window in bytes
     ecn : understands congestion marks
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``; RFC 2018, 2581, 2988, 3390 and 3517.
+
+    Examples
+    --------
+    >>> Tcp(rfc=2581).mss
+    1460
     """
 
     mss: int = 1460
@@ -96,7 +142,13 @@ class Tcp:
         number(self.window, "the receiver's window in bytes", self.mss)
 
     def fill(self, f: Any) -> None:
-        """Write the sender's parameters into a flow record."""
+        """Write the sender's parameters into a flow record.
+
+        Parameters
+        ----------
+        f : numpy.void
+            The flow's record, as `netsim.records.FlowState` lays it out.
+        """
         f["kind"] = records.TCP
         f["mss"] = self.mss
         f["initial_window"] = _window(float(self.mss), self.rfc)
@@ -126,6 +178,15 @@ class Tfrc:
     initial_packets : packets per RTT at the start; RFC 3448 has 1, RFC 4342 and RFC 5348 up to 4
     idle_packets : an idle sender's X_recv isn't halved below so many packets per RTT (RFC 3448 section 4.4)
     ecn : understands congestion marks
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``; RFC 3448, 4342, 4828 and 5348.
+
+    Examples
+    --------
+    >>> Tfrc(small=True, restart=4.0).floor_packets
+    0.0
     """
 
     small: bool = False
@@ -145,7 +206,13 @@ class Tfrc:
         checks.fields(self, NetsimError, **_TFRC)
 
     def fill(self, f: Any) -> None:
-        """Write the sender's parameters into a flow record."""
+        """Write the sender's parameters into a flow record.
+
+        Parameters
+        ----------
+        f : numpy.void
+            The flow's record, as `netsim.records.FlowState` lays it out.
+        """
         f["kind"] = records.TFRC
         f["small"] = self.small
         f["restart_factor"] = self.restart
@@ -171,6 +238,15 @@ class Ccid2:
     buffer, drop_oldest : as for `Tfrc`
     ack_every : the Ack Ratio
     ack_delay_ms, rto_min, ecn : as for `Tcp`
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``; RFC 4341.
+
+    Examples
+    --------
+    >>> Ccid2(ack_every=4).ack_delay_ms
+    200.0
     """
 
     buffer: int = 5
@@ -184,7 +260,13 @@ class Ccid2:
         checks.fields(self, NetsimError, buffer=_BUFFER, **_WINDOWED)
 
     def fill(self, f: Any) -> None:
-        """Write the sender's parameters into a flow record."""
+        """Write the sender's parameters into a flow record.
+
+        Parameters
+        ----------
+        f : numpy.void
+            The flow's record, as `netsim.records.FlowState` lays it out.
+        """
         f["kind"] = records.CCID2
         payload = float(f["payload"])
         f["initial_window"] = _window(payload, 3390) // payload  # RFC 4341 section 5, in packets

@@ -42,6 +42,16 @@ class Flow:
     sender : `Udp`, `Tcp`, `Tfrc` or `Ccid2`
     path : `Path`
     header : bytes of headers on the wire; they load the bottleneck
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Path, Udp
+    >>> Flow([0, 20_000_000], 20, Udp(), Path(50)).frames.tolist()
+    [0, 20000000]
     """
 
     frames: ArrayLike
@@ -66,6 +76,10 @@ class FlowResult:
     packets : counts of packets: sent = delivered + dropped_queue + lost + in_flight, always
     rates : rate adjustments, rows (ns, X, X_recv, X_calc or -1, p); empty unless asked for
     levels : send buffer, rows (ns, frames waiting); empty unless asked for
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``; `simulate` has an example.
     """
 
     sent: NDArray[np.int64]
@@ -86,6 +100,10 @@ class Result:
     events : events processed
     bytes_through : what the bottleneck carried, headers included
     longest_queue : packets
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``; `simulate` has an example.
     """
 
     flows: tuple[FlowResult, ...]
@@ -96,7 +114,34 @@ class Result:
 
 @checks.takes(error=NetsimError, segments=checks.whole(1, 10**7), start_ns=checks.whole(0, 10**17))
 def bulk(segments: int, start_ns: int = 0) -> NDArray[np.int64]:
-    """Frames of a bulk transfer: all there at once. Give its flow a payload of one MSS."""
+    """Frames of a bulk transfer: all there at once. Give its flow a payload of one MSS.
+
+    Parameters
+    ----------
+    segments : int
+        How many segments there are to send, 1 to 10 million.
+    start_ns : int
+        When all of them are there, ns.
+
+    Returns
+    -------
+    ndarray of int64, shape (segments,)
+        Times in ns, all the same.
+
+    Raises
+    ------
+    NetsimError
+        For a number of segments or a time that is out of range.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``: the transfers that compete with calls.
+
+    Examples
+    --------
+    >>> bulk(3, 5).tolist()
+    [5, 5, 5]
+    """
     return np.full(segments, start_ns, dtype=np.int64)
 
 
@@ -225,16 +270,40 @@ def simulate(
 
     Parameters
     ----------
-    flows : at least one
-    bottleneck : shared by all flows, before their paths' delays and losses; None: every path has room enough
-    seed : of all losses, jitter and RED decisions; flow k's luck depends on (seed, k) only
-    until_s : stop then; None: 30 s after the last frame was spoken
-    log : keep the rate adjustments and buffer levels
+    flows : sequence of Flow
+        At least one.
+    bottleneck : Bottleneck, optional
+        Shared by all flows, before their paths' delays and losses; without it every path has room enough.
+    seed : int
+        Of all losses, jitter and RED decisions; flow k's luck depends on (seed, k) only.
+    until_s : float, optional
+        Simulated seconds after which to stop; without it 30 s after the last frame was spoken.
+    log : bool
+        Keep the rate adjustments and buffer levels of the first flow.
+
+    Returns
+    -------
+    Result
+        What became of each flow, and of the bottleneck.
 
     Raises
     ------
     NetsimError
         for a schedule or parameter that no network can have.
+
+    Notes
+    -----
+    Times are whole nanoseconds. What falls on one nanosecond has a fixed order: feedback, arrival, frame, sending,
+    timer. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    Two frames over UDP, 50 ms away:
+
+    >>> from voicewire.netsim import Path, Udp
+    >>> flow = Flow([0, 20_000_000], 20, Udp(), Path(50))
+    >>> simulate([flow]).flows[0].arrive.tolist()
+    [50000000, 70000000]
     """
     if not flows:
         raise NetsimError("give at least one flow")

@@ -16,6 +16,27 @@ __all__ = ["WEIGHTS", "mean_interval", "tcp_rate"]
 def tcp_rate(s: float, rtt: float, p: float) -> float:
     """RFC 3448 section 3.1: the rate of a TCP with loss event rate p.
 
+    Parameters
+    ----------
+    s : float
+        Segment size in bytes.
+    rtt : float
+        Round-trip time in seconds.
+    p : float
+        Loss event rate, above 0 and at most 1.
+
+    Returns
+    -------
+    float
+        Bytes a second.
+
+    Notes
+    -----
+    With b = 1 and a time-out of four round trips. Chapter
+    ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> round(tcp_rate(20, 0.1, 0.01))
     2247
     """
@@ -25,7 +46,31 @@ def tcp_rate(s: float, rtt: float, p: float) -> float:
 
 
 def inverse_equation(x: float, s: float, rtt: float) -> float:
-    """RFC 3448 section 6.3.1: the p that gives the rate x, bisected."""
+    """RFC 3448 section 6.3.1: the p that gives the rate x, bisected.
+
+    Parameters
+    ----------
+    x : float
+        Rate in bytes a second.
+    s : float
+        Segment size in bytes.
+    rtt : float
+        Round-trip time in seconds.
+
+    Returns
+    -------
+    float
+        Loss event rate, 1e-12 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> round(inverse_equation(tcp_rate(20, 0.1, 0.01), 20, 0.1), 6)
+    0.01
+    """
     low, high = 1e-12, 1.0
     if tcp_rate(s, rtt, low) <= x:
         return low
@@ -49,6 +94,24 @@ def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
     `closed` has the newest first. The interval that is still open
     counts only where it raises the mean.
 
+    Parameters
+    ----------
+    open_interval : float
+        Packets since the newest loss event.
+    closed : sequence of float
+        Intervals between events, in packets, at most eight.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> mean_interval(20, [100] * 8), mean_interval(400, [100] * 8)
     (100.0, 150.0)
     """

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["NEVER", "SECOND", "Packet", "Receiver", "Sender", "Way", "carry"]
+__all__ = ["NEVER", "SECOND", "Packet", "Way", "carry", "seeds"]
 
 SECOND = 1_000_000_000  # ns
 NEVER = 2**60 - 1  # later than any time
@@ -17,7 +17,30 @@ NEVER = 2**60 - 1  # later than any time
 
 @dataclass
 class Packet:
-    """What crosses the path: frames `first` to `first + count - 1`."""
+    """What crosses the path: frames `first` to `first + count - 1`.
+
+    Attributes
+    ----------
+    seq : int
+        Number of the packet, from 0.
+    first, count : int
+        The frames that it carries.
+    sent : int
+        When it left, ns.
+    counter : int
+        Window counter, RFC 4342 section 8.1.
+    rtt : float
+        The sender's estimate of the round trip, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Packet(seq=7, first=14, count=2, sent=0).rtt
+    0.0
+    """
 
     seq: int
     first: int
@@ -60,7 +83,28 @@ class Receiver(Protocol):
 
 
 class Way:
-    """One direction of a path: a delay, and a coin for each packet."""
+    """One direction of a path: a delay, and a coin for each packet.
+
+    Parameters
+    ----------
+    delay : int
+        One-way delay, ns.
+    loss : float
+        Probability that a packet is lost.
+    seed : int
+        Of the losses, 64 bits.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> way = Way(50_000_000, 0.0, 1)
+    >>> way.send(0, "hello")
+    >>> list(way.flight)
+    [(50000000, 'hello')]
+    """
 
     def __init__(self, delay: int, loss: float, seed: int) -> None:
         self.delay, self.loss, self.state = delay, loss, seed
@@ -68,7 +112,13 @@ class Way:
         self.sent = self.lost = 0
 
     def uniform(self) -> float:
-        """The next number in [0, 1): splitmix64."""
+        """The next number in [0, 1): splitmix64.
+
+        Returns
+        -------
+        float
+            In [0, 1).
+        """
         self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
         z = self.state
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
@@ -76,7 +126,15 @@ class Way:
         return ((z ^ (z >> 31)) >> 11) / 2**53
 
     def send(self, now: int, what: Any) -> None:
-        """Lose it, or have it arrive a delay later."""
+        """Lose it, or have it arrive a delay later.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        what : object
+            A packet or an answer.
+        """
         self.sent += 1
         if self.loss > 0 and self.uniform() < self.loss:
             self.lost += 1
@@ -85,7 +143,28 @@ class Way:
 
 
 def seeds(seed: int) -> tuple[int, int]:
-    """Seeds of both ways of the only flow, as `simulate` derives them."""
+    """Seeds of both ways of the only flow, as `simulate` derives them.
+
+    Parameters
+    ----------
+    seed : int
+        The seed that `simulate` is given.
+
+    Returns
+    -------
+    tuple of int
+        For the way there and the way back.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> there, back = seeds(1)
+    >>> there != back and seeds(1) == (there, back)
+    True
+    """
     state = np.random.SeedSequence(seed).generate_state(3, np.uint64)
     return int(state[1]), int(state[2])
 
@@ -102,6 +181,32 @@ def carry(
 
     Where several fall on one nanosecond, answers come first, then
     arrivals, frames, permitted sendings, and the timers last.
+
+    Parameters
+    ----------
+    frames : sequence of int
+        When each frame is spoken, ns, not falling.
+    sender : Sender
+        `TcpSender`, `TfrcSender` or `TfrcSender5348`.
+    receiver : Receiver
+        `TcpReceiver` or `TfrcReceiver`.
+    there, back : Way
+        Both directions of the path.
+    until : int
+        When to stop, ns.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim.reference import TcpReceiver, TcpSender
+    >>> receiver = TcpReceiver(2)
+    >>> ways = Way(50_000_000, 0.0, 1), Way(50_000_000, 0.0, 2)
+    >>> carry([0, 20_000_000], TcpSender(20, 0.1), receiver, *ways, SECOND)
+    >>> receiver.arrive
+    {0: 50000000, 1: 70000000}
     """
     spoken = 0
     while True:

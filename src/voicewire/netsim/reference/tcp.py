@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 
-__all__ = ["Ack", "Segment", "TcpReceiver", "TcpSender"]
+__all__ = ["TcpReceiver", "TcpSender"]
 
 
 @dataclass
@@ -34,7 +34,33 @@ class Segment:
 
 
 class TcpSender:
-    """Sends frames of `size` bytes as the window allows."""
+    """Sends frames of `size` bytes as the window allows.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a frame.
+    rtt : float
+        Round trip of the handshake, s.
+    mss : int
+        Largest segment, bytes.
+    initial : float
+        Initial window, bytes (RFC 3390).
+    least_rto : float
+        Least time-out, s (RFC 2988).
+    window : float
+        The receiver's window, bytes.
+
+    Notes
+    -----
+    Chapters ``notebooks/foundations/03_tcp`` and ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> sender = TcpSender(1460, 0.1)
+    >>> [p.first for p in sender.on_frames(0, range(10))]  # the window of RFC 3390
+    [0, 1, 2]
+    """
 
     send_at = NEVER  # a TCP sender has no pace of its own
 
@@ -62,12 +88,36 @@ class TcpSender:
         self.sent: dict[int, int] = {}  # when each frame first left, ns
 
     def on_frames(self, now: int, frames: range) -> list[Packet]:
-        """With NODELAY frames leave at once, if the window is open."""
+        """With NODELAY frames leave at once, if the window is open.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frames : range
+            Frames that are ready now.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         self.spoken = frames.stop
         return self.push(now)
 
     def push(self, now: int) -> list[Packet]:
-        """Send what may be sent: lost segments first (RFC 3517)."""
+        """Send what may be sent: lost segments first (RFC 3517).
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         packets: list[Packet] = []
         missing = [s for s in self.waiting if s.lost and not s.sacked]
         for segment in missing if self.recover >= 0 else []:
@@ -92,12 +142,36 @@ class TcpSender:
         return packets
 
     def fits(self, count: int) -> bool:
-        """Is the window open for so many frames? An idle path always is."""
+        """Is the window open for so many frames? An idle path always is.
+
+        Parameters
+        ----------
+        count : int
+            Frames of the next segment.
+
+        Returns
+        -------
+        bool
+            Whether it may leave.
+        """
         window = min(self.cwnd, self.limit)
         return self.pipe <= 0 or self.pipe + count * self.size <= window
 
     def send(self, now: int, segment: Segment) -> Packet:
-        """Put a segment on the path, and start the timer if it rests."""
+        """Put a segment on the path, and start the timer if it rests.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        segment : Segment
+            One that is waited for.
+
+        Returns
+        -------
+        Packet
+            The packet that carries it.
+        """
         self.pipe += segment.count * self.size
         self.last_send = now
         if self.timer == NEVER:
@@ -106,17 +180,42 @@ class TcpSender:
         return Packet(self.seq - 1, segment.first, segment.count, now)
 
     def start_timer(self, now: int) -> None:
-        """RFC 2988 section 5: doubled after each time-out, 64 s at most."""
+        """RFC 2988 section 5: doubled after each time-out, 64 s at most.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         self.timer = now + int(min(self.rto * self.backoff, 64.0) * SECOND)
 
     def measure(self, sample: float) -> None:
-        """Smoothed round trip and its deviation (RFC 2988 section 2.3)."""
+        """Smoothed round trip and its deviation (RFC 2988 section 2.3).
+
+        Parameters
+        ----------
+        sample : float
+            A round trip, s.
+        """
         self.rttvar = 0.75 * self.rttvar + 0.25 * abs(self.srtt - sample)
         self.srtt = 0.875 * self.srtt + 0.125 * sample
         self.rto = max(self.srtt + 4 * self.rttvar, self.least_rto)
 
     def on_answer(self, now: int, ack: Ack) -> list[Packet]:
-        """Take what is acknowledged, find losses, open the window."""
+        """Take what is acknowledged, find losses, open the window.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        ack : Ack
+            What has come back.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         self.measure((now - ack.echo) / SECOND)
         progress = ack.upto > self.una
         if progress:
@@ -134,7 +233,13 @@ class TcpSender:
         return self.push(now)
 
     def acknowledged(self, upto: int) -> None:
-        """The cumulative part: nothing below `upto` is waited for."""
+        """The cumulative part: nothing below `upto` is waited for.
+
+        Parameters
+        ----------
+        upto : int
+            Next frame that the receiver expects.
+        """
         self.una, self.backoff = upto, 1.0
         while self.waiting:
             segment = self.waiting[0]
@@ -146,13 +251,30 @@ class TcpSender:
             self.recover = -1
 
     def leave(self, segment: Segment) -> None:
-        """A segment that was under way has arrived."""
+        """A segment that was under way has arrived.
+
+        Parameters
+        ----------
+        segment : Segment
+            One that is waited for.
+        """
         under_way = not segment.lost or segment.again
         if under_way and not segment.sacked:
             self.pipe -= segment.count * self.size
 
     def find_losses(self, ack: Ack) -> bool:
-        """Three SACKed segments above it: a segment is lost (RFC 3517)."""
+        """Three SACKed segments above it: a segment is lost (RFC 3517).
+
+        Parameters
+        ----------
+        ack : Ack
+            What has come back.
+
+        Returns
+        -------
+        bool
+            Whether a loss was found.
+        """
         found, above = False, 0
         if ack.sacked[0][1] <= ack.sacked[0][0]:
             return False
@@ -180,11 +302,33 @@ class TcpSender:
             self.cwnd += self.mss * self.mss / self.cwnd
 
     def on_send(self, now: int) -> list[Packet]:
-        """TCP has no pace, so this is never called."""
+        """TCP has no pace, so this is never called.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            Nothing.
+        """
         return []
 
     def on_timer(self, now: int) -> list[Packet]:
-        """All under way is lost; begin with one segment (RFC 2581, 3.1)."""
+        """All under way is lost; begin with one segment (RFC 2581, 3.1).
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         self.timer = NEVER
         self.halve()
         self.cwnd = float(self.mss)
@@ -198,7 +342,29 @@ class TcpSender:
 
 
 class TcpReceiver:
-    """In-order delivery, SACK, delayed acknowledgements (RFC 2581, 4.2)."""
+    """In-order delivery, SACK, delayed acknowledgements (RFC 2581, 4.2).
+
+    Parameters
+    ----------
+    frames : int
+        Frames of the whole stream.
+    every : int
+        Segments that one acknowledgement answers.
+    delay : int
+        How long an acknowledgement may wait, ns.
+
+    Notes
+    -----
+    Chapters ``notebooks/foundations/03_tcp`` and ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> receiver = TcpReceiver(4)
+    >>> receiver.on_packet(0, Packet(0, 0, 1, sent=-50)) is None  # waits for a second
+    True
+    >>> receiver.on_packet(9, Packet(1, 1, 1, sent=-41)).upto
+    2
+    """
 
     def __init__(
         self, frames: int, every: int = 2, delay: int = 200_000_000
@@ -212,7 +378,20 @@ class TcpReceiver:
         self.timer = NEVER
 
     def on_packet(self, now: int, packet: Packet) -> Ack | None:
-        """Deliver in order; say at once where something is missing."""
+        """Deliver in order; say at once where something is missing.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        packet : Packet
+            What arrives.
+
+        Returns
+        -------
+        Ack or None
+            The acknowledgement, if it is sent at once.
+        """
         end = packet.first + packet.count
         hole = packet.first > self.expected
         for frame in range(packet.first, end):
@@ -234,7 +413,20 @@ class TcpReceiver:
         return None
 
     def acknowledge(self, echo: int, frame: int = -1) -> Ack:
-        """The first block holds the frame that came last (RFC 2018, 4)."""
+        """The first block holds the frame that came last (RFC 2018, 4).
+
+        Parameters
+        ----------
+        echo : int
+            When the segment left that is answered, ns.
+        frame : int
+            First frame of the segment that came last; -1: none came.
+
+        Returns
+        -------
+        Ack
+            The acknowledgement.
+        """
         self.unacked, self.timer = 0, NEVER
         low = high = 0
         if frame >= self.expected:
@@ -249,5 +441,16 @@ class TcpReceiver:
         return ack
 
     def on_timer(self, now: int) -> Ack:
-        """No second segment came in time."""
+        """No second segment came in time.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        Ack
+            The acknowledgement that was delayed.
+        """
         return self.acknowledge(self.echo)

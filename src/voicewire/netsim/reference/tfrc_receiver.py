@@ -38,7 +38,34 @@ class Report:
 
 @dataclass
 class LossHistory:
-    """Loss events and the intervals between them, RFC 3448 section 5."""
+    """Loss events and the intervals between them, RFC 3448 section 5.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of a packet.
+    small : bool
+        Whether this is TFRC-SP (RFC 4828).
+    events : int
+        Loss events so far.
+    first_seq : int
+        First lost packet of the newest event.
+    first_time : int
+        When that one would have come, ns.
+    losses : int
+        Packets lost in the newest event.
+    closed : list of float
+        Intervals between events, packets, newest first.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> LossHistory(20).events
+    0
+    """
 
     size: int  # bytes of a packet
     small: bool = False  # TFRC-SP
@@ -52,6 +79,24 @@ class LossHistory:
 def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
     """Loss event rate: one event in a mean interval (5.4).
 
+    Parameters
+    ----------
+    h : LossHistory
+        What is known of the losses; changed where a loss is booked.
+    newest_seq : int
+        Number of the newest packet that came.
+
+    Returns
+    -------
+    float
+        Loss events a packet, 0 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> h = LossHistory(20, events=1, first_seq=50, closed=[100.0])
     >>> loss_event_rate(h, 60)
     0.01
@@ -65,6 +110,26 @@ def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
 def same_event(h: LossHistory, when: int, rtt: float) -> bool:
     """A loss within a round trip of the event's first belongs to it.
 
+    Parameters
+    ----------
+    h : LossHistory
+        What is known of the losses; changed where a loss is booked.
+    when : int
+        When it would have come, ns.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    bool
+        Whether the newest event holds this loss, RFC 3448 section 5.2.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> h = LossHistory(20, events=1, first_time=0)
     >>> same_event(h, 100_000_000, 0.1), same_event(h, 100_000_001, 0.1)
     (True, False)
@@ -77,6 +142,28 @@ def closed_interval(
 ) -> float:
     """Packets from event to event; N/K in short ones (RFC 4828, 4.4).
 
+    Parameters
+    ----------
+    h : LossHistory
+        What is known of the losses; changed where a loss is booked.
+    seq : int
+        Number of the packet that begins the next event.
+    when : int
+        When it would have come, ns.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> h = LossHistory(20, small=True, first_seq=50, losses=2)
     >>> closed_interval(h, 60, 200_000_000, 0.1)
     5.0
@@ -94,6 +181,30 @@ def lose(
 ) -> bool:
     """Book a lost packet: True if it starts a loss event (5.2).
 
+    Parameters
+    ----------
+    h : LossHistory
+        What is known of the losses; changed where a loss is booked.
+    seq : int
+        Number of the lost packet.
+    when : int
+        When it would have come, ns.
+    rtt : float
+        Round trip, s.
+    x_recv : float
+        Receive rate, bytes a second.
+
+    Returns
+    -------
+    bool
+        Whether a loss event begins.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> h = LossHistory(20)
     >>> lose(h, 50, 0, 0.1, 200.0), lose(h, 51, 20_000_000, 0.1, 200.0)
     (True, False)
@@ -139,6 +250,30 @@ def receive_rate(
     t is the round trip, or the time `since` the last report (ns) where that
     is longer: `unreported` packets have come in it. A silence counts.
 
+    Parameters
+    ----------
+    size : int
+        Bytes of a packet.
+    arrivals : list of int
+        When packets came, ns, the newest last.
+    unreported : int
+        Packets since the last report.
+    since : int
+        Time since the last report, ns.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    float
+        Bytes a second.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> receive_rate(20, [2_000_000_000], 5, 2_000_000_000, 0.1)
     50.0
     """
@@ -151,7 +286,27 @@ def receive_rate(
 
 
 class TfrcReceiver:
-    """RFC 3448 section 6, as CCID 3 reports (RFC 4342 sections 6, 8)."""
+    """RFC 3448 section 6, as CCID 3 reports (RFC 4342 sections 6, 8).
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a packet.
+    small : bool
+        Whether this is TFRC-SP (RFC 4828).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    The first packet is answered at once: one packet in a round trip.
+
+    >>> report = TfrcReceiver(20).on_packet(0, Packet(0, 0, 1, 0, rtt=0.1))
+    >>> report.x_recv, report.p
+    (200.0, 0.0)
+    """
 
     timer = NEVER
 
@@ -166,7 +321,20 @@ class TfrcReceiver:
         self.since_report = 0  # packets
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """The first report counts one round trip."""
+        """The first report counts one round trip.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         since = int(rtt * SECOND)
         if self.reported != NEVER:
             since = now - self.reported
@@ -174,7 +342,22 @@ class TfrcReceiver:
         return receive_rate(self.size, self.arrivals, unreported, since, rtt)
 
     def lost(self, seq: int, now: int, rtt: float) -> bool:
-        """Three later packets make a missing one lost (section 5.1)."""
+        """Three later packets make a missing one lost (section 5.1).
+
+        Parameters
+        ----------
+        seq : int
+            Number of the packet that came now.
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s.
+
+        Returns
+        -------
+        bool
+            Whether a loss event begins.
+        """
         begins_event = False
         for gap in self.gaps:
             gap.later += 1
@@ -195,7 +378,20 @@ class TfrcReceiver:
         return begins_event
 
     def on_packet(self, now: int, packet: Packet) -> Report | None:
-        """Report first, every round trip, and on a new loss event."""
+        """Report first, every round trip, and on a new loss event.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        packet : Packet
+            What arrives.
+
+        Returns
+        -------
+        Report or None
+            A report, if one is due.
+        """
         self.arrive[packet.first] = now
         self.arrivals.append(now)
         self.since_report += 1
@@ -211,4 +407,10 @@ class TfrcReceiver:
         return Report(packet.sent, packet.counter, x_recv, p)
 
     def on_timer(self, now: int) -> None:
-        """A TFRC receiver has no timer, so this is never called."""
+        """A TFRC receiver has no timer, so this is never called.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """

@@ -23,6 +23,35 @@ class TfrcSender:
 
     `small` is TFRC-SP (RFC 4828); `restart` 4 and `floor`, in packets a
     round trip, are what the thesis calls Faster Restart and MD.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a packet.
+    rtt : float
+        Round trip of the handshake, s.
+    small : bool
+        Whether this is TFRC-SP (RFC 4828).
+    restart : float
+        Factor on X_recv once there was a loss: 2, or 4.
+    floor : float
+        Packets a round trip below which X never falls.
+    initial : float
+        Packets in the first round trip.
+    buffer : int
+        Frames that may wait.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    One packet leaves; the next may follow a round trip later.
+
+    >>> sender = TfrcSender(20, 0.1)
+    >>> [p.seq for p in sender.on_frames(0, range(2))], sender.send_at
+    ([0], 100000000)
     """
 
     def __init__(
@@ -50,22 +79,46 @@ class TfrcSender:
         self.set_timer(0)
 
     def initial_rate(self) -> float:
-        """So many packets in the first round trip."""
+        """So many packets in the first round trip.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         return self.initial * self.s / self.rtt
 
     def change_rate(self, x: float) -> None:
-        """Set X, never below the floor of the thesis' section 5.1."""
+        """Set X, never below the floor of the thesis' section 5.1.
+
+        Parameters
+        ----------
+        x : float
+            Rate, bytes a second.
+        """
         self.x = x
         if self.floor > 0:
             self.x = max(x, self.floor * self.s / self.rtt)
 
     def interval(self) -> int:
-        """Time between two packets, ns (RFC 3448 section 4.6)."""
+        """Time between two packets, ns (RFC 3448 section 4.6).
+
+        Returns
+        -------
+        int
+            ns.
+        """
         least = 10_000_000 if self.small else 0  # RFC 4828 section 4.3
         return max(math.floor(self.s / self.x * SECOND + 0.5), least)
 
     def schedule(self, now: int) -> None:
-        """When may the next packet leave? Asked whenever X changes."""
+        """When may the next packet leave? Asked whenever X changes.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         if not self.waiting:
             self.send_at = NEVER
         elif self.base is None:
@@ -74,17 +127,49 @@ class TfrcSender:
             self.send_at = max(now, self.base + self.interval())
 
     def set_timer(self, now: int) -> None:
-        """Nofeedback timer: four round trips, or two packets' time."""
+        """Nofeedback timer: four round trips, or two packets' time.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         wait = max(4.0 * self.rtt, 2.0 * self.s / self.x)
         self.timer = now + int(wait * SECOND)
         self.idle = True  # until something is sent
 
     def on_frames(self, now: int, frames: range) -> list[Packet]:
-        """Each frame in its turn."""
+        """Each frame in its turn.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frames : range
+            Frames that are ready now.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         return [p for frame in frames for p in self.on_frame(now, frame)]
 
     def on_frame(self, now: int, frame: int) -> list[Packet]:
-        """Keep the frame, or drop it if the buffer is full."""
+        """Keep the frame, or drop it if the buffer is full.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frame : int
+            Number of the frame.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         if len(self.waiting) == self.buffer:
             self.dropped.append(frame)
             return []
@@ -94,7 +179,18 @@ class TfrcSender:
         return self.on_send(now) if self.send_at <= now else []
 
     def on_send(self, now: int) -> list[Packet]:
-        """Send one frame; a silence earns no credit."""
+        """Send one frame; a silence earns no credit.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            The packet that leaves.
+        """
         if self.base is None:
             self.base, self.counter_at = now, now
         else:
@@ -109,14 +205,33 @@ class TfrcSender:
         return [packet]
 
     def count_quarters(self, now: int) -> None:
-        """Quarters of a round trip, modulo 16 (RFC 4342 section 8.1)."""
+        """Quarters of a round trip, modulo 16 (RFC 4342 section 8.1).
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         passed = (now - self.counter_at) * 4 // int(self.rtt * SECOND)
         if passed > 0:
             self.counter = (self.counter + min(passed, 5)) % 16
             self.counter_at = now
 
     def on_answer(self, now: int, report: Report) -> list[Packet]:
-        """A report arrives: RFC 3448 section 4.3, steps 1 to 5."""
+        """A report arrives: RFC 3448 section 4.3, steps 1 to 5.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        report : Report
+            What came back.
+
+        Returns
+        -------
+        list of Packet
+            Nothing: a report only changes when the next leaves.
+        """
         sample = (now - report.echo) / SECOND
         self.rtt = max(0.9 * self.rtt + 0.1 * sample, 1e-4)
         worse = report.p > self.p
@@ -131,15 +246,47 @@ class TfrcSender:
         return []
 
     def receive_limit(self, now: int, report: Report, worse: bool) -> float:
-        """At most twice what arrives; Faster Restart: four times."""
+        """At most twice what arrives; Faster Restart: four times.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        report : Report
+            What came back.
+        worse : bool
+            Whether the loss event rate has risen.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         return (self.restart if self.p > 0 else 2.0) * self.x_recv
 
     def least_doubled(self) -> float:
-        """Slow start never falls below a packet in a round trip."""
+        """Slow start never falls below a packet in a round trip.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         return self.s / self.rtt
 
     def on_timer(self, now: int) -> list[Packet]:
-        """No report for four round trips: RFC 3448 section 4.4."""
+        """No report for four round trips: RFC 3448 section 4.4.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            Nothing.
+        """
         self.no_feedback(now)
         self.change_rate(self.x)
         self.set_timer(now)
@@ -147,7 +294,13 @@ class TfrcSender:
         return []
 
     def no_feedback(self, now: int) -> None:
-        """Halve the rate."""
+        """Halve the rate.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         unheard(self, now)
 
 
@@ -162,6 +315,21 @@ def equation_rate(s: TfrcSender) -> float:
 def allow(s: TfrcSender, now: int, limit: float) -> None:
     """Step 4: the equation once there was a loss, else doubling.
 
+    Parameters
+    ----------
+    s : TfrcSender
+        Whose rate it is; changed.
+    now : int
+        Time, ns.
+    limit : float
+        What the receive rate allows, bytes a second.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> s = TfrcSender(20, 0.1)
     >>> allow(s, 0, 1000.0)
     >>> s.x
@@ -181,6 +349,19 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
 def unheard(s: TfrcSender, now: int) -> None:
     """Halve the rate, unless the sender is idle and slow anyway.
 
+    Parameters
+    ----------
+    s : TfrcSender
+        Whose rate it is; changed.
+    now : int
+        Time, ns.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
     >>> s = TfrcSender(20, 0.1, initial=10.0)
     >>> s.idle, s.x_recv = False, 1600.0
     >>> unheard(s, 0)
@@ -201,7 +382,27 @@ def unheard(s: TfrcSender, now: int) -> None:
 
 
 class TfrcSender5348(TfrcSender):
-    """RFC 5348: a report on a data-limited time is not held against it."""
+    """RFC 5348: a report on a data-limited time is not held against it.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a packet.
+    rtt : float
+        Round trip of the handshake, s.
+    **how : float or bool
+        Further settings, as for `TfrcSender`.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> sender = TfrcSender5348(20, 0.1, initial=4.0)
+    >>> sender.x
+    800.0
+    """
 
     def __init__(self, size: int, rtt: float, **how: float | bool) -> None:
         self.received = [(0, math.inf)]  # X_recv_set: (time, rate)
@@ -210,14 +411,33 @@ class TfrcSender5348(TfrcSender):
         super().__init__(size, rtt, **how)  # type: ignore[arg-type]
 
     def note_waiting(self, now: int) -> None:
-        """A frame waits, so data do not limit the rate (8.2.1)."""
+        """A frame waits, so data do not limit the rate (8.2.1).
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         if self.not_limited[0] <= self.acked_send:
             self.not_limited[0] = now
         elif self.not_limited[1] <= self.next_time:
             self.not_limited[1] = now
 
     def on_frame(self, now: int, frame: int) -> list[Packet]:
-        """As before; whoever has to wait is noted."""
+        """As before; whoever has to wait is noted.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frame : int
+            Number of the frame.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
         kept = len(self.waiting) < self.buffer
         packets = super().on_frame(now, frame)
         if kept and not packets:
@@ -225,14 +445,38 @@ class TfrcSender5348(TfrcSender):
         return packets
 
     def on_send(self, now: int) -> list[Packet]:
-        """As before; whoever still has to wait is noted."""
+        """As before; whoever still has to wait is noted.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            The packet that leaves.
+        """
         packets = super().on_send(now)
         if self.waiting:
             self.note_waiting(now)
         return packets
 
     def data_limited(self, now: int, sent: int) -> bool:
-        """Did nothing wait in the round trip that is reported on?"""
+        """Did nothing wait in the round trip that is reported on?
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        sent : int
+            When the packet left that is reported on, ns.
+
+        Returns
+        -------
+        bool
+            Whether the application, not the rate, was the limit.
+        """
         begin = sent - int(self.rtt * SECOND)
         waited = any(begin < at <= sent for at in self.not_limited)
         self.acked_send, self.next_time = sent, now
@@ -241,7 +485,22 @@ class TfrcSender5348(TfrcSender):
         return not waited
 
     def receive_limit(self, now: int, report: Report, worse: bool) -> float:
-        """recv_limit of RFC 5348 section 4.3, from X_recv_set."""
+        """recv_limit of RFC 5348 section 4.3, from X_recv_set.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        report : Report
+            What came back.
+        worse : bool
+            Whether the loss event rate has risen.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         rate = report.x_recv
         known = self.received
         if self.data_limited(now, report.echo):
@@ -257,11 +516,23 @@ class TfrcSender5348(TfrcSender):
         return 2 * max(x for _, x in self.received)
 
     def least_doubled(self) -> float:
-        """Slow start never falls below the initial rate."""
+        """Slow start never falls below the initial rate.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
         return self.initial_rate()
 
     def no_feedback(self, now: int) -> None:
-        """Section 4.4: idleness never takes more than the initial rate."""
+        """Section 4.4: idleness never takes more than the initial rate.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
         top = max([0.0] + [x for _, x in self.received])
         recover = self.initial_rate()
         slow = top < recover if self.p > 0 else self.x < 2 * recover
