@@ -1,34 +1,47 @@
 """Every option of every command, with every kind of nonsense: one line on stderr, exit status 1 or 2, no traceback.
 
-The tree of commands is walked, not listed. What would be a right value is not given here: nothing starts to work.
+The tree of commands is walked, not listed, and which of the options are paths is found out by trying them. One value
+is wrong at a time; all that a command requires besides is right.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
+import datetime
+import gzip
 import importlib
+import io
 import json
 import os
+import shutil
+import socket
+import struct
 import subprocess
 import sys
+import tempfile
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from voicewire import claims, cli, paths
 
 NUMBERS = ("", " ", "nonsense", "nan", "inf", "-inf", "-1e300", "1e300", "1e999", "-1", "0x10", "١٢x", "1,5", "None")
-PATHS = (
-    "",
-    "/nowhere/at/all",
-    "/dev/null",
-    "{folder}",
-    "{folder}/empty",
-    "{folder}/noise",
-    "{folder}/noise/below",
-    "\0",
-)
+NO_PLACE = ("", "\0", "/nowhere/at/all", "/dev/null", "/proc/new", "/sys/new", "{folder}/noise/below", "x" * 300)
+NO_FILE = (*NO_PLACE, "{folder}", "{folder}/missing", "{folder}/link")
+FORMS = {("icto seal", "part"): "x={}:ann", ("icto key", "name"): "{}"}
+"""How a path stands in an option that takes more than a path."""
+GROUND = Path(tempfile.mkdtemp(prefix="vw-any-command-"))
+atexit.register(shutil.rmtree, GROUND, ignore_errors=True)
+(GROUND / "file").write_text("a line\n")
+HUGE = 2**30
+MOST_MEMORY = 400 * 2**20
+"""Bytes for a file of nonsense: an object to seal may have 256 MiB."""
 
 
 def _walk(
@@ -42,67 +55,253 @@ def _walk(
             yield from _walk(child, (*words, name))
 
 
-def _is_path(action: argparse.Action) -> bool:
-    kind = getattr(action.type, "__name__", "")
-    return kind in ("Path", "readable", "writable", "new_file")
+def _holds_path(value: object) -> bool:
+    return isinstance(value, Path) or (isinstance(value, tuple) and any(map(_holds_path, value)))
+
+
+def _takes(command: str, action: argparse.Action, path: object) -> bool:
+    """Whether an option takes a path, and makes a path of it."""
+    try:
+        return _holds_path(action.type(FORMS.get((command, action.dest), "{}").format(path)))  # type: ignore[operator, misc]
+    except (argparse.ArgumentTypeError, ValueError, TypeError):
+        return False
 
 
 TREE = dict(_walk(cli.parser()))
-OPTIONS = [
+VALUES = [
     (" ".join(words), action)
     for words, parser in TREE.items()
     for action in parser._actions
-    if action.type is not None or action.choices is not None
+    if action.nargs != 0 and not isinstance(action, argparse._HelpAction)
 ]
+"""Every option and argument that takes a value."""
+READ = [(c, a) for c, a in VALUES if _takes(c, a, GROUND / "file") and not _takes(c, a, GROUND / "new")]
+WRITTEN = [(c, a) for c, a in VALUES if _takes(c, a, GROUND / "new")]
+PLAIN = [(c, a) for c, a in VALUES if (c, a) not in READ and (c, a) not in WRITTEN]
+KEPT = [(c, a) for c, a in WRITTEN if a.dest == "persist"]
+"""What is written is read first: a file of another kind is refused and stays as it is."""
+
+
+def _names(options: list[tuple[str, argparse.Action]]) -> list[str]:
+    return [f"{command} {action.dest}" for command, action in options]
+
+
+def _wave(data: int, channels: int = 2, rate: int = 8000, written: int | None = None) -> bytes:
+    """A wave file whose header promises `data` bytes."""
+    form = struct.pack("<HHIIHH", 1, channels, rate, 2 * rate * channels, 2 * channels, 16)
+    head = b"RIFF" + struct.pack("<I", 36 + data) + b"WAVEfmt " + struct.pack("<I", 16) + form
+    return head + b"data" + struct.pack("<I", data) + b"\1" * (data if written is None else written)
+
+
+CONTENTS: dict[str, bytes] = {
+    "empty": b"", "noise": bytes(range(256)) * 64, "nul": b"\0" * 1000, "words": b"nonsense\n",
+    "latin": b"gr\xfc\xdfe=1\n",
+    "utf16": "a = 1\n".encode("utf-16"), "line": b"x" * 10_000_000, "object": b"{}", "list": b"[]",
+    "deep": b"[" * 100_000,
+    "png": b"\x89PNG\r\n\x1a\n" + b"\0" * 100, "zip": b"PK\5\6" + b"\0" * 18, "gzip": gzip.compress(b"text"),
+    "sqlite": b"SQLite format 3\0" + b"\0" * 2000,
+    "certificate": b"-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----\n",
+    "key": b"-----BEGIN PRIVATE KEY-----\nbm9uc2Vuc2U=\n-----END PRIVATE KEY-----\n",
+    "avi": b"RIFF\x10\0\0\0AVI LIST", "no-samples": _wave(0), "cut": _wave(2**20, written=2),
+    "no-channels": _wave(80, 0),
+    "no-rate": _wave(80, rate=0), "huge-wave": _wave(2**31 - 100, written=0), "huge": b"",
+    "port": b"port = 'x'\n", "rule": b"access = 3\n", "rules": b"access = [3]\n", "topic": b"[[access]]\ntopic = 5\n",
+    "limits": b"limits = []\n", "limit": b"[limits]\nmax_packet = 'x'\n", "denied": b"deny_subscribe = [5]\n",
+    "denied-number": b"deny_subscribe = 5\n", "store": b"persist = 5\n", "host": b"host = 5\n",
+    "time": b"port = 12:00:00\n",
+    "notebook": b'{"cells": 3, "nbformat": 4, "nbformat_minor": 4, "metadata": {}}',
+    "grid": b'File type = "ooTextFile"\nObject class = "TextGrid"\n\nxmin = 0\nxmax = nonsense\n',
+}  # fmt: skip
+FITTING = {
+    ("broker", "config"): {"empty"}, ("broker", "password_file"): {"empty", "time", "notebook"},
+    ("broker", "persist"): {"empty"},
+    ("icto seal", "part"): set(CONTENTS) - {"huge", "huge-wave"},
+}  # fmt: skip
+"""Contents that are right: no settings; no user, or name:hash; a store to begin; and anything small can be sealed."""
+
+
+BESIDE = {("broker", "tls_cert"): ("tls_key",), ("broker", "tls_key"): ("tls_cert",)}
+"""Options that mean something together only."""
+
+
+def _certificate() -> tuple[bytes, bytes]:
+    key = ed25519.Ed25519PrivateKey.generate()
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    begin = datetime.datetime(2026, 1, 1)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, begin, begin.replace(year=2036)).sign(key, None)
+    how = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return made.public_bytes(how[0]), key.private_bytes(*how)
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A right value for each path that a command requires beside a spoilt one, by its word in the usage."""
+    place = tmp_path_factory.mktemp("right")
+    for name in ("ann", "bob"):
+        assert cli.main(["icto", "key", str(place / name)]) == 0
+    (place / "data").write_text("36.6 C")
+    (place / "sound.wav").write_bytes(_wave(64_000))
+    (place / "notes.ipynb").write_bytes(CONTENTS["notebook"])
+    keys = {"KEY": str(place / "ann.key"), "PUB": str(place / "ann.pub")}
+    part = f"x={place / 'data'}:ann"
+    sealed = str(place / "sealed.icto")
+    words = ["--owner", keys["KEY"], "--to", keys["PUB"], "--part", part, "--out", sealed]
+    assert cli.main(["icto", "seal", *words]) == 0
+    certificate, key = _certificate()
+    (place / "certificate").write_bytes(certificate)
+    (place / "private").write_bytes(key)
+    keys |= {"tls_cert": str(place / "certificate"), "tls_key": str(place / "private")}
+    sounds = dict.fromkeys(("FAR.wav", "MIC.wav", "FILE"), str(place / "sound.wav"))
+    return {**keys, **sounds, "part": part, "object": sealed, "SUBMITTED": str(place / "notes.ipynb")}
+
+
+@pytest.fixture(scope="module")
+def busy_port() -> Iterator[int]:
+    """A port that is taken: no broker begins to serve there, and no client is answered."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from voicewire.publish import new_study
+
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(new_study, "create", lambda *words: new_study.rooms(*words[:3]) and [])
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     (tmp_path / "empty").touch()
-    (tmp_path / "noise").write_bytes(bytes(range(256)) * 64)
+    (tmp_path / "noise").write_bytes(CONTENTS["noise"])
+    (tmp_path / "link").symlink_to("nothing")
     return tmp_path
 
 
-def _run(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+def _all_of(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     capfd.readouterr()
     try:
         status = cli.main(arguments)
     except SystemExit as end:
         status = int(end.code or 0)
-    return status, capfd.readouterr().err
+    out, err = capfd.readouterr()
+    return status, err, out
 
 
-def _others(parser: argparse.ArgumentParser, spoilt: argparse.Action) -> list[str]:
-    """Words for what a command requires besides: files that are there and hold noise, so that nothing can start."""
-    words: list[str] = []
-    for action in parser._actions:
-        if action is spoilt or not action.required:
+def _run(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    return _all_of(arguments, capfd)[:2]
+
+
+def _words(command: str, spoilt: argparse.Action, value: str, right: dict[str, str], port: int) -> list[str]:
+    """The words of a command with one wrong value: whatever else it requires is right."""
+    words = command.split()
+    for action in TREE[tuple(words)]._actions:
+        if action is spoilt:
+            given = value
+        elif action.dest == "port":
+            given = str(port)
+        elif not action.required and action.dest not in BESIDE.get((command, spoilt.dest), ()):
             continue
-        value = str(next(iter(action.choices))) if action.choices else "noise"
-        if action.type is not None and not _is_path(action):
-            value = "nonsense"
-        words += [action.option_strings[-1], value] if action.option_strings else [value]
+        elif known := right.get(action.dest) or right.get(str(action.metavar)):
+            given = known
+        else:
+            given = str(next(iter(action.choices))) if action.choices else "new"
+        words += [f"{action.option_strings[-1]}={given}"] if action.option_strings else [given]
     return words
 
 
-@pytest.mark.parametrize(("command", "action"), OPTIONS, ids=[f"{c} {a.dest}" for c, a in OPTIONS])
-def test_nonsense_is_one_line(
-    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    parser = TREE[tuple(command.split())]
+@pytest.mark.parametrize(("command", "action"), VALUES, ids=_names(VALUES))
+def test_every_value_is_checked_by_a_type_that_says_what_is_asked_for(command: str, action: argparse.Action) -> None:
+    assert action.choices is not None or action.type not in (None, str, int, float, Path, open)
+    if str(action.metavar).strip("[]") in ("FILE", "DIR", "FOLDER", "OUTDIR", "PATH", "PEM", "PUB", "KEY"):
+        assert (command, action) in READ + WRITTEN
+
+
+@pytest.mark.parametrize(("command", "action"), PLAIN, ids=_names(PLAIN))
+def test_a_wrong_value_is_one_line(
+    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str], right: dict[str, str],
+    busy_port: int,
+) -> None:  # fmt: skip
     wrong = []
-    for text in PATHS if _is_path(action) else NUMBERS:
-        value = text.format(folder=folder)
-        if not _is_path(action) and _fits(action, value):
-            continue
-        if _is_path(action) and _fits(action, value) and not _reads(action):
-            continue  # a place to write that is right: the command would begin
-        words = [f"{action.option_strings[-1]}={value}"] if action.option_strings else [value]
-        status, err = _run([*command.split(), *words, *_others(parser, action)], capfd)
-        if status not in (1, 2) or err.count("\n") != 1 or "Traceback" in err:
-            wrong.append(f"{value!r}: exit {status}, {err[-300:]!r}")
+    for value in (*NUMBERS, "\udcff"):
+        if not _fits(action, value):
+            status, err = _run(_words(command, action, value, right, busy_port), capfd)
+            if status not in (1, 2) or err.count("\n") != 1 or "Traceback" in err:
+                wrong.append(f"{value!r}: exit {status}, {err[-300:]!r}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(("command", "action"), READ + WRITTEN, ids=_names(READ + WRITTEN))
+def test_a_path_that_cannot_be_is_wrong_usage(
+    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str], right: dict[str, str],
+    busy_port: int,
+) -> None:  # fmt: skip
+    wrong = []
+    before = _listing(folder)
+    for text in NO_FILE if (command, action) in READ else (*NO_PLACE, "{folder}/link"):
+        path = text.format(folder=folder)
+        if _takes(command, action, path):  # root may make any folder, and a name with an ending is another name
+            assert path in (str(folder), "/nowhere/at/all") or (command, action.dest) in FORMS, path
+            continue
+        value = FORMS.get((command, action.dest), "{}").format(path)
+        status, err = _run(_words(command, action, value, right, busy_port), capfd)
+        if status != 2 or err.count("\n") != 1 or "Traceback" in err:
+            wrong.append(f"{path!r}: exit {status}, {err[-300:]!r}")
+    assert not wrong, "\n".join(wrong)
+    assert _listing(folder) == before
+
+
+@pytest.mark.parametrize(("command", "action"), READ + KEPT, ids=_names(READ + KEPT))
+def test_a_file_of_nonsense_is_refused_by_its_name(
+    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str], right: dict[str, str],
+    busy_port: int,
+) -> None:  # fmt: skip
+    """Empty, binary noise, other formats under the expected suffix, and a gigabyte of nothing."""
+    suffix = Path(right.get(action.dest) or right.get(str(action.metavar), "")).suffix
+    files = []
+    for kind in sorted(CONTENTS.keys() - FITTING.get((command, action.dest), set())):
+        files.append(folder / "given" / f"{kind}{suffix}")
+        files[-1].parent.mkdir(exist_ok=True)
+        files[-1].write_bytes(CONTENTS[kind])
+        if kind.startswith("huge"):
+            os.truncate(files[-1], HUGE)
+    before = _listing(folder)
+    wrong = []
+    for file in [folder / "given"] if _takes(command, action, folder) else files:
+        value = FORMS.get((command, action.dest), "{}").format(file)
+        words = _words(command, action, value, right, busy_port)
+        if large := file.stem.startswith("huge"):
+            tracemalloc.start()
+        status, err, out = _all_of(words, capfd)
+        peak = tracemalloc.get_traced_memory()[1] if large else 0
+        tracemalloc.stop()
+        if file.is_dir():  # of many files, each has its line in the report
+            wrong += [each.name for each in files if status != 1 or out.count(each.name) < 2 or err]
+        elif status not in (1, 2) or err.count("\n") != 1 or "Traceback" in err or file.name not in err:
+            wrong.append(f"{file.stem}: exit {status}, {err[-300:]!r}")
+        if peak > MOST_MEMORY:
+            wrong.append(f"{file.stem}: {peak / 2**20:.0f} MiB")
+    assert not wrong, "\n".join(wrong)
+    assert _listing(folder) == before
+
+
+def _listing(folder: Path) -> list[tuple[str, int, bytes]]:
+    """Every file, its size, and the beginning of what it holds."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    found = []
+    for path in files:
+        with path.open("rb") as file:
+            found.append((str(path), path.stat().st_size, file.read(4096)))
+    return found
+
+
+OPENED: list[str] | None = None
+
+
+def _heard(event: str, details: tuple[object, ...]) -> None:
+    if OPENED is not None and event in ("open", "os.mkdir", "os.listdir", "os.scandir", "os.rename", "os.remove"):
+        OPENED.append(str(details[0]))
+
+
+sys.addaudithook(_heard)
 
 
 def _fits(action: argparse.Action, value: str) -> bool:
@@ -116,8 +315,19 @@ def _fits(action: argparse.Action, value: str) -> bool:
     return True
 
 
-def _reads(action: argparse.Action) -> bool:
-    return getattr(action.type, "__name__", "") == "readable"
+WORDS = [(c, a) for c, a in PLAIN if a.choices is None and a.dest != "host" and _fits(a, "sentinel")]
+
+
+@pytest.mark.parametrize(("command", "action"), WORDS, ids=_names(WORDS))
+def test_a_word_is_never_a_path(
+    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str], right: dict[str, str],
+    busy_port: int, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A path that has slipped in as text would be opened, and then its type is the wrong one."""
+    opened: list[str] = []
+    monkeypatch.setattr(sys.modules[__name__], "OPENED", opened)
+    _run(_words(command, action, "sentinel", right, busy_port), capfd)
+    assert [path for path in opened if "sentinel" in path] == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
+import os
 import wave
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -13,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
 
-__all__ = ["Player", "encode", "player"]
+__all__ = ["Player", "encode", "player", "silent_library"]
 
 FULL_SCALE = 32767
 
@@ -151,3 +154,38 @@ def _sixteen_bits(samples: NDArray[Any]) -> NDArray[np.int16]:
     if peak > 1:
         raise ValueError(f"samples reach {peak:.3g}, beyond full scale: divide them by their peak first")
     return np.round(samples * FULL_SCALE).astype(np.int16)
+
+
+@contextlib.contextmanager
+def silent_library() -> Iterator[None]:
+    """Keep a C library, which knows nothing of Python's streams, from writing to standard error.
+
+    libsndfile tries an MP3 decoder on what may be one, and that prints lines of its own beside our error.
+
+    Yields
+    ------
+    None
+        Standard error is the null device meanwhile.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> with silent_library():
+    ...     _ = os.write(2, b"nobody reads this")
+    """
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(nowhere)
+        os.close(kept)

@@ -14,6 +14,7 @@ from typing import NoReturn
 from voicewire import __version__, paths
 from voicewire.ledger import tally
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS, Score
+from voicewire.options import text
 
 MODULES = (
     "voicewire.verbs",
@@ -114,7 +115,7 @@ def parser() -> Parser:
         description="Print the verdicts that stand in the executed notebooks, for one study or for all.",
         epilog="Exit status: 1 if a claim is unjudged, missing or stale.",
     )
-    card.add_argument("study", nargs="?", metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
+    card.add_argument("study", nargs="?", type=text, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     card.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     card.set_defaults(handler=_scorecard)
     for name in MODULES:
@@ -135,8 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where only ASCII can be shown, a sign is spelt out instead of raised
             stream.reconfigure(errors="backslashreplace")
-    options = parser().parse_args(arguments)
     try:
+        options = parser().parse_args(arguments)
         return int(options.handler(options))
     except BrokenPipeError:  # the reader, `head` for one, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

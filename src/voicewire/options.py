@@ -1,19 +1,24 @@
 """Types of options for every command: a value is right, or one line says what is asked for (exit status 2).
 
 A path to read is tried when the command line is read, and so is one to write: nobody waits an hour for a folder that
-is not there. A file that exists and holds nonsense is the command's to refuse (exit status 1).
+is not there. A file that exists and holds nonsense is the command's to refuse (exit status 1). Every option that takes
+a value has one of these types, or choices; a test walks all commands and holds that.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from voicewire import checks
 
-__all__ = ["new_file", "number", "positive", "readable", "seed", "share", "whole", "writable"]
+__all__ = [
+    "PathOption", "folder", "new_file", "number", "positive", "readable", "readable_or_folder", "readable_up_to",
+    "seed", "share", "text", "whole",
+]  # fmt: skip
 
 
 def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds: float) -> Callable[[str], float]:
@@ -90,50 +95,163 @@ share = number(0.0, 1.0)
 seed = whole(0, 2**64 - 1)
 
 
-def readable(text: str) -> Path:
-    """A file that can be read."""
-    path = _path(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder: name a file in it")
-    if not path.exists():
-        raise argparse.ArgumentTypeError(f"{text}: there is no such file")
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(f"{text} is no regular file")
-    if not os.access(path, os.R_OK):
-        raise argparse.ArgumentTypeError(f"{text} may not be read by you")
-    return path
+def text(given: str) -> str:
+    """One or more characters that can be written in UTF-8.
 
+    Parameters
+    ----------
+    given : str
+        As it came from the command line.
 
-def writable(text: str) -> Path:
-    """A file that can be written, or a folder that is there or can be made."""
-    path = _path(text)
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise argparse.ArgumentTypeError(f"{text} is no regular file, and no folder")
-    there = path
-    while not there.exists():
-        there = there.parent
-    if there != path and not there.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: {there} is a file, not a folder")
-    if not os.access(there, os.W_OK):
-        raise argparse.ArgumentTypeError(f"{text} may not be written by you")
-    return path
+    Returns
+    -------
+    str
+        The same.
 
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If it is empty, or holds a NUL or bytes that were no text.
 
-def new_file(text: str) -> Path:
-    """A file to write, in a folder that is there."""
-    path = writable(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder: name a file in it")
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text}: there is no folder {path.parent}")
-    return path
-
-
-def _path(text: str) -> Path:
-    if not text or "\0" in text or len(text) > 4000:
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is not a path")
+    Examples
+    --------
+    >>> text("sensors/+/door")
+    'sensors/+/door'
+    """
+    if not given or "\0" in given:
+        raise argparse.ArgumentTypeError(f"{given!r:.40} is no text: give at least one character")
     try:
-        Path(text).exists()
+        given.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"{given!r:.40} is no text in UTF-8") from None
+    return given
+
+
+@dataclass(frozen=True)
+class PathOption:
+    """A path on the command line, tried as soon as it is read.
+
+    Parameters
+    ----------
+    file, folder : bool
+        What may be there, or be made there.
+    reads : bool
+        It must be there and be readable; else it can be written, or made.
+    most : int, optional
+        Bytes that a file to read may have.
+
+    Examples
+    --------
+    >>> PathOption(folder=True, reads=True)("/").is_dir()
+    True
+    >>> PathOption(file=True, reads=True)("/")
+    Traceback (most recent call last):
+    ...
+    argparse.ArgumentTypeError: / is a folder: name a file in it
+    """
+
+    file: bool = False
+    folder: bool = False
+    reads: bool = False
+    most: int | None = None
+
+    def __call__(self, given: str) -> Path:
+        """Return the path.
+
+        Parameters
+        ----------
+        given : str
+            As it came from the command line.
+
+        Returns
+        -------
+        Path
+            It can be read, or written.
+
+        Raises
+        ------
+        argparse.ArgumentTypeError
+            If not; the message names it and says what is wrong.
+        """
+        path = _path(given)
+        try:
+            if path.is_dir() and not self.folder:
+                raise argparse.ArgumentTypeError(f"{given} is a folder: name a file in it")
+            if path.is_file() and not self.file:
+                raise argparse.ArgumentTypeError(f"{given} is a file: name a folder")
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                raise argparse.ArgumentTypeError(f"{given} is no regular file{' and no folder' * self.folder}")
+            self._read(path) if self.reads else self._write(path)
+        except OSError as error:
+            doing = "read" if self.reads else "written"
+            raise argparse.ArgumentTypeError(f"{given} can't be {doing}: {error.strerror}") from None
+        return path
+
+    def _read(self, path: Path) -> None:
+        if not path.exists():
+            raise argparse.ArgumentTypeError(f"{path}: there is no such file{' or folder' * self.folder}")
+        if path.is_dir():
+            next(path.iterdir(), None)
+            return
+        with path.open("rb"):
+            pass
+        size = path.stat().st_size
+        if self.most is not None and size > self.most:
+            raise argparse.ArgumentTypeError(f"{path} has {size:,} bytes: {self.most:,} are the most for such a file")
+
+    def _write(self, path: Path) -> None:
+        if path.is_symlink() and not path.exists():
+            raise argparse.ArgumentTypeError(f"{path} is a link to nothing")
+        if self.folder:
+            there = path
+            while not there.exists():
+                there = there.parent
+            if not there.is_dir():
+                raise argparse.ArgumentTypeError(f"{path}: {there} is a file, not a folder")
+            with tempfile.TemporaryFile(dir=there):
+                pass
+            return
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"{path}: there is no folder {path.parent}")
+        there_before = path.exists()
+        with path.open("ab"):
+            pass
+        if not there_before:
+            path.unlink()
+
+
+readable = PathOption(file=True, reads=True)
+readable_or_folder = PathOption(file=True, folder=True, reads=True)
+new_file = PathOption(file=True)
+folder = PathOption(folder=True)
+
+
+def readable_up_to(most: int) -> PathOption:
+    """A file to read that is kept in memory whole.
+
+    Parameters
+    ----------
+    most : int
+        Bytes that it may have.
+
+    Returns
+    -------
+    PathOption
+        For `argparse`.
+
+    Examples
+    --------
+    >>> readable_up_to(2**20).most
+    1048576
+    """
+    return PathOption(file=True, reads=True, most=most)
+
+
+def _path(given: str) -> Path:
+    if not given or "\0" in given or len(given) > 4000:
+        raise argparse.ArgumentTypeError(f"{given!r:.40} is not a path")
+    try:
+        Path(given).exists()
     except OSError as error:
-        raise argparse.ArgumentTypeError(f"{text!r:.40}: {error.strerror}") from None
-    return Path(text)
+        raise argparse.ArgumentTypeError(f"{given!r:.40}: {error.strerror}") from None
+    return Path(given)

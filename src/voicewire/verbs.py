@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
 import sys
+import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-from voicewire import paths
+from voicewire import pace, paths
 from voicewire.ledger.vocabulary import Score
-from voicewire.options import writable
+from voicewire.options import folder, text
 
 __all__ = ["register"]
 
@@ -45,8 +49,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         epilog="Names: an unknown NAME prints those that the study has.",
     )
     record.add_argument("study", choices=_recorded(), metavar="STUDY", help=f"one of {', '.join(_recorded())}")
-    record.add_argument("names", nargs="*", metavar="NAME", help="only these recordings")
-    record.add_argument("--out", type=writable, metavar="DIR", help="folder to write to (default: recorded/STUDY)")
+    record.add_argument("names", nargs="*", type=text, metavar="NAME", help="only these recordings")
+    record.add_argument("--out", type=folder, metavar="DIR", help="folder to write to (default: recorded/STUDY)")
     record.set_defaults(handler=_record)
     claim = subparsers.add_parser(
         "claim",
@@ -54,7 +58,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Print what a paper says, what came out, and the verdict, as they stand in the executed notebooks.",
         epilog="Exit status: 1 if no ledger has such a claim.",
     )
-    claim.add_argument("id", metavar="ID", help="as `voicewire scorecard STUDY` lists it")
+    claim.add_argument("id", type=text, metavar="ID", help="as `voicewire scorecard STUDY` lists it")
     claim.add_argument("--json", action="store_true", help="print a list of objects instead of lines")
     claim.set_defaults(handler=_claim)
     letter = subparsers.add_parser(
@@ -69,7 +73,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _record(options: argparse.Namespace) -> int:
-    recordings = importlib.import_module(f"voicewire.{options.study}.record").RECORDINGS
+    module = importlib.import_module(f"voicewire.{options.study}.record")
+    recordings = module.RECORDINGS
     unknown = [name for name in options.names if name not in recordings]
     if unknown:
         known = ", ".join(recordings)
@@ -77,13 +82,49 @@ def _record(options: argparse.Namespace) -> int:
             f"voicewire record: {options.study} has no recording {unknown[0]!r}: choose from {known}", file=sys.stderr
         )
         return 2
-    folder = options.out or Path("recorded") / options.study
-    folder.mkdir(parents=True, exist_ok=True)
+    place = options.out or Path("recorded") / options.study
     chosen = options.names or list(recordings)
     for number, name in enumerate(chosen, start=1):
-        print(f"{number}/{len(chosen)} {name}, into {folder}", flush=True)
-        recordings[name](folder)
+        goes_on = name in getattr(module, "GOES_ON", ())
+        before = pace.last_time(f"{options.study}/{name}") or (_recorded_once(options.study) if goes_on else None)
+        how_long = f", {pace.words(before)}" if before is not None else ", which has not been timed here yet"
+        print(f"{number}/{len(chosen)} {name}, into {place}{how_long}", flush=True)
+        begin = time.monotonic()
+        if goes_on:
+            place.mkdir(parents=True, exist_ok=True)
+            recordings[name](place)
+        else:
+            _whole_or_not(recordings[name], place)
+        pace.keep(f"{options.study}/{name}", time.monotonic() - begin)
     return 0
+
+
+def _recorded_once(study: str) -> float | None:
+    """Seconds that the book's own recording of an experiment took, where its provenance says so."""
+    try:
+        about = json.loads((paths.data(study) / "provenance.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    minutes = about.get("minutes")
+    return 60.0 * minutes if minutes else None
+
+
+def _whole_or_not(record: Callable[[Path], object], place: Path) -> None:
+    """Record into a folder beside and move it when it is whole: an interruption leaves nothing half done."""
+    made = [folder for folder in (place, *place.parents) if not folder.exists()]
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".recording-", dir=place) as scratch:
+            record(Path(scratch))
+            for file in sorted(path for path in Path(scratch).rglob("*") if path.is_file()):
+                target = place / file.relative_to(scratch)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.replace(target)
+    except BaseException:
+        for folder in made:
+            with contextlib.suppress(OSError):  # somebody has put something into it
+                folder.rmdir()
+        raise
 
 
 def _besides(row: Score) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ def test_icto_from_key_to_refusal(tmp_path: Path, monkeypatch: Patch, capsys: py
     broken[-1] ^= 1
     (tmp_path / "x.icto").write_bytes(broken)
     assert run("icto", "inspect", "x.icto") == 1
-    assert run("icto", "inspect", "none.icto") == 1
+    assert run("icto", "inspect", "none.icto") == 2
     assert run("icto", "key", "ann") == 1  # never overwrites
 
 
@@ -55,7 +55,7 @@ def test_seal_says_what_is_wrong(part: str, tmp_path: Path, monkeypatch: Patch, 
     run("icto", "key", "ann")
     (tmp_path / "data.txt").write_bytes(b"1")
     capsys.readouterr()
-    assert run("icto", "seal", "--owner", "ann.key", "--to", "ann.pub", "--part", part, "--out", "o") == 1
+    assert run("icto", "seal", "--owner", "ann.key", "--to", "ann.pub", "--part", part, "--out", "o") == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "o").exists()
 

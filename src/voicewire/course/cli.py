@@ -7,10 +7,10 @@ import dataclasses
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
+from voicewire.options import folder, readable_or_folder, text, whole
 
 
 def register(subparsers: Any) -> None:
@@ -21,8 +21,8 @@ def register(subparsers: Any) -> None:
         description="Write chapters without their worked solutions, and released assignments, to OUTDIR/<study>/.",
         epilog="Releasing assignments needs the extra 'grading'.",
     )
-    student.add_argument("outdir", type=Path, metavar="OUTDIR", help="folder to write to; nothing in it is replaced")
-    student.add_argument("studies", nargs="*", metavar="STUDY", help="only these studies (default: all)")
+    student.add_argument("outdir", type=folder, metavar="OUTDIR", help="folder to write to; nothing in it is replaced")
+    student.add_argument("studies", nargs="*", type=text, metavar="STUDY", help="only these studies (default: all)")
     student.set_defaults(handler=_student)
     grade = subparsers.add_parser(
         "grade",
@@ -31,11 +31,13 @@ def register(subparsers: Any) -> None:
         epilog="This runs what students wrote, each submission confined in the strongest way that works here; install"
         " bubblewrap for the best. Exit status: 1 if a submission has a problem.",
     )
-    grade.add_argument("submitted", type=Path, metavar="SUBMITTED", help="a notebook, or a folder of notebooks")
+    grade.add_argument(
+        "submitted", type=readable_or_folder, metavar="SUBMITTED", help="a notebook, or a folder of notebooks"
+    )
     grade.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     grade.add_argument(
         "--timeout",
-        type=_seconds,
+        type=whole(1, 3600),
         default=30,
         metavar="S",
         help="seconds that a cell, or the tests of a question, may take (default: 30)",
@@ -44,12 +46,6 @@ def register(subparsers: Any) -> None:
         "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
     )
     grade.set_defaults(handler=_grade)
-
-
-def _seconds(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 3600:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of seconds, 1 to 3600")
-    return int(text)
 
 
 def _student(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
 from voicewire import checks
+from voicewire.audio import silent_library
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.measures import erle
 from voicewire.echo.samples import SignalError, stereo
@@ -22,6 +23,7 @@ from voicewire.echo.samples import SignalError, stereo
 __all__ = ["Cancelled", "cancel", "read_stereo", "write_stereo"]
 
 _BLOCK = 0.25  # seconds
+_LONGEST = 5 * 10**7  # samples of a channel: 17 minutes at 48 kHz
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
     Raises
     ------
     ValueError
-        If it isn't stereo.
+        If it isn't stereo, empty, or too long for the memory.
     OSError, soundfile.SoundFileError
         If it cannot be read.
 
@@ -206,9 +208,13 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
     """
     import soundfile
 
+    with silent_library():
+        about = soundfile.info(path)
+    if about.channels != 2:
+        raise ValueError(f"{path} has {about.channels} channel(s): a stereo recording is needed")
+    if not 0 < about.frames <= _LONGEST:
+        raise ValueError(f"{path} has {about.frames} samples a channel: from 1 to {_LONGEST} can be worked on")
     samples, rate = soundfile.read(path, always_2d=True)
-    if samples.shape[1] != 2:
-        raise ValueError(f"{path} has {samples.shape[1]} channel(s): a stereo recording is needed")
     return samples, int(rate)
 
 

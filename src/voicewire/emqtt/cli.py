@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import number, seed, whole, writable
+from voicewire.options import folder, number, seed, text, whole
 
 
 def register(subparsers: Any) -> None:
@@ -16,7 +16,7 @@ def register(subparsers: Any) -> None:
         help="record the experiments of the E-MQTT study",
         description="Measure end-to-end, completion and broker-subscriber delays and write them as CSV.",
     )
-    command.add_argument("folder", type=writable, help="where the tables are written")
+    command.add_argument("folder", type=folder, help="where the tables are written")
     command.add_argument(
         "--tests", type=whole(3, 100_000), default=60, metavar="N", help="trials of each kind (default 60)"
     )
@@ -30,7 +30,7 @@ def register(subparsers: Any) -> None:
         description="Publishers ask with a message to e2e/N/TOPIC and a response topic; the agent passes it on to "
         "TOPIC, collects the answers of N subscribers and reports once, in JSON. Ctrl-C ends it.",
     )
-    agent.add_argument("--host", default="127.0.0.1", help="of the broker (default %(default)s)")
+    agent.add_argument("--host", type=text, default="127.0.0.1", help="of the broker (default %(default)s)")
     agent.add_argument("--port", type=whole(1, 65_535), default=1883, help="of the broker (default %(default)s)")
     agent.add_argument(
         "--timeout",

@@ -20,6 +20,7 @@ from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
+from voicewire.pace import Pace
 
 Tell = Callable[[str], object]
 
@@ -34,7 +35,8 @@ def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict
         the publisher, packets on all connections, publisher_cpu_ms.
     """
     rng = random.Random(seed)
-    rows = []
+    rows, sizes = [], list(sizes)
+    pace = Pace("delays", tests * sum(sizes), tell)  # a trial takes about as long as it has subscribers
     with ExitStack() as stack:
         brokers = {"voicewire": stack.enter_context(process.ours())}
         if process.mosquitto_version() is not None:
@@ -62,6 +64,7 @@ def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict
                                 "messages": trial.messages, "publisher_cpu_ms": round(trial.cpu * 1e3, 4),
                             }
                         )  # fmt: skip
+                    pace.done(n)
             tell(f"{n} subscribers: {tests} tests of {len(arms)} readings")
     return rows
 

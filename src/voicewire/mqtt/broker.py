@@ -96,7 +96,10 @@ class Broker:
             try:
                 context.load_cert_chain(c.tls_cert, c.tls_key)
             except (OSError, ssl.SSLError) as error:
-                raise ConfigError(f"cannot use the certificate {c.tls_cert}: {error}") from None
+                key = f" with the key {c.tls_key}" if c.tls_key else ""
+                raise ConfigError(f"cannot use the certificate {c.tls_cert}{key}: {error}") from None
+        elif c.tls_key:
+            raise ConfigError(f"the key {c.tls_key} needs its certificate, tls_cert: without it nothing is encrypted")
         if c.persist:
             store = Store(c.persist)
             self.router.store = self.router.retained.store = self.outbox.store = store

@@ -7,8 +7,9 @@ import asyncio
 import dataclasses
 import sys
 from collections.abc import Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from voicewire.options import new_file, number, readable_up_to, share, text, whole
 
 if TYPE_CHECKING:
     import ssl
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_SMALL, _LARGE = readable_up_to(2**20), readable_up_to(64 * 2**20)
+"""Settings and certificates; and one line for each user, of whom there may be a million."""
+_seconds = number(above=0.0, high=1e6)
+_port = whole(0, 65_535)
+
 
 def register(subparsers: Any) -> None:
     """Add the commands."""
@@ -26,83 +32,86 @@ def register(subparsers: Any) -> None:
         help="run an MQTT 3.1.1 and E-MQTT broker",
         description="Run an MQTT 3.1.1 and E-MQTT broker until interrupted.",
     )
-    broker.add_argument("--host", help="address to listen on (default 127.0.0.1: this machine only)")
+    broker.add_argument("--host", type=text, help="address to listen on (default 127.0.0.1: this machine only)")
     broker.add_argument("--port", type=_port, help="port to listen on (default 1883; 0: a free one)")
-    broker.add_argument("--config", type=Path, metavar="FILE", help="TOML file: the same, and limits and access rules")
     broker.add_argument(
-        "--deny-subscribe", action="append", default=[], metavar="TOPIC", help="refuse this topic filter (repeatable)"
+        "--config", type=_SMALL, metavar="FILE", help="TOML file: the same, and limits and access rules"
     )
-    broker.add_argument("--password-file", type=Path, metavar="FILE", help="name:hash lines as of mosquitto_passwd")
     broker.add_argument(
-        "--user-share", type=float, metavar="PART",
+        "--deny-subscribe",
+        type=text,
+        action="append",
+        default=[],
+        metavar="TOPIC",
+        help="refuse this topic filter (repeatable)",
+    )
+    broker.add_argument("--password-file", type=_LARGE, metavar="FILE", help="name:hash lines as of mosquitto_passwd")
+    broker.add_argument("--tls-cert", type=_SMALL, metavar="PEM", help="certificate chain, with the key or --tls-key")
+    broker.add_argument("--tls-key", type=_SMALL, metavar="PEM", help="private key")
+    broker.add_argument(
+        "--persist", type=new_file, metavar="FILE", help="SQLite file in which sessions outlive the broker"
+    )
+    broker.add_argument(
+        "--user-share", type=share, metavar="PART",
         help="part of all connections, kept sessions, waiting bytes and half packets that one user may have (default "
         "0.25; with a password file)",
     )  # fmt: skip
-    broker.add_argument("--tls-cert", type=Path, metavar="PEM", help="certificate chain, with the key or --tls-key")
-    broker.add_argument("--tls-key", type=Path, metavar="PEM", help="private key")
-    broker.add_argument("--persist", type=Path, metavar="FILE", help="SQLite file in which sessions outlive the broker")
     broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
     broker.add_argument("--quiet", action="store_true", help="log warnings only")
     broker.set_defaults(handler=_broker)
 
     pub = subparsers.add_parser("pub", help="publish one MQTT message", description="Publish one MQTT message.")
     _common(pub)
-    pub.add_argument("-t", "--topic", required=True, help="topic to publish to")
-    pub.add_argument("-m", "--message", help="payload (default: standard input)")
+    pub.add_argument("-t", "--topic", type=text, required=True, help="topic to publish to")
+    pub.add_argument("-m", "--message", type=_message, help="payload (default: standard input)")
     pub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2), default=0, help="quality of service (default 0)")
     pub.add_argument("-r", "--retain", action="store_true", help="keep it for subscribers to come")
     pub.add_argument(
         "--wait-for", type=_count, metavar="N", help="E-MQTT: wait until N subscribers (or 'all') have acknowledged"
     )
     pub.add_argument(
-        "--subscriber", action="append", default=[], metavar="ID", help="only this one counts (repeatable)"
+        "--subscriber",
+        type=text,
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this one counts (repeatable)",
     )
     pub.add_argument("--timeout", type=_seconds, default=30.0, metavar="S", help="give up after S seconds (default 30)")
     pub.set_defaults(handler=_pub)
 
     sub = subparsers.add_parser("sub", help="print MQTT messages", description="Print the messages of MQTT topics.")
     _common(sub)
-    sub.add_argument("-t", "--topic", action="append", required=True, help="topic filter (repeatable)")
+    sub.add_argument("-t", "--topic", type=text, action="append", required=True, help="topic filter (repeatable)")
     sub.add_argument("-q", "--qos", type=int, choices=(0, 1, 2, 3), default=0, help="quality of service (default 0)")
-    sub.add_argument("-n", "--count", type=int, metavar="N", help="end after N messages")
+    sub.add_argument("-n", "--count", type=whole(1), metavar="N", help="end after N messages")
     sub.add_argument("-v", "--verbose", action="store_true", help="print the topic, too")
-    sub.add_argument("--answer", metavar="TEXT", help="E-MQTT: put TEXT into the acknowledgement of QoS 3 messages")
+    sub.add_argument(
+        "--answer",
+        type=_message,
+        metavar="TEXT",
+        help="E-MQTT: put TEXT into the acknowledgement of QoS 3 messages",
+    )
     sub.add_argument("--timeout", type=_seconds, metavar="S", help="end when nothing comes for S seconds")
     sub.set_defaults(handler=_sub)
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="the broker's address (default 127.0.0.1)")
+    parser.add_argument("--host", type=text, default="127.0.0.1", help="the broker's address (default 127.0.0.1)")
     parser.add_argument("--port", type=_port, default=1883, help="the broker's port (default 1883)")
-    parser.add_argument("--id", default="", help="client id")
+    parser.add_argument("--id", type=_message, default="", help="client id")
     parser.add_argument("--keep-session", action="store_true", help="do not begin with a clean session (needs --id)")
-    parser.add_argument("--user", help="name to log in with")
-    parser.add_argument("--password", help="its password")
-    parser.add_argument("--cafile", type=Path, metavar="PEM", help="speak TLS and trust this certificate")
+    parser.add_argument("--user", type=text, help="name to log in with")
+    parser.add_argument("--password", type=_message, help="its password")
+    parser.add_argument("--cafile", type=_SMALL, metavar="PEM", help="speak TLS and trust this certificate")
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port (0 to 65535)")
-    return int(text)
+def _message(given: str) -> str:
+    return text(given) if given else ""
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
-    return value
-
-
-def _count(text: str) -> int | str:
-    if text == "all":
-        return text
-    if not text.isdecimal() or int(text) > 16382:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor a number from 0 to 16382")
-    return int(text)
+def _count(given: str) -> int | str:
+    return given if given == "all" else whole(0, 16_382)(given)
 
 
 def _config(options: argparse.Namespace) -> Config:
@@ -148,9 +157,9 @@ async def _serve(config: Config) -> None:
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for ending in (signal.SIGINT, signal.SIGTERM):
         try:
-            loop.add_signal_handler(number, stop.set)
+            loop.add_signal_handler(ending, stop.set)
         except NotImplementedError:  # Windows: Ctrl-C ends the loop instead
             break
     async with Broker(config):
@@ -186,7 +195,10 @@ def _client(options: argparse.Namespace, **more: Any) -> Client:
     if options.cafile:
         import ssl
 
-        tls = ssl.create_default_context(cafile=options.cafile)
+        try:
+            tls = ssl.create_default_context(cafile=options.cafile)
+        except ssl.SSLError as error:
+            raise MQTTError(f"{options.cafile} holds no certificate to trust: {error}") from None
     password = None if options.password is None else options.password.encode()
     return Client(
         options.host, options.port, options.id, clean=not options.keep_session, username=options.user,

@@ -290,6 +290,8 @@ class Passwords:
             lines = Path(path).read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise ConfigError(f"cannot read the password file {path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"the password file {path} is no text in UTF-8") from None
         for i, line in enumerate(lines, 1):
             if not line.strip() or line.startswith("#"):
                 continue
@@ -409,18 +411,37 @@ def load(path: Path | str) -> Config:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
-    except tomllib.TOMLDecodeError as error:
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is no text in UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from None
-    rules = tuple(_make(Access, "access", entry) for entry in data.pop("access", []))
-    limits = _make(Limits, "limits", data.pop("limits", {}))
-    for key in ("password_file", "tls_cert", "tls_key", "persist"):
-        if key in data:
-            data[key] = Path(path).parent / data[key]
-    if "deny_subscribe" in data:
-        data["deny_subscribe"] = tuple(data["deny_subscribe"])
-    config = _make(Config, str(path), data)
+    for key, (kind, words) in _SHAPES.items():
+        value = data.get(key, kind())
+        if not isinstance(value, kind) or (key == "access" and not all(isinstance(rule, dict) for rule in value)):
+            raise ConfigError(f"{path}: {key} = {value!r:.40} is not {words}")
+    try:
+        rules = tuple(_make(Access, "access", entry) for entry in data.pop("access", []))
+        limits = _make(Limits, "limits", data.pop("limits", {}))
+        for key in ("password_file", "tls_cert", "tls_key", "persist"):
+            if key in data:
+                data[key] = Path(path).parent / data[key]
+        denied = data["deny_subscribe"] = tuple(data.get("deny_subscribe", ()))
+        if not all(isinstance(topic, str) for topic in denied):
+            raise ConfigError("deny_subscribe: each of the topic filters is a text")
+        config: Config = _make(Config, "the broker", data)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     config.limits, config.access = limits, rules
     return config
+
+
+_SHAPES: dict[str, tuple[type[Any], str]] = {
+    "access": (list, "a list of tables, [[access]]"),
+    "limits": (dict, "a table, [limits]"),
+    "deny_subscribe": (list, "a list of topic filters"),
+    **dict.fromkeys(("password_file", "tls_cert", "tls_key", "persist"), (str, "a path")),
+}
+"""What the keys that are no plain fields of `Config` hold."""
 
 
 def _make(kind: type[Any], where: str, values: dict[str, Any]) -> Any:

@@ -35,6 +35,8 @@ from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.process import resident
 from voicewire.mqtt.store import Store
+from voicewire.options import seed, whole
+from voicewire.pace import Pace
 
 __all__ = ["Outcome", "run"]
 
@@ -324,10 +326,13 @@ async def _run(streams: int, seed: int, tell: Callable[[str], object] | None, fo
     memory = 0
     try:
         await run.start()
+        pace = Pace("fuzzing", streams, tell) if tell is not None else None
         for i in range(streams):
             run.feed(mutate(run.rng.choice(run.corpus), run.rng), i < 2000 or i % 20 == 0)
             await run.ask()
             out.streams += 1
+            if pace is not None:
+                pace.done()
             if i % LOOK == LOOK - 1:
                 await run.look()
             if i % RESTART == RESTART - 1:
@@ -390,10 +395,14 @@ def run(streams: int, seed: int = 1, tell: Callable[[str], object] | None = None
 def main() -> int:
     """Run from the shell; exit status 1 after any crash, loss, leak or forbidden message."""
     parser = argparse.ArgumentParser(description="Feed mutated byte streams to the broker.")
-    parser.add_argument("--streams", type=int, default=1_000_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--streams", type=whole(1, 10**12), default=1_000_000)
+    parser.add_argument("--seed", type=seed, default=1)
     options = parser.parse_args()
-    outcome = run(options.streams, options.seed, lambda line: print(line, flush=True))
+    try:
+        outcome = run(options.streams, options.seed, lambda line: print(line, flush=True))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     print(outcome)
     return 0 if outcome.clean and outcome.memory < MEMORY else 1
 

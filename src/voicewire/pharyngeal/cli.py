@@ -6,11 +6,13 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import number, whole
+from voicewire.options import number, readable, readable_up_to, text, whole
 
 __all__ = ["formants", "register"]
 
 _TRACKERS = ("praat", "praat-robust", "lpc")
+_LONGEST_GRID = 64 * 2**20
+"""Bytes: hours of speech, labelled phone by phone."""
 
 
 def register(subparsers: Any) -> None:
@@ -39,11 +41,15 @@ def register(subparsers: Any) -> None:
         "with bandwidths and flags goes to standard output.",
         epilog="Rows flagged 'silent', 'too short' or 'no formant' hold no number; don't trust 'clipped' ones.",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="sound files (WAV, FLAC, AIFF...)")
+    parser.add_argument("files", nargs="+", type=readable, metavar="FILE", help="sound files (WAV, FLAC, AIFF...)")
     parser.add_argument(
-        "--textgrid", action="append", metavar="FILE", help="TextGrid of the vowels, one a sound, in their order"
+        "--textgrid",
+        action="append",
+        type=readable_up_to(_LONGEST_GRID),
+        metavar="FILE",
+        help="TextGrid of the vowels, one a sound, in their order",
     )
-    parser.add_argument("--tier", help="interval tier of the vowels, if the TextGrid has several")
+    parser.add_argument("--tier", type=text, help="interval tier of the vowels, if the TextGrid has several")
     parser.add_argument("--tracker", action="append", choices=_TRACKERS, help="default praat; may be repeated")
     parser.add_argument(
         "--ceiling",

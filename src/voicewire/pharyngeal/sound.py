@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = ["Sound", "SoundError", "read"]
 
 from voicewire import checks
+from voicewire.audio import silent_library
 
 Array = NDArray[np.float64]
 
@@ -168,7 +169,9 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
         raise SoundError(f"{path.name}: the file is empty; record or copy it again")
     _check_riff(path)
     try:
-        frames = soundfile.info(path).frames * soundfile.info(path).channels
+        with silent_library():
+            about = soundfile.info(path)
+        frames = about.frames * about.channels
         if frames > LONGEST:
             raise SoundError(f"{path.name}: {frames} samples are more than can be measured at once; cut the recording")
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)

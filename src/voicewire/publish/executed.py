@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
@@ -21,7 +22,7 @@ from typing import Any
 
 import nbformat
 
-from voicewire import paths
+from voicewire import pace, paths
 from voicewire.publish import notebooks
 
 __all__ = ["EXECUTED", "RECORD", "execute", "sources", "versions", "write_back"]
@@ -151,9 +152,20 @@ def execute(base: Path, everything: bool = False, workers: int | None = None) ->
 
     if stale:
         already = f"; {len(wanted) - len(stale)} are done" if len(stale) < len(wanted) else ""
-        print(f"executing {len(stale)} of {len(wanted)} notebooks{already}", flush=True)
+        print(f"executing {len(stale)} of {len(wanted)} notebooks{already}{how_long(base, stale, workers)}", flush=True)
         notebooks.run(stale, workers, target=lambda path: base / EXECUTED / path.relative_to(base), done=done)
     print(report({name: known[name] for name in wanted}), flush=True)
+
+
+def how_long(base: Path, stale: Sequence[Path], workers: int | None = None) -> str:
+    """Return how long notebooks will take, from what each took when it was executed here last, or nothing."""
+    try:
+        times = json.loads((base / notebooks.TIMES).read_text(encoding="utf-8"))
+        spent = [float(times[path.relative_to(base).as_posix()]["seconds"]) for path in stale]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    at_once = workers or min(len(stale), os.cpu_count() or 1)
+    return f"; {pace.words(max(sum(spent) / at_once, *spent, 0.0))}, as it took here before"
 
 
 def report(known: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from voicewire import paths
+from voicewire.options import text
 
 __all__ = ["TOUCHED", "StudyError", "create", "listed", "register", "rooms"]
 
@@ -155,9 +156,9 @@ def create(name: str, title: str, question: str, taken: Container[str] = ()) -> 
     if there:
         raise StudyError(f"{there[0]} is there already: choose another name, or remove it")
     known = listed(base, name, title, question)
-    for file, text in {**files, **known}.items():
+    for file, content in {**files, **known}.items():
         (base / file).parent.mkdir(parents=True, exist_ok=True)
-        (base / file).write_text(text, encoding="utf-8")
+        (base / file).write_text(content, encoding="utf-8")
     notebook = f"notebooks/{name}/01_study.ipynb"
     _run(base, "voicewire", "record", name, "--out", f"data/{name}")
     _run(base, "voicewire.publish.weave", notebook)
@@ -195,10 +196,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Make ledger, package, notebooks, pages, tests and benchmark of a new study, ready to be filled.",
         epilog="Exit status: 0 all is there and its notebook executed, 1 something failed, 2 wrong usage.",
     )
-    command.add_argument("name", metavar="NAME", help="the study's name in every room: small letters")
-    command.add_argument("--title", help="heading of its introduction (default: the name)")
+    command.add_argument("name", type=text, metavar="NAME", help="the study's name in every room: small letters")
+    command.add_argument("--title", type=text, help="heading of its introduction (default: the name)")
     command.add_argument(
-        "--question", default="What does the paper claim, and does it hold?", help="what it asks, in one line"
+        "--question",
+        type=text,
+        default="What does the paper claim, and does it hold?",
+        help="what it asks, in one line",
     )
     command.set_defaults(handler=_new_study, taken=subparsers.choices)
 

@@ -26,6 +26,7 @@ import numpy as np
 from tqdm import tqdm
 
 from voicewire import paths
+from voicewire.pace import Pace
 from voicewire.sweep import fingerprint
 from voicewire.sweep.pools import Dask, Local, Pool, SweepError, WorkerDiedError
 
@@ -89,7 +90,7 @@ def sweep(
     cache : path or bool, optional
         Folder for finished tasks; by default ``.cache/sweep`` in the checkout. False: keep none.
     progress : bool
-        Show a bar on a terminal (never in a notebook).
+        Show a bar on a terminal; elsewhere say once how long it takes. Nothing in a notebook.
 
     Returns
     -------
@@ -124,6 +125,7 @@ def sweep(
     todo = [task for key, task in unique.items() if key not in results]
     with _bar(len(unique), len(results), progress) as bar:
         if todo:
+            pace = Pace("sweep", len(todo)) if progress and bar.disable else None
             pool: Pool = Dask(scheduler) if scheduler else Local(workers or joblib.cpu_count(), len(todo))
             with contextlib.closing(_compute(pool, function, todo)) as finished:
                 for task, blob in finished:
@@ -131,6 +133,8 @@ def sweep(
                         _write(folder, task.key, blob)
                     results[task.key] = blob
                     bar.update()
+                    if pace is not None:
+                        pace.done()
     return [Row(dict(task.params), task.seed, pickle.loads(results[task.key])) for task in tasks]
 
 

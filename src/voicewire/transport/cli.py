@@ -9,10 +9,12 @@ import time
 from pathlib import Path
 from typing import TypeAlias
 
-from voicewire.options import number, whole, writable
+from voicewire.options import folder, new_file, number, readable_up_to, text, whole
 
 __all__ = ["register"]
 
+_KEY, _OBJECT = readable_up_to(2**16), readable_up_to(256 * 2**20)
+"""A key is four lines; an object is held in memory."""
 OUT = Path("recorded") / "transport"
 """Where a recording goes unless told otherwise: not among the book's own data."""
 
@@ -65,7 +67,7 @@ def _add_record(commands: Commands) -> None:
         help="run the whole experiment; an interrupted run goes on where it was",
         description="Run every cell that DIR does not hold yet and put all together into tables.",
     )
-    record.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
+    record.add_argument("--out", type=folder, default=OUT, metavar="DIR", help="default: %(default)s")
     record.add_argument("--network", choices=("lan", "internet"), help="only this network's cells, without tables")
     record.add_argument("--iterations", type=whole(1, 10**7), default=None, help="default: 150, as in the paper")
     record.add_argument("--seconds", type=number(above=0.0), help="begin no new cell after so long")
@@ -77,7 +79,7 @@ def _add_record(commands: Commands) -> None:
 
 def _add_beyond(commands: Commands) -> None:
     extras = commands.add_parser("extras", help="measure what goes beyond the paper: CoAP, MQTT 5, TLS, loss")
-    extras.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
+    extras.add_argument("--out", type=folder, default=OUT, metavar="DIR", help="default: %(default)s")
     extras.set_defaults(handler=_extras)
 
     series = commands.add_parser(
@@ -86,7 +88,7 @@ def _add_beyond(commands: Commands) -> None:
         description="Run every series interleaved on one test bed, print what each takes beside its plain counterpart "
         "(95 % t intervals) and write series.csv and series.json.",
     )
-    series.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
+    series.add_argument("--out", type=folder, default=OUT, metavar="DIR", help="default: %(default)s")
     series.add_argument(
         "--iterations",
         type=whole(2, 10**6),
@@ -101,7 +103,7 @@ def _add_beyond(commands: Commands) -> None:
 
 def _add_examples(commands: Commands) -> None:
     examples = commands.add_parser("examples", help="record the captures that the notebooks take apart")
-    examples.add_argument("--out", type=writable, default=OUT, metavar="DIR", help="default: %(default)s")
+    examples.add_argument("--out", type=folder, default=OUT, metavar="DIR", help="default: %(default)s")
     examples.add_argument(
         "--broker", choices=("embedded", "mosquitto"), default="embedded", help="default: %(default)s"
     )
@@ -112,7 +114,7 @@ def _add_icto(subparsers: Commands) -> None:
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")
-    key.add_argument("name", metavar="NAME", help="path without the ending")
+    key.add_argument("name", type=_stem, metavar="NAME", help="path without the ending")
     key.set_defaults(handler=_key)
     seal = commands.add_parser(
         "seal",
@@ -123,26 +125,29 @@ def _add_icto(subparsers: Commands) -> None:
         "--part",
         action="append",
         required=True,
+        type=_part,
         metavar="NAME=FILE:READERS[@UNTIL]",
         help="a file and who may read it; may be given several times",
     )
-    seal.add_argument("--to", action="append", required=True, type=Path, metavar="PUB", help="a participant's .pub")
-    seal.add_argument("--owner", required=True, type=Path, metavar="KEY", help="the owner's .key")
+    seal.add_argument("--to", action="append", required=True, type=_KEY, metavar="PUB", help="a participant's .pub")
+    seal.add_argument("--owner", required=True, type=_KEY, metavar="KEY", help="the owner's .key")
     seal.add_argument(
         "--cipher", choices=("aes-256-gcm", "chacha20-poly1305"), default="aes-256-gcm", help="default: %(default)s"
     )
-    seal.add_argument("--out", required=True, type=Path, metavar="FILE", help="the object to write")
+    seal.add_argument("--out", required=True, type=new_file, metavar="FILE", help="the object to write")
     seal.set_defaults(handler=_seal)
     opened = commands.add_parser("open", help="open the parts that the rules give to a reader")
-    opened.add_argument("object", type=Path, help="a sealed object's file")
-    opened.add_argument("--reader", required=True, type=Path, metavar="KEY", help="the reader's .key")
-    opened.add_argument("--owner", required=True, type=Path, metavar="PUB", help="who must have sealed it")
-    opened.add_argument("--part", action="append", metavar="NAME", help="default: all that the reader may open")
-    opened.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="for one file a part")
+    opened.add_argument("object", type=_OBJECT, help="a sealed object's file")
+    opened.add_argument("--reader", required=True, type=_KEY, metavar="KEY", help="the reader's .key")
+    opened.add_argument("--owner", required=True, type=_KEY, metavar="PUB", help="who must have sealed it")
+    opened.add_argument(
+        "--part", type=text, action="append", metavar="NAME", help="default: all that the reader may open"
+    )
+    opened.add_argument("--out", required=True, type=folder, metavar="FOLDER", help="for one file a part")
     opened.set_defaults(handler=_open)
     look = commands.add_parser("inspect", help="print an object's rules and sizes; needs no key")
-    look.add_argument("object", type=Path, help="a sealed object's file")
-    look.add_argument("--owner", type=Path, metavar="PUB", help="also check who sealed it")
+    look.add_argument("object", type=_OBJECT, help="a sealed object's file")
+    look.add_argument("--owner", type=_KEY, metavar="PUB", help="also check who sealed it")
     look.set_defaults(handler=_inspect)
 
 
@@ -293,7 +298,9 @@ def _series(options: argparse.Namespace) -> int:
 def _key(options: argparse.Namespace) -> int:
     from voicewire.transport.icto import Identity
 
-    private, public = Path(f"{options.name}.key"), Path(f"{options.name}.pub")
+    private, public = options.name
+    if there := next((path for path in options.name if path.exists()), None):
+        return _fail(f"{there} is there already, and a key is never overwritten")
     try:
         identity = Identity.create(private.stem)
         identity.save(private)
@@ -304,25 +311,29 @@ def _key(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rule(text: str) -> tuple[str, Path, tuple[str, ...], int | None]:
+def _part(given: str) -> tuple[str, Path, tuple[str, ...], int | None]:
     import datetime
 
-    from voicewire.transport.icto_format import IctoError
-
-    name, equals, rest = text.partition("=")
+    name, equals, rest = given.partition("=")
     file, colon, rule = rest.rpartition(":") if "@" not in rest else _split_until(rest)
     readers, _, until = rule.partition("@")
     if not (name and equals and file and colon and readers):
-        raise IctoError(f"--part {text!r} is not NAME=FILE:READER[,READER…][@UNTIL]")
+        raise argparse.ArgumentTypeError(f"{given!r:.200} is not NAME=FILE:READER[,READER…][@UNTIL]")
+    path = _OBJECT(file)
     if not until:
-        return name, Path(file), tuple(readers.split(",")), None
+        return name, path, tuple(readers.split(",")), None
     try:
         moment = datetime.datetime.fromisoformat(until)
     except ValueError:
-        raise IctoError(f"--part {text!r}: UNTIL must be a time such as 2030-01-31T12:00") from None
+        raise argparse.ArgumentTypeError(f"{given!r:.200}: UNTIL must be a time such as 2030-01-31T12:00") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)
-    return name, Path(file), tuple(readers.split(",")), int(moment.timestamp())
+    return name, path, tuple(readers.split(",")), int(moment.timestamp())
+
+
+def _stem(given: str) -> tuple[Path, Path]:
+    """The two files of a name."""
+    return new_file(text(given) + ".key"), new_file(text(given) + ".pub")
 
 
 def _split_until(rest: str) -> tuple[str, str, str]:
@@ -337,7 +348,7 @@ def _seal(options: argparse.Namespace) -> int:
     from voicewire.transport.icto_format import IctoError
 
     try:
-        chosen = [_rule(text) for text in options.part]
+        chosen = options.part
         if len({name for name, *_ in chosen}) < len(chosen):
             raise IctoError("two parts have the same name")
         sealed = seal(
@@ -361,10 +372,11 @@ def _open(options: argparse.Namespace) -> int:
     from voicewire.transport.icto_format import IctoError
 
     try:
-        parts = open_object(
-            options.object.read_bytes(), Identity.load(options.reader), PublicIdentity.load(options.owner),
-            parts=options.part,
-        )  # fmt: skip
+        reader, owner = Identity.load(options.reader), PublicIdentity.load(options.owner)
+        try:
+            parts = open_object(options.object.read_bytes(), reader, owner, parts=options.part)
+        except IctoError as error:
+            return _fail(f"{options.object.name}: {error}")
         options.out.mkdir(parents=True, exist_ok=True)
         for number, (name, data) in enumerate(parts.items()):
             # a part's name comes from elsewhere: it never becomes a path
@@ -384,7 +396,11 @@ def _inspect(options: argparse.Namespace) -> int:
 
     try:
         owner = PublicIdentity.load(options.owner) if options.owner else None
-        print(json.dumps(inspect(options.object.read_bytes(), owner), indent=1, ensure_ascii=False))
+        try:
+            rules = inspect(options.object.read_bytes(), owner)
+        except IctoError as error:
+            return _fail(f"{options.object.name}: {error}")
+        print(json.dumps(rules, indent=1, ensure_ascii=False))
     except IctoError as error:
         return _fail(error)
     except OSError as error:

@@ -10,7 +10,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-__all__ = ["RECORDINGS"]
+__all__ = ["GOES_ON", "RECORDINGS"]
+
+GOES_ON = ("experiment",)
+"""What keeps each finished cell in the folder, so that the same command goes on after an interruption."""
 
 
 def _by_command(verb: str, folder: Path) -> None:

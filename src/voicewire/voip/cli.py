@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from voicewire.options import new_file, number, seed, share, whole
+from voicewire.options import new_file, number, seed, share, text, whole
 
 __all__ = ["register"]
 
@@ -49,8 +49,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
     commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
     one = commands.add_parser("call", help="simulate and score one call")
-    one.add_argument("transport", help="UDP, TCP, TFRC, 'TFRC SP', 'TFRC SP FR', 'TFRC SP FR MD', …")
-    one.add_argument("codec", nargs="?", default="G.729", help="G.711, G.729 or G.729A+VAD")
+    one.add_argument("transport", type=text, help="UDP, TCP, TFRC, 'TFRC SP', 'TFRC SP FR', 'TFRC SP FR MD', …")
+    one.add_argument("codec", nargs="?", type=text, default="G.729", help="G.711, G.729 or G.729A+VAD")
     one.add_argument("--delay", type=number(0.0, 3_600_000.0), default=50.0, metavar="MS", help="one-way delay")
     one.add_argument("--loss", type=share, default=0.0, metavar="P", help="loss probability, both ways")
     one.add_argument(

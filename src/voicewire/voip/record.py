@@ -35,13 +35,16 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
     --------
     Chapter ``notebooks/voip/03_reproduction``.
     """
-    with path.open("a", encoding="utf-8"):  # tried before the work
-        pass
-    rows = experiments.record(calls, seconds, **how)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    scratch = path.with_name(f"{path.name}.part")
+    try:
+        with scratch.open("w", newline="", encoding="utf-8") as file:  # tried before the work
+            rows = experiments.record(calls, seconds, **how)
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
     return len(rows)
 
 
