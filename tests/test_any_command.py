@@ -169,7 +169,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(new_study, "create", lambda *words: new_study.rooms(*words[:3]) and [])
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     (tmp_path / "empty").touch()
     (tmp_path / "noise").write_bytes(CONTENTS["noise"])
     (tmp_path / "link").symlink_to("nothing")

@@ -29,7 +29,25 @@ def test_it_is_said_once_after_the_first_items(clock):
     run = pace.Pace("sweep", 100, said.append)
     for _ in range(100):
         run.done()
-    assert said == ["sweep: 2 of 100 done, about 98 s more; Ctrl-C stops it".replace("98 s", "2 min")]
+    assert said == ["sweep: 3 of 100 done, about 2 min more; Ctrl-C stops it"]
+
+
+def test_the_start_is_not_taken_for_the_pace(monkeypatch):
+    said: list[str] = []
+    times = iter((0.0, 20.0, 21.0, 22.0))
+    monkeypatch.setattr(pace.time, "monotonic", lambda: next(times))
+    run = pace.Pace("sweep", 23, said.append)
+    for _ in range(3):
+        run.done()
+    assert said == ["sweep: 3 of 23 done, about 20 s more; Ctrl-C stops it"]
+
+
+def test_one_long_item_tells_the_pace(monkeypatch):
+    said: list[str] = []
+    times = iter((0.0, 600.0))
+    monkeypatch.setattr(pace.time, "monotonic", lambda: next(times))
+    pace.Pace("cells", 3, said.append).done()
+    assert said == ["cells: 1 of 3 done, about 20 min more; Ctrl-C stops it"]
 
 
 def test_a_short_run_and_a_notebook_are_spared(clock, monkeypatch, capsys):
@@ -173,7 +191,9 @@ def test_ctrl_c_leaves_no_trace(kind, tmp_path):
         os.killpg(run.pid, signal.SIGINT)
         _, err = run.communicate(timeout=60)
     finally:
-        left = in_group(run.pid)
+        deadline = time.monotonic() + 10
+        while (left := in_group(run.pid)) and time.monotonic() < deadline:
+            time.sleep(0.1)  # what was told to end is ending
         if run.poll() is None or left:
             os.killpg(run.pid, signal.SIGKILL)
         run.wait()

@@ -15,8 +15,8 @@ from voicewire import paths
 __all__ = ["Pace", "keep", "last_time", "words"]
 
 _KEPT = Path(".cache") / "run-times.json"
-_FIRST = 2.0
-_WORTH = 10.0
+_FIRST, _START, _WORTH = 2.0, 30.0, 10.0
+"""Seconds of work that tell the pace; for which a start may be taken; below which nothing is said."""
 
 
 def words(seconds: float) -> str:
@@ -78,7 +78,8 @@ class Pace:
     def __init__(self, what: str, total: int, tell: Callable[[str], object] = _say) -> None:
         self._what, self._total, self._tell = what, total, tell
         self._done, self._said = 0, False
-        self._begin = time.monotonic()
+        self._begin, self._before = time.monotonic(), 0
+        self._starting = True
 
     def done(self, count: int = 1) -> None:
         """Count items that have ended.
@@ -89,10 +90,17 @@ class Pace:
             How many.
         """
         self._done += count
-        if self._said or self._done <= 0 or (spent := time.monotonic() - self._begin) < _FIRST:
+        if self._said:
+            return
+        now = time.monotonic()
+        spent = now - self._begin
+        if self._starting and spent < _START:  # most of that was to start, and is not spent again
+            self._begin, self._before, self._starting = now, self._done, False
+            return
+        if spent < _FIRST or self._done <= self._before:
             return
         self._said = True
-        left = spent * (self._total - self._done) / self._done
+        left = spent * (self._total - self._done) / (self._done - self._before)
         if left >= _WORTH:
             self._tell(f"{self._what}: {self._done} of {self._total} done, {words(left)} more; Ctrl-C stops it")
 

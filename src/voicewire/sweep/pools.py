@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from typing import Any, ClassVar, Protocol
 
@@ -43,6 +45,19 @@ class Pool(Protocol):
         """Leave the workers; `at_once` ends what they are at."""
 
 
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while processes are started: they inherit that, and it is ours alone to act on."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Local:
     """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine.
 
@@ -60,13 +75,14 @@ class Local:
         return 2 * self._workers  # one to work on, one in the queue
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        executor = self._executor()
-        try:
-            future = executor.submit(call, *arguments)
-        except loky.process_executor.BrokenProcessPool:  # it broke just now: the next one is new
-            self._drop(executor)
+        with _interrupts_wait():
             executor = self._executor()
-            future = executor.submit(call, *arguments)
+            try:
+                future = executor.submit(call, *arguments)
+            except loky.process_executor.BrokenProcessPool:  # it broke just now: the next one is new
+                self._drop(executor)
+                executor = self._executor()
+                future = executor.submit(call, *arguments)
         self._homes[future] = executor
         return future
 
