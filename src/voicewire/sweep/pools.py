@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from typing import Any, ClassVar, Protocol
 
 from joblib.externals import loky
+from joblib.externals.loky.backend import resource_tracker
 
 __all__ = ["SweepError", "WorkerDiedError"]
 
@@ -75,6 +76,7 @@ class Local:
         return 2 * self._workers  # one to work on, one in the queue
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        resource_tracker.ensure_running()  # which lets Ctrl-C through again where it starts
         with _interrupts_wait():
             executor = self._executor()
             try:
