@@ -22,11 +22,9 @@ FLOORS: dict[str, list[str]] = {
     "engines": ["netsim", "mqtt", "testbed"],
     "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "sweep"],
     "inside": ["ledger", "publish", "course"],
-<<<<<<< HEAD
-    "ground": ["paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", ""],
-=======
-    "ground": ["paths", "stats", "_compiled", "_code_cache", "_optional", "checks", "options", "pace", ""],
->>>>>>> cc3e4c8 (wip)
+    "ground": [
+        *("paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", "pace", ""),
+    ],
 }
 """Rooms and single files by floor, from the top down; "" is the package. A study comes in by the list of parts."""
 
