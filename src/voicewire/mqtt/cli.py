@@ -59,7 +59,10 @@ def register(subparsers: Any) -> None:
     broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
     broker.add_argument("--quiet", action="store_true", help="log warnings only")
     broker.set_defaults(handler=_broker)
+    _clients(subparsers)
 
+
+def _clients(subparsers: Any) -> None:
     pub = subparsers.add_parser("pub", help="publish one MQTT message", description="Publish one MQTT message.")
     _common(pub)
     pub.add_argument("-t", "--topic", type=text, required=True, help="topic to publish to")
