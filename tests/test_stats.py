@@ -86,6 +86,8 @@ def test_quartiles_are_type_seven():
         ([1.0, math.nan], "1 of 2 samples are not finite .*nan at index 1"),
         ([math.inf, 1.0, 2.0], "not finite .*inf at index 0"),
         ([[1.0, 2.0], [3.0, 4.0]], "one-dimensional"),
+        ([[[1.0, 2.0]]], "one-dimensional"),
+        ([[[[1.0, 2.0]]]], r"must have 0 or 1 or 2 or 3 dimension\(s\)"),
         (["a", "b"], "must be an array of numbers"),
     ],
 )

@@ -91,3 +91,16 @@ def test_the_layout_is_read_alike(data: bytes) -> None:
     for p in o.parts:
         assert rules[p.name] == (p.until, len(p.ciphertext), p.nonce, p.readers)
         assert r.bytes_of(data, p.name) == (list(p.envelopes), p.ciphertext)
+
+
+@pytest.mark.parametrize(
+    ("until", "now", "opens"),
+    [
+        (None, 0, True), (None, 1e12, True), (None, -0.5, False), (None, float("inf"), False),
+        (None, float("nan"), False),
+        (1, 0, True), (1, 1, True), (1, 1.5, False), (1, 2, False), (2, 2, True), (2, 3, False),
+    ],
+)  # fmt: skip
+def test_the_last_second_of_a_rule(until: int | None, now: float, opens: bool) -> None:
+    data = seal({"x": b"hi"}, {"x": Rule(("ann",), until)}, [PEOPLE[0].public], OWNER, created=0)
+    assert plain(data, PEOPLE[0], "x", now) == ours(data, PEOPLE[0], "x", now) == (b"hi" if opens else "refused")
