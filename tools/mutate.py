@@ -61,7 +61,7 @@ MQTT = {
     "packets": ("test_packets",),
     "decode": ("test_packets",),
     "topics": ("test_topics",),
-    "retained": ("test_topics", "test_safety", "test_limits"),
+    "retained": ("test_retained",),
     "session": ("test_safety", "test_limits", "test_conformance_messages"),
     "routing": ("test_safety", "test_limits", "test_conformance_messages"),
     "outbox": ("test_safety", "test_limits", "test_conformance_messages"),

@@ -1,0 +1,188 @@
+"""What is retained, to its last byte, and who is sent it: without a socket."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from voicewire.mqtt.config import Limits
+from voicewire.mqtt.retained import Retained
+from voicewire.mqtt.session import Message, Route
+
+
+class Journal:
+    """The store as the retained messages use it."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, bytes, int]] = []
+
+    def retain(self, name: str, payload: bytes, qos: int) -> None:
+        self.told.append((name, payload, qos))
+
+
+def made(**limits: int) -> tuple[Retained, list[tuple[str, bytes, int]]]:
+    """Retained messages, and what is sent from them: name, payload, QoS."""
+    sent: list[tuple[str, bytes, int]] = []
+
+    def send(session: Any, connection: Any, message: Message, qos: int) -> None:
+        assert message.retain
+        sent.append((message.topic.decode(), message.payload, qos))
+
+    return Retained(Limits(**limits), send, logging.getLogger("retained")), sent
+
+
+def keep(retained: Retained, name: str, payload: bytes, qos: int = 0) -> None:
+    retained.keep(Route(name.encode(), name, []), payload, qos)
+
+
+def reader(*forbidden: str) -> Any:
+    return SimpleNamespace(permissions=SimpleNamespace(may_read=lambda name: name not in forbidden))
+
+
+def size(name: str, payload: bytes) -> int:
+    return Message(name.encode(), payload, True).size
+
+
+def bytes_of(retained: Retained) -> int:
+    return sum(message.size for message, _ in retained.messages.values())
+
+
+def test_the_last_one_stays_and_an_empty_one_clears() -> None:
+    retained, _ = made()
+    keep(retained, "a", b"first", 1)
+    keep(retained, "a", b"second message", 2)
+    keep(retained, "b", b"x")
+    assert {name: (m.payload, qos) for name, (m, qos) in retained.messages.items()} == {
+        "a": (b"second message", 2),
+        "b": (b"x", 0),
+    }
+    assert retained.size == bytes_of(retained) == size("a", b"second message") + size("b", b"x")
+    keep(retained, "a", b"")
+    keep(retained, "nothing there", b"")
+    assert retained.size == bytes_of(retained) == size("b", b"x")
+    keep(retained, "b", b"")
+    assert (retained.messages, retained.size) == ({}, 0)
+
+
+def test_so_many_topics_and_no_more_but_each_may_change(caplog: pytest.LogCaptureFixture) -> None:
+    retained, _ = made(max_retained=2)
+    for name in "abc":
+        keep(retained, name, b"1")
+    assert set(retained.messages) == {"a", "b"}
+    assert "not retained, 2 topics are: 'c'" in caplog.text
+    keep(retained, "b", b"2")
+    assert retained.messages["b"][0].payload == b"2"
+    keep(retained, "a", b"")
+    keep(retained, "c", b"3")
+    assert set(retained.messages) == {"b", "c"}
+    assert retained.size == bytes_of(retained)
+
+
+def test_so_many_bytes_and_no_more() -> None:
+    room = size("a", b"12345") + size("b", b"12345")
+    retained, _ = made(max_retained_bytes=room)
+    keep(retained, "a", b"12345")
+    keep(retained, "b", b"12345")
+    assert retained.size == room  # the last byte is used
+    keep(retained, "b", b"123456")  # one too many: the former one stays
+    assert retained.messages["b"][0].payload == b"12345"
+    assert retained.size == room
+    keep(retained, "a", b"1234")
+    keep(retained, "b", b"123456")
+    assert retained.messages["b"][0].payload == b"123456"
+    assert retained.size == bytes_of(retained) == room
+
+
+def test_the_store_is_told_but_not_of_the_broker_s_own() -> None:
+    retained, _ = made(max_retained=2)
+    keep(retained, "before", b"x")
+    journal = retained.store = Journal()  # type: ignore[assignment]
+    keep(retained, "a", b"1", 2)
+    keep(retained, "a", b"")
+    keep(retained, "b", b"1")
+    keep(retained, "refused", b"1")
+    keep(retained, "$SYS/x", b"")
+    retained.show("$SYS/y", b"$SYS/y", b"1")
+    assert journal.told == [("a", b"1", 2), ("a", b"", 0), ("b", b"1", 0)]
+
+
+def test_what_is_restored_counts_and_the_broker_s_own_does_not() -> None:
+    retained, _ = made()
+    retained.restore("ü", b"kept", 2)
+    retained.show("$SYS/x", b"$SYS/x", b"shown")
+    message, qos = retained.messages["ü"]
+    assert (message.topic, message.payload, message.retain, qos) == ("ü".encode(), b"kept", True, 2)
+    assert retained.size == size("ü", b"kept")
+    message, qos = retained.messages["$SYS/x"]
+    assert (message.topic, message.payload, message.retain, qos) == (b"$SYS/x", b"shown", True, 0)
+
+
+def give(retained: Retained, session: Any, *granted: tuple[str, int]) -> int:
+    """Send a subscriber what is retained; return how many steps that was."""
+    steps = list(retained.send_to(session, object(), granted))  # type: ignore[arg-type]
+    assert all(step > 0 for step in steps)
+    return sum(steps)
+
+
+def test_a_subscriber_is_sent_what_each_filter_matches_at_the_lower_qos() -> None:
+    retained, sent = made()
+    for name, qos in (("a/b", 2), ("a/c", 1), ("d", 0), ("$SYS/x", 0)):
+        keep(retained, name, name.encode(), qos)
+    give(retained, reader(), ("a/b", 1))
+    assert sent == [("a/b", b"a/b", 1)]
+    sent.clear()
+    give(retained, reader(), ("a/+", 2), ("a/b", 0), ("none", 2))
+    assert sorted(sent) == [("a/b", b"a/b", 0), ("a/b", b"a/b", 2), ("a/c", b"a/c", 1)]
+    sent.clear()
+    give(retained, reader(), ("#", 1))
+    assert sorted(sent) == [("a/b", b"a/b", 1), ("a/c", b"a/c", 1), ("d", b"d", 0)]
+    sent.clear()
+    give(retained, reader(), ("a/#", 0), ("+/b", 2))  # once for each filter
+    assert sorted(sent) == [("a/b", b"a/b", 0), ("a/b", b"a/b", 2), ("a/c", b"a/c", 0)]
+
+
+def test_nobody_is_sent_what_he_may_not_read() -> None:
+    retained, sent = made()
+    keep(retained, "a", b"1")
+    keep(retained, "b", b"2")
+    give(retained, reader("a"), ("#", 0), ("a", 0))
+    assert sent == [("b", b"2", 0)]
+    give(retained, SimpleNamespace(permissions=None), ("#", 0), ("b", 0))
+    assert sent == [("b", b"2", 0)]
+
+
+def test_what_went_meanwhile_is_not_sent() -> None:
+    """The steps are done in slices; others publish between them."""
+    retained, sent = made()
+    keep(retained, "a", b"1")
+    keep(retained, "b", b"2")
+    steps = retained.send_to(reader(), object(), [("+", 0)])  # type: ignore[arg-type]
+    next(steps)  # the filter is taken apart
+    next(steps)  # the names are listed, and the first is matched
+    keep(retained, "a", b"")
+    keep(retained, "c", b"3")
+    assert all(step > 0 for step in steps)
+    assert sent == [("b", b"2", 0)]
+
+
+def test_the_steps_tell_of_the_work() -> None:
+    """More names, more filters, longer names, deeper ones and larger messages: each is more, none is free."""
+
+    def steps(names: list[str], payload: bytes = b"1", granted: tuple[tuple[str, int], ...] = (("#", 0),)) -> int:
+        retained, _ = made()
+        for name in names:
+            keep(retained, name, payload)
+        return give(retained, reader(), *granted)
+
+    one = steps(["a"])
+    assert steps(list("abcd")) >= one + 3
+    assert steps(["a/" * 50]) >= one + 40
+    assert steps(["a" * 5000]) >= one + 15
+    assert steps(["a"], bytes(1 << 20)) >= one + 200
+    assert steps(["b"], granted=(("a", 0),)) >= 1
+    assert steps(["b"], granted=(("a/" * 50 + "a", 0),)) >= 50
+    assert steps(["b"], granted=(("a" * 5000, 0),)) >= 15
+    assert steps(["a"], granted=(("#", 0), ("+", 0), ("a", 0))) >= one + 4
