@@ -38,14 +38,14 @@ CHECKS = {
 """What is asked of a docstring; the rest of numpydoc's list is a matter of layout."""
 
 UNFINISHED = {
-    *(part.name for part in paths.PARTS if part.name not in ("echo", "pharyngeal")),
+    *(part.name for part in paths.PARTS if part.name not in ("echo", "nfc", "pharyngeal")),
     "options",
     "testbed",
 }
 """Rooms whose docstrings are still being written; a room that leaves this set is held to `CHECKS` from then on."""
 
 HELD = {
-    *("echo", "foundations", "pharyngeal"),
+    *("echo", "foundations", "nfc", "pharyngeal"),
     *(f"emqtt.{name}" for name in ("counting", "dissect", "population", "reference")),
     *(f"transport.{name}" for name in ("dissect", "icto", "icto_format", "reference", "theory")),
 }

@@ -14,6 +14,8 @@ from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_finite, check_share
 
+__all__ = ["BURST", "PERFECT", "PERIODIC", "RANDOM", "Channel", "error_bits"]
+
 PERFECT, RANDOM, BURST, PERIODIC = 0, 1, 2, 3
 
 
@@ -31,6 +33,17 @@ class Channel:
         Transition probabilities per bit, p and q of Eq. 7.2 and 7.3. For RANDOM, `to_bad` is the bit error rate.
     every : int
         PERIODIC: each `every`-th data packet is lost.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Channel.burst(1e-4).ber
+    0.0001
+    >>> round(Channel.random(1e-5).loss(4320), 4)
+    0.0423
     """
 
     kind: int = PERFECT
@@ -47,12 +60,32 @@ class Channel:
 
     @classmethod
     def perfect(cls) -> "Channel":
-        """Give a channel without errors."""
+        """Give a channel without errors.
+
+        Returns
+        -------
+        Channel
+        """
         return cls()
 
     @classmethod
     def random(cls, ber: float) -> "Channel":
-        """Give independent bit errors of rate `ber`."""
+        """Give independent bit errors of rate `ber`.
+
+        Parameters
+        ----------
+        ber : float
+            Bit error rate, 0 <= ber < 1.
+
+        Returns
+        -------
+        Channel
+
+        Raises
+        ------
+        ParameterError
+            For another rate.
+        """
         check_share("bit error rate", ber)
         return cls(RANDOM, ber) if ber else cls()
 
@@ -61,6 +94,22 @@ class Channel:
         """Give Gilbert-Elliott bursts of mean `length` bits (at least 1) with bit error rate `ber`.
 
         q = 1/length, and p = q ber/(1 - ber) makes the bad state's share of time equal to `ber`.
+
+        Parameters
+        ----------
+        ber : float
+            Bit error rate, 0 <= ber < 1.
+        length : float
+            Mean length of a burst, bits.
+
+        Returns
+        -------
+        Channel
+
+        Raises
+        ------
+        ParameterError
+            For another rate, a length below 1, or bursts too short for the rate.
         """
         check_share("bit error rate", ber)
         check_finite("burst length", length)
@@ -76,7 +125,22 @@ class Channel:
 
     @classmethod
     def periodic(cls, every: int) -> "Channel":
-        """Lose each `every`-th data packet (section 7.1: one in 25), whatever it carries."""
+        """Lose each `every`-th data packet (section 7.1: one in 25), whatever it carries.
+
+        Parameters
+        ----------
+        every : int
+            One packet in so many, at least 2.
+
+        Returns
+        -------
+        Channel
+
+        Raises
+        ------
+        ParameterError
+            For another number.
+        """
         check_finite("the number of packets of which one is lost", every)
         if every != int(every) or every < 2:
             raise ParameterError(f"one lost packet in {every:g}: it must be a whole number of at least 2")
@@ -95,6 +159,16 @@ class Channel:
 
         A packet survives when it starts good and never leaves the good state; for bursts this is
         (1 - ber)(1 - p)**(bits - 1), for independent errors (1 - ber)**bits.
+
+        Parameters
+        ----------
+        bits : int
+            Length of the IP packet.
+
+        Returns
+        -------
+        float
+            0 to 1.
         """
         if self.kind == PERIODIC:
             return 1 / self.every
@@ -107,7 +181,17 @@ class Channel:
         return -math.expm1(math.log1p(-self.ber) + (bits - 1) * math.log1p(-self.to_bad))
 
     def start(self, rng: np.random.Generator) -> bool:
-        """Draw the state before the first bit: True if bad (steady state)."""
+        """Draw the state before the first bit: True if bad (steady state).
+
+        Parameters
+        ----------
+        rng : Generator
+            Where chance comes from.
+
+        Returns
+        -------
+        bool
+        """
         return bool(self.kind == BURST and rng.random() < self.ber)
 
 
@@ -144,7 +228,33 @@ def cross(
 
 @njit(cache=True)
 def error_bits(bits: int, bad: bool, to_bad: float, to_good: float, rng: np.random.Generator) -> np.ndarray:
-    """Run the two-state chain bit by bit: the slow definition, for the notebook and the tests."""
+    """Run the two-state chain bit by bit: the slow definition, for the notebook and the tests.
+
+    Parameters
+    ----------
+    bits : int
+        How many.
+    bad : bool
+        State before the first.
+    to_bad, to_good : float
+        Transition probabilities per bit.
+    rng : Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    ndarray of bool, shape (bits,)
+        True where a bit is in error.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> error_bits(4, False, 1.0, 1.0, np.random.default_rng(1)).tolist()
+    [False, True, False, True]
+    """
     errors = np.zeros(bits, dtype=np.bool_)
     for i in range(bits):
         errors[i] = bad

@@ -7,12 +7,31 @@ from typing import TYPE_CHECKING
 
 from voicewire.options import number, positive, seed, whole
 
+__all__ = ["register"]
+
 if TYPE_CHECKING:
     from voicewire.nfc.channel import Channel
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `voicewire nfc session` and `voicewire nfc exchange`."""
+    """Add `voicewire nfc session` and `voicewire nfc exchange`.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "nfc" in parser.format_help()
+    True
+    """
     nfc = subparsers.add_parser(
         "nfc",
         help="TCP/IP through the slotted NFC channel of a cordless kitchen",

@@ -12,9 +12,25 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import Session
 
+__all__ = ["OutsideRegimeError", "Parts", "latency"]
+
 
 class OutsideRegimeError(ParameterError):
-    """No closed form holds for this session; the message says which condition failed."""
+    """No closed form holds for this session; the message says which condition failed.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> try:
+    ...     latency(Session(window=1024))
+    ... except OutsideRegimeError as error:
+    ...     print(error)
+    ...
+    a first window of 1 and a limit of 8 segments
+    """
 
 
 @dataclass(frozen=True)
@@ -29,6 +45,15 @@ class Parts:
         Response latencies that nothing overlaps: three at each end.
     stalls : int
         Waiting for a window to open.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> latency(Session(mss=1024)).responses
+    48
     """
 
     handshake: int
@@ -48,12 +73,31 @@ class Parts:
 def latency(session: Session) -> Parts:
     """Give the latency of an error-free session by formula.
 
+    Parameters
+    ----------
+    session : Session
+        What is asked.
+
+    Returns
+    -------
+    Parts
+        In slots.
+
     Raises
     ------
     OutsideRegimeError
         If neither regime holds.
     ParameterError
         If the session's channel makes errors, or the appliance is not single-buffered.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> latency(Session(mss=1024)).total, Session(mss=1024).run().slots
+    (626, 626)
     """
     if session.channel.kind != 0:
         raise ParameterError("the closed form is for a channel without errors")

@@ -2,11 +2,27 @@
 
 from voicewire import checks
 
+__all__ = ["ParameterError"]
+
 _FINITE = checks.number()
 
 
 class ParameterError(ValueError):
-    """A parameter that no link, window or channel can have; the message names it and says what is allowed."""
+    """A parameter that no link, window or channel can have; the message names it and says what is allowed.
+
+    Notes
+    -----
+    Every notebook of the part may meet it.
+
+    Examples
+    --------
+    >>> try:
+    ...     check_count("MSS", 0)
+    ... except ParameterError as error:
+    ...     print(error)
+    ...
+    MSS is 0: it must be a whole number of at least 1
+    """
 
 
 def check_finite(name: str, value: float) -> None:

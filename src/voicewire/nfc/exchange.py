@@ -16,6 +16,8 @@ from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, check_countable
 from voicewire.nfc.session import MAXIMUM_RETRANSMISSIONS, RESPONSE_LATENCY, RTO
 
+__all__ = ["Exchange", "Outcomes"]
+
 
 @njit(cache=True)
 def _turn(
@@ -73,13 +75,25 @@ class Exchange:
         Double it at each further loss of the same packet (lwIP and RFC 6298), or keep it constant.
     retransmissions : int
         Give up after so many of one packet. With a constant timeout the chapter's 10^-4 needs the full twelve.
-    link, channel
-        The slotted link, and what spoils it.
+    link : Link
+        The slotted link.
+    channel : Channel
+        What spoils it.
 
     Raises
     ------
     ParameterError
         Naming the first parameter that is impossible, or a channel of the wrong kind.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> exchange = Exchange(channel=Channel.random(1e-5))
+    >>> f"{exchange.floor:.2f} s without an error, {exchange.mean:.2f} s on average"
+    '126.62 s without an error, 153.11 s on average'
     """
 
     packets: int = paper.EXCHANGE_PACKETS
@@ -149,6 +163,11 @@ class Exchange:
     def trace(self, rng: np.random.Generator) -> np.ndarray:
         """Follow one exchange packet by packet; with the same generator it is the one that `run(1, rng)` draws.
 
+        Parameters
+        ----------
+        rng : Generator
+            Where chance comes from.
+
         Returns
         -------
         ndarray of float, shape (k, 3)
@@ -176,7 +195,19 @@ class Exchange:
 
     @checks.takes(error=ParameterError, runs=checks.whole(1, 10**8), rng=checks.generator)
     def run(self, runs: int, rng: np.random.Generator) -> "Outcomes":
-        """Repeat the exchange `runs` times. Set-up and teardown are spared the errors (7 packets in 207)."""
+        """Repeat the exchange `runs` times. Set-up and teardown are spared the errors (7 packets in 207).
+
+        Parameters
+        ----------
+        runs : int
+            How often.
+        rng : Generator
+            Where chance comes from.
+
+        Returns
+        -------
+        Outcomes
+        """
         check_count("runs", runs)
         channel = self.channel
         bits = np.full(2 * self.packets, self.bits, dtype=np.int64)
@@ -200,6 +231,16 @@ class Outcomes:
         Packets lost.
     delivered : ndarray of bool
         False where an end gave up.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> out = Exchange(packets=5, channel=Channel.random(1e-4)).run(100, np.random.default_rng(1))
+    >>> out.percentile(out.seconds.max())
+    100.0
     """
 
     seconds: np.ndarray
@@ -208,5 +249,16 @@ class Outcomes:
 
     @checks.takes(error=ParameterError, seconds=checks.number())
     def percentile(self, seconds: float) -> float:
-        """Give the share of runs, in per cent, that were at most this long."""
+        """Give the share of runs, in per cent, that were at most this long.
+
+        Parameters
+        ----------
+        seconds : float
+            A latency, s.
+
+        Returns
+        -------
+        float
+            0 to 100.
+        """
         return float(100 * np.mean(self.seconds <= seconds))

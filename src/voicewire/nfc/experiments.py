@@ -67,6 +67,16 @@ class TableReading:
         Relative error at each MSS of Table 7.2, in the table's order.
     stall : float
         Extra latency of the smallest initial window in Fig. 7.2, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> fitting = [reading for reading in table_readings() if reading.fits()]
+    >>> sorted({reading.framing for reading in fitting})
+    [5, 6, 7, 8]
     """
 
     framing: int
@@ -84,12 +94,36 @@ class TableReading:
 
     @checks.takes(error=ParameterError, table=checks.number(0.0, 1e6), stall=checks.number(0.0, 1e6))
     def fits(self, table: float = 0.01, stall: float = 0.1) -> bool:
-        """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative."""
+        """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative.
+
+        Parameters
+        ----------
+        table, stall : float
+            Largest relative distances.
+
+        Returns
+        -------
+        bool
+        """
         return self.worst <= table and abs(self.stall / paper.STALL_PRINTED - 1) <= stall
 
 
 def table_readings() -> list[TableReading]:
-    """Try every reading of Table 7.2; 11 framings x 2 teardowns x 2 sizes x 3 latencies x 2 buffers."""
+    """Try every reading of Table 7.2; 11 framings x 2 teardowns x 2 sizes x 3 latencies x 2 buffers.
+
+    Returns
+    -------
+    list of TableReading
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> len(table_readings()) == 11 * 2 * 2 * 3 * 2
+    True
+    """
     found = []
     choices = itertools.product(range(11), (5000, 5120), (0.05, RESPONSE_LATENCY, 0.1), (True, False))
     for framing, size, latency, single in choices:
@@ -125,6 +159,16 @@ class SlotReading:
         Scope, overhead and size.
     efficiencies : tuple of float
         Per cent, at the four places of `paper.EFFICIENCY`.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> best = slot_readings()[0]
+    >>> round(best.worst, 1), best.definition
+    (2.4, 'best latency anywhere on the map')
     """
 
     definition: str
@@ -140,7 +184,22 @@ class SlotReading:
 
 
 def slot_readings() -> list[SlotReading]:
-    """Try every definition of efficiency with 26 overheads, 3 scopes and 2 sizes, the best fit first."""
+    """Try every definition of efficiency with 26 overheads, 3 scopes and 2 sizes, the best fit first.
+
+    Returns
+    -------
+    list of SlotReading
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> readings = slot_readings()
+    >>> readings[0].worst <= readings[1].worst
+    True
+    """
     found = []
     for scope, overhead, size in itertools.product(SCOPES, range(26), (1000, 1024)):
         session = ShortSession(size=size, overhead=overhead, scope=scope)
@@ -158,10 +217,25 @@ def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, pri
 
     Parameters
     ----------
-    scope, rounding, overhead
+    scope, rounding : str
         As in `ShortSession` and `slots.shared`.
+    overhead : int
+        Bytes of each slot that the NFC commands take.
     printed_zero : bool
         Compare with the latency of Eq. 5.4, which is not rounded (True), or with the same rounding at share 0.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> round(control_efficiency("with handshake", "none"), 1)
+    78.6
     """
     session = ShortSession(scope=scope, overhead=overhead)
     rate, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
@@ -170,7 +244,22 @@ def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, pri
 
 
 def control_readings() -> dict[tuple[Scope, Rounding], float]:
-    """Give `control_efficiency` for every scope and rounding."""
+    """Give `control_efficiency` for every scope and rounding.
+
+    Returns
+    -------
+    dict of (str, str) to float
+        By scope and rounding, per cent.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> len(control_readings())
+    9
+    """
     return {(scope, rounding): control_efficiency(scope, rounding) for scope in SCOPES for rounding in ROUNDINGS}
 
 

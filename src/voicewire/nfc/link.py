@@ -10,6 +10,8 @@ from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
 
+__all__ = ["HEADER_BYTES", "LARGEST", "SYN_BYTES", "Link", "segment_sizes"]
+
 Number = TypeVar("Number", int, np.ndarray)
 HEADER_BYTES = 40  # IPv4 and TCP, no options
 SYN_BYTES = 44  # with the MSS option
@@ -36,6 +38,17 @@ class Link:
     ------
     ParameterError
         If the period or the payload is not above zero, or the framing is negative.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> Link().slots(1024 + 40)
+    107
+    >>> round(Link.from_rate(11_200).goodput)
+    8000
     """
 
     period: float = paper.SLOT_PERIOD
@@ -51,7 +64,19 @@ class Link:
 
     @classmethod
     def from_rate(cls, rate: float, chunk: int = paper.CHUNK_BYTES, payload: int = paper.CHUNK_PAYLOAD) -> "Link":
-        """Give the link on which one chunk of `chunk` bytes a slot makes `rate` bit/s on air (Table 7.1)."""
+        """Give the link on which one chunk of `chunk` bytes a slot makes `rate` bit/s on air (Table 7.1).
+
+        Parameters
+        ----------
+        rate : float
+            On air, bit/s.
+        chunk, payload : int
+            Bytes of a slot on air, and usable ones.
+
+        Returns
+        -------
+        Link
+        """
         check_positive("bit rate", rate, "bit/s")
         check_count("bytes of a chunk", chunk)
         check_count("usable bytes of a chunk", payload)
@@ -66,12 +91,32 @@ class Link:
 
     @checks.takes(error=ParameterError, ip_bytes=checks.whole())
     def slots(self, ip_bytes: int) -> int:
-        """Count the slots of one IP packet: rounded up, packet by packet."""
+        """Count the slots of one IP packet: rounded up, packet by packet.
+
+        Parameters
+        ----------
+        ip_bytes : int
+            Length of the packet, headers included.
+
+        Returns
+        -------
+        int
+        """
         return slots_of_packet(self, ip_bytes)
 
     @checks.takes(error=ParameterError, seconds=checks.number(0.0, LONGEST))
     def slots_of_time(self, seconds: float) -> int:
-        """Count the slots that pass before something ready after `seconds` can start: rounded up."""
+        """Count the slots that pass before something ready after `seconds` can start: rounded up.
+
+        Parameters
+        ----------
+        seconds : float
+            The time, s.
+
+        Returns
+        -------
+        int
+        """
         check_not_negative("delay", seconds, "s")
         return slots_of_wait(self, seconds)
 
@@ -108,10 +153,26 @@ def check_countable(link: Link, rto: float, backoff: bool, retransmissions: int,
 def segment_sizes(total: int, mss: int) -> np.ndarray:
     """Cut `total` bytes into segments of `mss` bytes, the last one taking the rest.
 
+    Parameters
+    ----------
+    total : int
+        Bytes to transfer.
+    mss : int
+        Bytes of a full segment.
+
     Returns
     -------
     ndarray of int64, shape (n,)
         Payload bytes of each segment; they add up to `total`.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> segment_sizes(2500, 1000).tolist()
+    [1000, 1000, 500]
     """
     full, rest = divmod(total, mss)
     sizes = np.full(full + (rest > 0), mss, dtype=np.int64)

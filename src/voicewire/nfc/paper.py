@@ -6,6 +6,39 @@ Explained in `notebooks/nfc/03_reproduction.ipynb`. Nothing here is computed by 
 from types import MappingProxyType
 from typing import Final
 
+__all__ = [
+    "BURST_LENGTH",
+    "CHUNK_BYTES",
+    "CHUNK_PAYLOAD",
+    "CONTROL_EFFICIENCY",
+    "EFFICIENCY",
+    "ETHERNET_DELAYS",
+    "EXCHANGE_BYTES",
+    "EXCHANGE_PACKETS",
+    "FIGURE_72_BYTES",
+    "GOODPUT_PRINTED",
+    "INITIAL_CWND",
+    "INITIAL_CWND_SIZES",
+    "LOSSY_BYTES",
+    "LOSSY_REDUCTION_PRINTED",
+    "LOSS_ONE_IN",
+    "MAXIMUM_CWND",
+    "MSS",
+    "RATES",
+    "RATE_SLOTTED",
+    "SECTION_SLOTS",
+    "SEND_BUFFER",
+    "SHORT_SESSION_BYTES",
+    "SLOT_ACTIVE",
+    "SLOT_PERIOD",
+    "SLOT_RANGE_MS",
+    "STALL_AT_1S_PRINTED",
+    "STALL_PRINTED",
+    "TABLE_72",
+    "TABLE_72_BYTES",
+    "TABLE_73",
+]
+
 # Table 7.1 and the sentence on Fig. 7.4 (section 7.1)
 MSS: Final = 1024  # bytes
 INITIAL_CWND: Final = 4096  # bytes

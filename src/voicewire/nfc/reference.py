@@ -46,6 +46,27 @@ def bits_in_turn(
     A bit sent in the bad state is hit. After each bit the state changes,
     to bad with probability p and back to good with probability q.
 
+    Parameters
+    ----------
+    bits : int
+        How many.
+    bad : bool
+        State before the first.
+    p, q : float
+        Probabilities to change to bad, and back, per bit.
+    rng : Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    (bool, bool)
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(1)
     >>> bits_in_turn(3, False, 1.0, 1.0, rng)
     (True, True)
@@ -114,6 +135,23 @@ def burst(air: Air, bits: int) -> bool:
 def tried(air: Air, exchange: Exchange) -> tuple[int, int]:
     """One packet until it crosses: (slots that time-outs cost, losses).
 
+    Parameters
+    ----------
+    air : Air
+        The channel; its state goes on.
+    exchange : Exchange
+        Timer and packet size.
+
+    Returns
+    -------
+    (int, int)
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> air = Air(Channel.random(1e-4), False, np.random.default_rng(1))
     >>> tried(air, Exchange())
     (0, 0)
@@ -134,6 +172,23 @@ def stop_and_wait(
 ) -> tuple[int, int, bool]:
     """All packets one by one: (slots lost, losses, did all get through).
 
+    Parameters
+    ----------
+    exchange : Exchange
+        What is exchanged.
+    rng : Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    (int, int, bool)
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> exchange = Exchange(packets=5, channel=Channel.random(1e-4))
     >>> stop_and_wait(exchange, np.random.default_rng(1))
     (1200, 4, True)
@@ -151,7 +206,28 @@ def stop_and_wait(
 
 @dataclass(kw_only=True)
 class Timer:
-    """The retransmission timer of a sender; times in slots."""
+    """The retransmission timer of a sender; times in slots.
+
+    Attributes
+    ----------
+    rto : int
+        Slots.
+    backoff : bool
+        Whether it is doubled at each time-out in a row.
+    at : float
+        Slot in which it fires.
+    tries, timeouts : int
+        Time-outs in a row, and in all.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Timer(rto=300).at
+    inf
+    """
 
     rto: int = 300
     backoff: bool = True  # doubled at each time-out in a row
@@ -162,7 +238,26 @@ class Timer:
 
 @dataclass(kw_only=True)
 class Window:
-    """The congestion window of a sender, bytes."""
+    """The congestion window of a sender, bytes.
+
+    Attributes
+    ----------
+    mss : int
+        Bytes of a full segment.
+    cwnd, ssthresh : float
+        The window, and where slow start ends, bytes.
+    limit, restart : float
+        What no window passes, and the window after a time-out, bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Window(mss=100, cwnd=100, ssthresh=400, limit=900, restart=100).cwnd
+    100
+    """
 
     mss: int
     cwnd: float
@@ -173,7 +268,36 @@ class Window:
 
 @dataclass(kw_only=True)
 class Sender(Timer, Window):
-    """TCP as lwIP has it: windows in bytes, segments by number."""
+    """TCP as lwIP has it: windows in bytes, segments by number.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Bytes of each segment.
+    threshold : float
+        Duplicate ACKs for a fast retransmit.
+    queue : list of int
+        Segments that wait for the link.
+    una, next : int
+        First unacknowledged segment, and the next to queue.
+    flight : int
+        Bytes queued and not acknowledged.
+    dup, fast : int
+        Duplicate ACKs in a row, and fast retransmits.
+    recovering : bool
+        Since a fast retransmit.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=250, ssthresh=400, limit=900, restart=100)
+    >>> s.rto, s.una, s.flight
+    (300, 0, 0)
+    """
 
     sizes: list[int]  # bytes of each segment
     threshold: float = 3  # duplicate ACKs for a fast retransmit
@@ -205,6 +329,17 @@ def sender_of(session: Session, sizes: list[int]) -> Sender:
 def fill(s: Sender) -> None:
     """Queue what the window allows; one segment always may.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
     ...            cwnd=250, ssthresh=400, limit=900, restart=100)
     >>> fill(s)
@@ -229,6 +364,21 @@ def crossed(s: Sender, now: int) -> None:
 def on_ack(s: Sender, now: int, number: int) -> None:
     """All segments before `number` have arrived.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        The slot.
+    number : int
+        First segment that is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
     ...            cwnd=100, ssthresh=400, limit=900, restart=100)
     >>> fill(s)
@@ -246,6 +396,21 @@ def on_ack(s: Sender, now: int, number: int) -> None:
 def advance(s: Sender, now: int, number: int) -> None:
     """Slow start adds a segment an ACK, later a segment a window.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        The slot.
+    number : int
+        First segment that is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
     ...            cwnd=400, ssthresh=400, limit=900, restart=100)
     >>> fill(s)
@@ -271,12 +436,24 @@ def advance(s: Sender, now: int, number: int) -> None:
 def duplicate(s: Sender) -> None:
     """The third duplicate: send again at once, with half a window.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 9, mss=100,
     ...            cwnd=800, ssthresh=900, limit=900, restart=100)
     >>> fill(s)
     >>> s.queue.clear()
     >>> for _ in range(4):
     ...     duplicate(s)
+    ...
     >>> s.queue, s.ssthresh, s.cwnd
     ([0], 400.0, 800.0)
     """
@@ -294,6 +471,17 @@ def duplicate(s: Sender) -> None:
 def halve(s: Sender) -> None:
     """Half of what is under way, two segments at least.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 9, mss=100,
     ...            cwnd=800, ssthresh=900, limit=900, restart=100)
     >>> fill(s)
@@ -308,6 +496,17 @@ def halve(s: Sender) -> None:
 def on_timeout(s: Sender) -> None:
     """Everything unacknowledged goes back, the window restarts.
 
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
     >>> s = Sender(sizes=[100] * 9, mss=100,
     ...            cwnd=800, ssthresh=900, limit=900, restart=100)
     >>> fill(s)

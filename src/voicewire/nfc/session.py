@@ -27,6 +27,8 @@ from voicewire.nfc.link import (
 )
 from voicewire.nfc.records import Settings
 
+__all__ = ["MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Result", "Session"]
+
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
 MAXIMUM_RETRANSMISSIONS = 12  # lwIP's TCP_MAXRTX
@@ -73,6 +75,15 @@ class Session:
     ------
     ParameterError
         Naming the first parameter that is impossible.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> Session(mss=1024).run().seconds
+    6.26
     """
 
     size: int = paper.TABLE_72_BYTES
@@ -122,7 +133,12 @@ class Session:
         return self.link.slots_of_time(self.latency + self.ethernet_delay)
 
     def data_slots(self) -> np.ndarray:
-        """Give the slots of each data segment, shape (n,)."""
+        """Give the slots of each data segment, shape (n,).
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
         return self._segments[1].copy()
 
     @cached_property
@@ -141,6 +157,10 @@ class Session:
             Needed by a channel with random errors.
         log : bool
             Keep the list of all packets (`Result.packets`).
+
+        Returns
+        -------
+        Result
 
         Raises
         ------
@@ -181,7 +201,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Result:
-    """What a simulated session did. Times in slots unless the name says otherwise.
+    r"""What a simulated session did. Times in slots unless the name says otherwise.
 
     Parameters
     ----------
@@ -204,6 +224,21 @@ class Result:
     packets : ndarray of int64, shape (k, 5)
         Columns: first slot, slots, direction (0 to the appliance, 1 back), segment (-1: control; of an ACK the next
         one expected), lost. Empty unless asked for.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> result = Session(size=2000, mss=1000).run(log=True)
+    >>> result.data_sent, result.acks_arrived, result.outcome
+    (2, 2, 'delivered')
+    >>> print("\n".join(result.lines(4)))
+    slot   0 to   4  -> appliance  control
+    slot  13 to  17  <- appliance  control
+    slot  26 to  30  -> appliance  control
+    slot  31 to 135  -> appliance  data 0
     """
 
     session: Session
@@ -234,7 +269,17 @@ class Result:
 
     @checks.takes(error=ParameterError, count=checks.maybe(checks.whole()))
     def lines(self, count: int | None = None) -> list[str]:
-        """Tell the first `count` packets (all if None) of a logged run, one line each (notebook 1)."""
+        """Tell the first `count` packets (all if None) of a logged run, one line each (notebook 1).
+
+        Parameters
+        ----------
+        count : int, optional
+            How many packets.
+
+        Returns
+        -------
+        list of str
+        """
         told = []
         for first, slots, back, segment, lost in self.packets[:count].tolist():
             name = "control" if segment < 0 else f"{'ACK' if back else 'data'} {segment}"

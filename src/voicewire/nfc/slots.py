@@ -18,6 +18,8 @@ from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import RESPONSE_LATENCY
 
+__all__ = ["DEFINITIONS", "ROUNDINGS", "SCOPES", "Rounding", "Scope", "ShortSession", "latency_map", "shared"]
+
 Scope = Literal["round trip", "with handshake", "whole session"]
 Rounding = Literal["none", "packet", "section"]
 SCOPES: tuple[Scope, ...] = ("round trip", "with handshake", "whole session")
@@ -46,6 +48,17 @@ class ShortSession:
         What counts: "round trip" (Eq. 5.1: data there, acknowledgement back), "with handshake", "whole session".
     period : float
         Time from slot to slot, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> ShortSession().payload(848.0, 1.5)
+    145
+    >>> round(ShortSession().seconds(848.0, 1.5), 2)
+    0.44
     """
 
     size: int = paper.SHORT_SESSION_BYTES
@@ -67,6 +80,17 @@ class ShortSession:
     def payload(self, rate: float, active: float) -> int:
         """Usable bytes of a slot at `rate` kbit/s, `active` ms of it in use.
 
+        Parameters
+        ----------
+        rate : float
+            Bit rate, kbit/s.
+        active : float
+            Active time of a slot, ms.
+
+        Returns
+        -------
+        int
+
         Raises
         ------
         ParameterError
@@ -84,7 +108,19 @@ class ShortSession:
         return room
 
     def packets(self, rate: float, active: float) -> list[int]:
-        """Give the slots of each packet of the session: SYNs and headers, then the data."""
+        """Give the slots of each packet of the session: SYNs and headers, then the data.
+
+        Parameters
+        ----------
+        rate : float
+            Bit rate, kbit/s.
+        active : float
+            Active time of a slot, ms.
+
+        Returns
+        -------
+        list of int
+        """
         room = self.payload(rate, active)
         syns, headers, _ = _PACKETS[self.scope]
         sizes = [SYN_BYTES] * syns + [HEADER_BYTES] * headers + [self.size + HEADER_BYTES]
@@ -94,6 +130,21 @@ class ShortSession:
         """Give the latency, s, with a `share` of the slots taken by control messages (Eq. 7.4).
 
         Responses round up to whole slots, as in the session model.
+
+        Parameters
+        ----------
+        rate : float
+            Bit rate, kbit/s.
+        active : float
+            Active time of a slot, ms.
+        share : float
+            Of the slots, taken by control messages, 0 <= share < 1.
+        rounding : str
+            As in `shared`.
+
+        Returns
+        -------
+        float
 
         Raises
         ------
@@ -117,11 +168,26 @@ def shared(slots: int, share: float, rounding: Rounding = "none", section: int =
     rounding : str
         "none" (Eq. 7.4 as printed), "packet" (up to whole slots), "section" (up to whole sections of `section`
         slots, which the text asks for). With "section" a share of 0 doesn't give Eq. 5.4 back.
+    section : int
+        Slots of a section.
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     ParameterError
         For a share outside [0, 1) or an unknown rounding.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> shared(9, 0.5), shared(9, 0.5, "section")
+    (18.0, 20)
     """
     check_share("control share", share)
     check_count("slots", slots, least=0)
@@ -141,7 +207,30 @@ def shared(slots: int, share: float, rounding: Rounding = "none", section: int =
     active=checks.array(),
 )  # fmt: skip
 def latency_map(session: ShortSession, rates: tuple[float, ...], active: np.ndarray) -> np.ndarray:
-    """Give the latency, s, for each rate (kbit/s, rows) and slot time (ms, columns)."""
+    """Give the latency, s, for each rate (kbit/s, rows) and slot time (ms, columns).
+
+    Parameters
+    ----------
+    session : ShortSession
+        What is transferred.
+    rates : tuple of float
+        Bit rates, kbit/s.
+    active : ndarray, shape (k,)
+        Active times of a slot, ms.
+
+    Returns
+    -------
+    ndarray, shape (rates, k)
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> latency_map(ShortSession(), (212, 848), np.array([1.5, 2.5])).shape
+    (2, 2)
+    """
     return np.array([[session.seconds(rate, float(time)) for time in active] for rate in rates])
 
 

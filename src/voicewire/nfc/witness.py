@@ -9,6 +9,7 @@ import csv
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,6 +20,8 @@ from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
 from voicewire.nfc.session import Session as Model
 
+__all__ = ["Row", "WitnessError", "available", "cases", "measure", "recorded", "rows", "run"]
+
 HEADERS = Path("/usr/include/lwip/lwip/tcp.h")
 LARGEST_MSS = 1460  # compiled into the packaged library
 ADAPTED_RTO = 10.0  # s, long enough never to fire early: chapter 5's own rule is not to be had
@@ -27,7 +30,17 @@ PHASES = 20  # of the 250 ms timer, evenly spread
 
 
 class WitnessError(RuntimeError):
-    """lwIP could not be built or driven; the message says what the compiler or the driver said."""
+    """lwIP could not be built or driven; the message says what the compiler or the driver said.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> issubclass(WitnessError, RuntimeError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,15 @@ class Row:
         From the first slot of the SYN to the end of the last packet, s.
     delivered, data_sent, data_lost, again : int
         Bytes that the appliance got; data packets sent, lost on the link, and sent again.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> recorded()["table-7.2/1024"]
+    Row(seconds=6.28, delivered=5000, data_sent=5, data_lost=0, again=0)
     """
 
     seconds: float
@@ -51,7 +73,21 @@ class Row:
 
 @cache
 def available() -> bool:
-    """Whether a C compiler, lwIP's headers and its library are all here."""
+    """Whether a C compiler, lwIP's headers and its library are all here.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> available() == (shutil.which("cc") is not None and HEADERS.is_file())
+    True
+    """
     return shutil.which("cc") is not None and HEADERS.is_file()
 
 
@@ -90,12 +126,27 @@ def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int 
     rto : float
         Retransmission timeout, s, in lwIP's steps of 0.5 s; 0: lwIP's own estimate.
 
+    Returns
+    -------
+    Row
+
     Raises
     ------
     ParameterError
         If the MSS is larger than the packaged library's, or the phase is negative.
     WitnessError
         If lwIP is not installed, does not compile or does not finish.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> # where lwIP is installed; elsewhere the recorded row is the same
+    ... row = run(Model(mss=1024)) if available() else recorded()["table-7.2/1024"]
+    >>> row.data_sent
+    5
     """
     if session.mss > LARGEST_MSS:
         raise ParameterError(f"MSS is {session.mss} bytes: the packaged lwIP is built for at most {LARGEST_MSS}")
@@ -121,7 +172,22 @@ def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int 
 
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
-    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, a stock timeout."""
+    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, a stock timeout.
+
+    Returns
+    -------
+    dict of str to (Session, dict of str to float)
+        By name; the second part are `run`'s options.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> cases()["stock-timeout/1460"][1]
+    {'rto': 0}
+    """
     named: dict[str, tuple[Model, dict[str, float]]] = {}
     for mss in paper.TABLE_72:
         named[f"table-7.2/{mss}"] = (Model(mss=mss), {})
@@ -137,7 +203,28 @@ def cases() -> dict[str, tuple[Model, dict[str, float]]]:
 
 
 def measure(name: str) -> Row:
-    """Drive one of `cases`, averaged over the phases of lwIP's timer."""
+    """Drive one of `cases`, averaged over the phases of lwIP's timer.
+
+    Parameters
+    ----------
+    name : str
+        Of one of `cases`.
+
+    Returns
+    -------
+    Row
+        Mean latency, and the most packets of all phases.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> row = measure("table-7.2/1460") if available() else recorded()["table-7.2/1460"]
+    >>> round(row.seconds, 1)
+    6.3
+    """
     model, options = cases()[name]
     runs = [
         run(
@@ -159,7 +246,22 @@ def measure(name: str) -> Row:
 
 
 def recorded() -> dict[str, Row]:
-    """Read the rows recorded in `data/nfc/lwip.csv`."""
+    """Read the rows recorded in `data/nfc/lwip.csv`.
+
+    Returns
+    -------
+    dict of str to Row
+        By the name of the case.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> recorded()["table-7.2/1460"].delivered
+    5000
+    """
     with (paths.data("nfc") / RECORDING).open(encoding="utf-8", newline="") as file:
         return {
             row["case"]: Row(
@@ -170,15 +272,59 @@ def recorded() -> dict[str, Row]:
         }  # fmt: skip
 
 
-def rows() -> tuple[str, dict[str, Row]]:
-    """Return ("run here" or "recorded", the rows of all cases): the real stack if it is installed."""
+def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
+    """Return ("run here" or "recorded", the rows): the real stack if it is installed.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Of `cases`; all of them if None.
+
+    Returns
+    -------
+    (str, dict of str to Row)
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> where, found = rows(["table-7.2/1024"])
+    >>> where in ("run here", "recorded"), found["table-7.2/1024"].delivered
+    (True, 5000)
+    """
     if available():
-        return "run here", {name: measure(name) for name in cases()}
-    return "recorded", recorded()
+        return "run here", {name: measure(name) for name in names or cases()}
+    kept = recorded()
+    return "recorded", {name: kept[name] for name in names or kept}
 
 
 def record(folder: Path | None = None) -> Path:
-    """Run all cases and write `data/nfc/lwip.csv`; `voicewire record nfc` calls this."""
+    """Run all cases and write `data/nfc/lwip.csv`; `voicewire record nfc` calls this.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where to write; the study's own data if None.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = record(Path(folder)) if available() else paths.data("nfc") / RECORDING
+    ...     print(path.name)
+    ...
+    lwip.csv
+    """
     path = (folder or paths.data("nfc")) / RECORDING
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
