@@ -1,0 +1,45 @@
+"""Code on the page fits a column: no visible line of a notebook is wider than 78 characters."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from voicewire import paths
+from voicewire.publish import weave
+
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+
+WIDE_TODAY = {
+    "echo/03_data_reuse.ipynb",
+    "nfc/03_reproduction.ipynb",
+    "transport/03_tcp_against_mqtt.ipynb",
+    "voip/03_reproduction.ipynb",
+}
+"""Chapters with lines that are still wider; none may be added."""
+
+CHAPTERS = {path.relative_to(paths.root() / "notebooks").as_posix(): path for path in paths.chapters()}
+
+
+def wide(notebook: nbformat.NotebookNode) -> list[str]:
+    """Return the lines of visible code cells that are too wide, each with the number of its cell."""
+    return [
+        f"cell {number}: {line}"
+        for number, cell in enumerate(notebook.cells, 1)
+        if cell.cell_type == "code" and not FOLDED & set(cell.metadata.get("tags", []))
+        for line in cell.source.splitlines()
+        if len(line) > weave.WIDEST
+    ]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_visible_code_fits_its_column(name):
+    found = wide(nbformat.read(CHAPTERS[name], as_version=4))
+    print("\n".join(found))
+    assert not found or name in WIDE_TODAY
+
+
+def test_a_wide_line_is_seen_where_it_shows():
+    line = "x" * (weave.WIDEST + 1)
+    cells = [nbformat.v4.new_code_cell(line), nbformat.v4.new_code_cell(line, metadata={"tags": ["hide-input"]})]
+    assert wide(nbformat.v4.new_notebook(cells=cells)) == [f"cell 1: {line}"]
