@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,6 +63,22 @@ def test_streams_are_cut_and_read_alike(packets: list[Any], data: st.DataObject)
 @given(st.integers(0, p.MAX_REMAINING))
 def test_lengths_are_written_alike(n: int) -> None:
     assert r.length_bytes(n) == p.encode_length(n)
+
+
+@pytest.mark.parametrize(
+    ("data", "length"),
+    [
+        ("00", 0), ("7f", 127), ("8001", 128), ("ff7f", 16383), ("808001", 16384), ("ffff7f", 2097151),
+        ("80808001", 2097152), ("ffffff7f", 268435455),
+    ],
+)  # fmt: skip
+def test_lengths_of_table_2_4(data: str, length: int) -> None:
+    """The least and the greatest of each size; cut short, more must come; a fifth byte never does."""
+    whole = bytes.fromhex(data)
+    assert r.read_length(b"\x30" + whole + b"rest", 1) == (length, 1 + len(whole))
+    assert all(r.read_length(b"\x30" + whole[:n], 1) is None for n in range(len(whole)))
+    with pytest.raises(ValueError, match="more than four bytes"):
+        r.read_length(b"\x30\x80\x80\x80\x80", 1)
 
 
 @given(st.binary(min_size=1, max_size=6))

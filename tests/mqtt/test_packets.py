@@ -189,3 +189,39 @@ def test_reports_there_and_back(
 def test_what_is_not_a_report(data: bytes) -> None:
     with pytest.raises(MalformedError):
         Report.decode(data)
+
+
+@pytest.mark.parametrize(
+    ("waited", "who", "report", "limit", "layout"),
+    [
+        (0, (), False, 0, "0000"),
+        (2, (), False, 9, "0002"),  # without a report there is no limit
+        (16382, (), False, 0, "3ffe"),
+        (p.WAIT_FOR_ALL, (), False, 0, "3fff"),
+        (2, ("a", "bc"), False, 0, "8002 81 61 02 6263"),
+        (1, ("a", "bc"), False, 0, "8001 81 61 02 6263"),
+        (p.WAIT_FOR_ALL, ("a",), False, 0, "bfff 01 61"),
+        (4, (), True, 258, "4004 0102"),
+        (4, (), True, -1, "4004 0000"),
+        (4, (), True, 65536, "4004 ffff"),
+        (1, ("ü",), True, 0, "c001 0000 02 c3bc"),
+    ],
+)
+def test_the_layout_of_the_wait_byte_by_byte(
+    waited: int, who: tuple[str, ...], report: bool, limit: int, layout: str
+) -> None:
+    assert p.encode_wait(waited, who, report, limit) == bytes.fromhex(layout)
+
+
+@pytest.mark.parametrize("length", [1, 126, 127])
+def test_the_longest_id_that_may_be_named(length: int) -> None:
+    packet = p.Publish("a", b"x", 3, packet_id=1, waited=2, subscribers=("x" * length, "y" * length))
+    assert Decoder().feed(p.encode(packet)) == [packet]
+
+
+def test_no_more_may_be_named_than_the_reader_takes() -> None:
+    packet = p.Publish("a", b"x", 3, packet_id=1, waited=1, subscribers=("x", "y", "z"))
+    first, _, *body = p.encode(packet)
+    assert decode(first, bytes(body), 3) == packet
+    with pytest.raises(MalformedError, match="names more than 2 subscribers"):
+        decode(first, bytes(body), 2)
