@@ -21,6 +21,7 @@ import struct
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -238,6 +239,9 @@ class ThreadHouse:
             found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]
             if half > limits.max_partial_bytes or half != shares.partial.bytes:
                 found.append(f"{half} bytes of half packets; counted are {shares.partial.bytes}")
+            retained = [owner for name, (_, _, owner) in broker.router.retained.messages.items() if name[:4] != "$SYS"]
+            if Counter(retained) != shares.retained or broker.router.retained.size != shares.retained_bytes.total():
+                found.append(f"{len(retained)} messages are retained; counted otherwise: {shares.retained}")
             if waiting != shares.waiting.total() or len(kept) != shares.kept.total():
                 found.append(f"{waiting} bytes wait, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
             return found

@@ -572,7 +572,7 @@ def test_the_journal_keeps_its_order(tmp_path: Path) -> None:
     assert (session.username, session.subscriptions, list(session.received)) == ("bob", {"a": 2}, [6])
     assert {k: m is RELEASED for k, (m, _, _) in session.inflight.items()} == {7: True}
     assert [(m.payload, number) for m, _, number in session.queue or ()] == [(b"2", third)]
-    assert {k: (m.payload, q) for k, (m, q) in router.retained.messages.items()} == {"r": (b"new", 2)}
+    assert {k: (m.payload, q) for k, (m, q, _) in router.retained.messages.items()} == {"r": (b"new", 2)}
 
 
 def test_nothing_is_acknowledged_before_it_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

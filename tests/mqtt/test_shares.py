@@ -131,6 +131,41 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         assert wire.publication().payload == b"again"
 
 
+@pytest.mark.parametrize("limits", [Limits(max_retained=8), Limits(max_retained_bytes=8 * (3 + 1000 + 100))])
+def test_what_one_user_retains_leaves_room_for_another(users: Path, tmp_path: Path, limits: Limits) -> None:
+    from voicewire.mqtt import Config
+
+    config = Config(port=0, password_file=users, persist=tmp_path / "store", sys_interval=0, limits=limits)
+
+    def retain(b: BrokerThread, user: dict[str, Any], *topics: str, payload: bytes = bytes(1000)) -> None:
+        with connect(b.port, **user) as wire:
+            wire.send(*(p.Publish(t, payload, retain=True) for t in topics))
+            wire.quiet()
+
+    def kept(b: BrokerThread) -> set[str]:
+        return set(b.broker.router.retained.messages)
+
+    with BrokerThread(config) as b:
+        retain(b, MALLORY, *(f"m/{i}" for i in range(8)))
+        retain(b, ANN, "a/0")
+        assert kept(b) == {"m/0", "m/1", "a/0"}
+        retain(b, MALLORY, "m/0", "m/0", "m/1")  # in place of their own
+        retain(b, MALLORY, "a/0")  # no room for what would be theirs from then on
+    with BrokerThread(config) as b:  # whose they are outlives the broker
+        retain(b, MALLORY, "m/2")
+        retain(b, ANN, "a/1", "a/2")
+        assert kept(b) == {"m/0", "m/1", "a/0", "a/1"}
+        retain(b, MALLORY, "m/0", payload=b"")
+        retain(b, MALLORY, "m/3", "m/4")
+        assert kept(b) == {"m/1", "m/3", "a/0", "a/1"}
+        with connect(b.port, "will", will=p.Will("w/0", bytes(1000), 0, True), **MALLORY):
+            pass
+        assert eventually(lambda: b.statistics()["clients/connected"] == 0)
+        retain(b, ANN, "m/1", payload=b"")  # frees mallory's room, for it was mallory's
+        retain(b, MALLORY, "m/5")
+        assert eventually(lambda: kept(b) == {"m/5", "m/3", "a/0", "a/1"})
+
+
 # ---------------------------------------------------------------------- packets that are not complete
 def held(b: BrokerThread) -> int:
     """Bytes of packets that are not complete, counted where they lie."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -156,6 +157,19 @@ def test_a_store_that_cannot_be_used(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StoreError, match="another version"):
         Store(tmp_path / "mine")
+
+
+def test_a_store_of_the_version_before_is_taken_over(tmp_path: Path) -> None:
+    """It did not know who has retained a message."""
+    db = sqlite3.connect(tmp_path / "s")
+    db.executescript(
+        "create table retained (topic text primary key, payload blob, qos int) without rowid;"
+        "insert into retained values ('t', x'61', 1); pragma user_version=1;"
+    )
+    db.close()
+    for _ in range(2):
+        with BrokerThread(Config(port=0, persist=tmp_path / "s")) as b, subscribed(b.port, "t", qos=1) as wire:
+            assert wire.publication().payload == b"a"
 
 
 def test_sigterm_ends_the_broker(tmp_path: Path) -> None:

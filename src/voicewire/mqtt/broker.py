@@ -285,7 +285,9 @@ class Broker:
     def _publish_will(self, session: Session, will: p.Will) -> None:
         route = self.router.route(will.topic.encode())
         if route.kind != CLOSED and session.permissions is not None and session.permissions.may_write(route.name):
-            self.router.deliver(route, will.payload, will.qos, will.retain, None)
+            if will.retain:
+                self.router.retained.keep(route, will.payload, will.qos, session.owner)
+            self.router.deliver(route, will.payload, will.qos, None)
 
     def _end(self, session: Session) -> None:
         """Forget a session; nobody waits for its answers any longer."""
@@ -424,7 +426,7 @@ class Broker:
             payload = str(value).encode()
             router.retained.show(topic, route.topic, payload)
             if route.subscribers:
-                router.deliver(route, payload, 0, False, None)
+                router.deliver(route, payload, 0, None)
                 router.publish_received -= 1
 
     def statistics(self) -> dict[str, int | str]:

@@ -53,8 +53,8 @@ def register(subparsers: Any) -> None:
     )
     broker.add_argument(
         "--user-share", type=share, metavar="PART",
-        help="part of all connections, kept sessions, waiting bytes and half packets that one user may have (default "
-        "0.25; with a password file)",
+        help="part of all connections, kept sessions, retained messages, waiting bytes and half packets that one user "
+        "may have (default 0.25; with a password file)",
     )  # fmt: skip
     broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
     broker.add_argument("--quiet", action="store_true", help="log warnings only")

@@ -41,11 +41,11 @@ class Limits:
     max_sessions : int
         Sessions kept for when their clients are away; further ones get CONNACK 3.
     user_share : float
-        The part of `max_connections`, `max_sessions`, `max_waiting_bytes` and `max_partial_bytes` that one user may
-        have, where there is a password file. All clients without a user name are one user there; without a password
-        file nobody's name is proven, and all are one user, who may have everything. Clients whose CONNECT is not
-        complete yet are one user, too, of `max_partial_bytes`. Where the number of users times this share is at
-        most 1, no user can be refused anything because of others.
+        The part of `max_connections`, `max_sessions`, `max_waiting_bytes`, `max_partial_bytes`, `max_retained` and
+        `max_retained_bytes` that one user may have, where there is a password file. All clients without a user name
+        are one user there; without a password file nobody's name is proven, and all are one user, who may have
+        everything. Clients whose CONNECT is not complete yet are one user, too, of `max_partial_bytes`. Where the
+        number of users times this share is at most 1, no user can be refused anything because of others.
     max_client_id : int
         Bytes of a client id; a longer one gets CONNACK 2.
     max_inflight : int

@@ -102,7 +102,9 @@ class EndToEnd:
             seconds = limit * p.TICK or self.limits.hold_timeout
             hold.timer = self.loop.call_later(seconds, self.expire, hold)
         if session.permissions is not None and session.permissions.may_write(route.name):
-            self.router.deliver(route, payload, qos or 1, retain, source, hold)
+            if retain:
+                self.router.retained.keep(route, payload, min(qos or 1, 2), session.owner)
+            self.router.deliver(route, payload, qos or 1, source, hold)
         else:
             hold.begin()
             self.router.keep(hold)

@@ -304,7 +304,10 @@ class _Run:
         self.out.bytes_left += shares.partial.bytes - self.witness.held
         kept = Counter(s.owner for s in broker.sessions.values() if not s.clean)
         waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
-        right = kept == shares.kept and waiting == shares.waiting.total() == broker.router.waiting_bytes
+        all_retained = broker.router.retained.messages.items()
+        retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))
+        right = kept == shares.kept and retained == shares.retained
+        right = right and waiting == shares.waiting.total() == broker.router.waiting_bytes
         self.out.miscounted += not right or max(kept.values(), default=0) > shares.max_kept
 
     async def stop(self) -> None:

@@ -225,7 +225,10 @@ class Incoming:
             if session.durable and router.store is not None:
                 router.store.received(session.client_id, packet_id)
         if may_write(route.name):
-            router.deliver(route, data[payload_at:end], qos, retain, self.peer, None, answer)
+            payload = data[payload_at:end]
+            if retain:
+                router.retained.keep(route, payload, qos, session.owner)
+            router.deliver(route, payload, qos, self.peer, None, answer)
         elif answer:
             self.peer.push(answer)
         return 1 + route.steps

@@ -85,8 +85,8 @@ class Journal(Protocol):
     def unsubscribe(self, client: str, pattern: str) -> None:
         """A kept session unsubscribes."""
 
-    def retain(self, topic: str, payload: bytes, qos: int) -> None:
-        """A message is retained; an empty payload clears it."""
+    def retain(self, topic: str, payload: bytes, qos: int, owner: str | None) -> None:
+        """A message is retained for its owner; an empty payload clears it."""
 
     def outgoing(self, client: str, packet_id: int, qos: int, message: Any) -> int:
         """A message is queued for a kept session (`packet_id` 0), or sent to it; returns its number."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from voicewire.mqtt.config import Limits
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.session import Message, Route, Session
+from voicewire.mqtt.shares import Owner, Shares
 from voicewire.mqtt.topics import SubscriptionTree
 from voicewire.mqtt.work import weight
 
@@ -15,12 +16,16 @@ __all__: list[str] = []  # the broker's inside: only this room's own modules use
 
 
 class Retained:
-    """The retained messages of a broker: `messages` maps topic names to message and QoS, `size` counts their bytes.
+    """The retained messages of a broker: `messages` maps topic names to message, QoS and owner; `size`: their bytes.
+
+    A message belongs to the user who has retained it, whoever may write to its topic.
 
     Parameters
     ----------
     limits : Limits
         How many, and how many bytes.
+    shares : Shares
+        How many of them one user may have.
     send : callable
         Sends one message, at a QoS, to a session that is connected.
     log : logging.Logger
@@ -28,45 +33,64 @@ class Retained:
     """
 
     def __init__(
-        self, limits: Limits, send: Callable[[Session, Peer, Message, int], None], log: logging.Logger
+        self, limits: Limits, shares: Shares, send: Callable[[Session, Peer, Message, int], None], log: logging.Logger
     ) -> None:
-        self.messages: dict[str, tuple[Message, int]] = {}
+        self.messages: dict[str, tuple[Message, int, Owner]] = {}
         self.size = 0
+        self._shares = shares
         self.store: Journal | None = None
         self._limits = limits
         self._send = send
         self._log = log
 
-    def keep(self, route: Route, payload: bytes, qos: int) -> None:
-        """Keep the last message of a topic; an empty one clears it [MQTT-3.3.1-10]."""
+    def keep(self, route: Route, payload: bytes, qos: int, owner: Owner) -> None:
+        """Keep the last message of a topic, for the user who has sent it; an empty one clears it [MQTT-3.3.1-10]."""
         name = route.name
+        message = Message(route.topic, payload, True)
         old = self.messages.get(name)
-        size = self.size - (old[0].size if old is not None else 0)
-        if not payload:
-            self.messages.pop(name, None)
-            self.size = size
-        else:
-            message = Message(route.topic, payload, True)
-            size += message.size
-            if (old is None and len(self.messages) >= self._limits.max_retained) or (
-                size > self._limits.max_retained_bytes
-            ):
-                self._log.warning("not retained, %d topics are: %r", len(self.messages), name[:100])
-                return
-            self.messages[name] = (message, qos)
-            self.size = size
-        if self.store is not None and not name.startswith("$SYS/"):
-            self.store.retain(name, payload, qos)
+        if payload and not self._has_room(message, old, owner):
+            self._log.warning("not retained, %d topics are: %r", len(self.messages), name[:100])
+            return
+        if old is not None:
+            del self.messages[name]
+            self._count(old[0], old[2], -1)
+        if payload:
+            self.messages[name] = (message, qos, owner)
+            self._count(message, owner, 1)
+        if self.store is not None:
+            self.store.retain(name, payload, qos, owner)
 
-    def restore(self, name: str, payload: bytes, qos: int) -> None:
+    def _has_room(self, message: Message, old: tuple[Message, int, Owner] | None, owner: Owner) -> bool:
+        """Is there room for one more message of `owner`, once the `old` one of its topic has gone?"""
+        limits, shares = self._limits, self._shares
+        count, size = len(self.messages) + 1, self.size + message.size
+        mine, my_size = shares.retained[owner] + 1, shares.retained_bytes[owner] + message.size
+        if old is not None:
+            count, size = count - 1, size - old[0].size
+            if old[2] == owner:
+                mine, my_size = mine - 1, my_size - old[0].size
+        return (
+            count <= limits.max_retained
+            and size <= limits.max_retained_bytes
+            and mine <= shares.max_retained
+            and my_size <= shares.max_retained_bytes
+        )
+
+    def _count(self, message: Message, owner: Owner, sign: int) -> None:
+        size = sign * message.size
+        self.size += size
+        self._shares.retained[owner] += sign
+        self._shares.retained_bytes[owner] += size
+
+    def restore(self, name: str, payload: bytes, qos: int, owner: Owner) -> None:
         """Take back what was in the store."""
         message = Message(name.encode(), payload, True)
-        self.messages[name] = (message, qos)
-        self.size += message.size
+        self.messages[name] = (message, qos, owner)
+        self._count(message, owner, 1)
 
     def show(self, name: str, topic: bytes, payload: bytes) -> None:
         """Keep one of the broker's own messages, which count for nothing and are not stored."""
-        self.messages[name] = (Message(topic, payload, True), 0)
+        self.messages[name] = (Message(topic, payload, True), 0, None)
 
     def send_to(self, session: Session, connection: Peer, granted: Sequence[tuple[str, int]]) -> Iterator[int]:
         """Send a new subscriber what is retained, once for each filter [MQTT-3.3.1-6]; yields the steps done."""
@@ -87,6 +111,6 @@ class Retained:
     def _send_one(self, session: Session, connection: Peer, name: str, granted: int) -> int:
         if name not in self.messages or session.permissions is None or not session.permissions.may_read(name):
             return 1
-        message, qos = self.messages[name]
+        message, qos, _ = self.messages[name]
         self._send(session, connection, message, min(qos, granted))
         return 3 + (len(message.payload) >> 12)

@@ -50,7 +50,7 @@ class Router:
         self.shares = Shares(config)
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
-        self.retained = Retained(self.limits, self.send_retained, log)
+        self.retained = Retained(self.limits, self.shares, self.send_retained, log)
         self.route_bytes = self.waiting_bytes = 0
         self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
         self.publish_received = self.publish_sent = 0
@@ -198,7 +198,7 @@ class Router:
             yield steps
 
     def deliver(
-        self, route: Route, payload: bytes, qos: int, retain: bool, source: Peer | None, hold: Hold | None = None,
+        self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None = None,
         answer: bytes | None = b"",
     ) -> None:  # fmt: skip
         """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
@@ -211,8 +211,6 @@ class Router:
             What it says.
         qos : int
             At which it was published.
-        retain : bool
-            Keep it for subscribers to come.
         source : Peer or None
             Whose it is; held back while a subscriber is behind.
         hold : Hold, optional
@@ -221,8 +219,6 @@ class Router:
             Goes to `source` then; with None, this is a piece of a longer delivery, which sees to that.
         """
         self.publish_received += 1
-        if retain:
-            self.retained.keep(route, payload, qos if qos < 3 else 2)
         if route.steps > 1 and len(payload) > route.light:
             self.work.run(self._deliver_long(route, payload, qos, source, hold, answer), source)
             return
@@ -261,7 +257,7 @@ class Router:
         self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None, answer: bytes | None
     ) -> Iterator[int]:
         for piece, steps in route.pieces(len(payload)):
-            self.deliver(piece, payload, qos, False, source, hold, None)
+            self.deliver(piece, payload, qos, source, hold, None)
             self.publish_received -= 1
             yield steps
         if hold is not None:

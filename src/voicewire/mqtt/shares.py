@@ -1,4 +1,4 @@
-"""What each user has of the limits that all share: kept sessions, connections, bytes that wait, half packets.
+"""What each user has of the limits that all share: sessions, connections, what waits, is retained or half sent.
 
 A user is whoever has proven a name to the password file. All clients without a name are one user (None); so are all
 clients where there is no password file, and those whose CONNECT is not complete yet (`STRANGERS`).
@@ -33,7 +33,8 @@ class Shares:
     """Counts, by user, what is limited in all.
 
     `kept` counts sessions that outlast their connection, `present` the connections with a session, `waiting` the
-    bytes of messages that wait; each is changed where these come and go.
+    bytes of messages that wait, `retained` and `retained_bytes` what is retained; each is changed where these come
+    and go.
 
     Parameters
     ----------
@@ -48,9 +49,13 @@ class Shares:
         self.max_kept = max(1, int(part * limits.max_sessions)) if limits.max_sessions else 0
         self.max_present = max(1, int(part * limits.max_connections))
         self.max_waiting = int(part * limits.max_waiting_bytes)
+        self.max_retained = int(part * limits.max_retained)
+        self.max_retained_bytes = int(part * limits.max_retained_bytes)
         self.kept: Counter[Owner] = Counter()
         self.present: Counter[Owner] = Counter()
         self.waiting: Counter[Owner] = Counter()
+        self.retained: Counter[Owner] = Counter()
+        self.retained_bytes: Counter[Owner] = Counter()
         self.partial = Partial(limits.max_partial_bytes, int(limits.user_share * limits.max_partial_bytes), self._named)
 
     def owner(self, username: str | None) -> Owner:

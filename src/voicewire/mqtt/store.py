@@ -17,12 +17,12 @@ from voicewire.mqtt.session import RELEASED, Message, Session
 
 __all__ = ["StoreError"]
 
-VERSION = 1
+VERSION = 2
 SCHEMA = """
 create table if not exists sessions (client text primary key, username text) without rowid;
 create table if not exists subscriptions (client text, filter text, qos int, primary key (client, filter))
     without rowid;
-create table if not exists retained (topic text primary key, payload blob, qos int) without rowid;
+create table if not exists retained (topic text primary key, payload blob, qos int, owner text) without rowid;
 create table if not exists outgoing (number integer primary key, client text, packet_id int, qos int,
     released int default 0, sent int, topic blob, payload blob, retain int, hold int);
 create index if not exists outgoing_client on outgoing (client);
@@ -58,10 +58,12 @@ class Store:
             self._db.execute("pragma locking_mode=exclusive")
             self._db.execute("pragma synchronous=full")
             (version,) = self._db.execute("pragma user_version").fetchone()
-            if version not in (0, VERSION):
+            if version not in (0, 1, VERSION):
                 raise StoreError(f"{path} was written by another version ({version}) of this broker")
             self._db.execute("begin immediate")
             self._db.execute("commit")
+            if version == 1:  # did not know yet who has retained a message: nobody with a name
+                self._db.execute("alter table retained add column owner text")
             self._db.executescript(SCHEMA + f"pragma user_version={VERSION};")
         except (sqlite3.Error, OSError) as error:
             raise StoreError(f"cannot use {path} as a store: {error}") from None
@@ -135,10 +137,10 @@ class Store:
         """A kept session unsubscribes."""
         self._todo.append(("delete from subscriptions where client = ? and filter = ?", (client, pattern)))
 
-    def retain(self, topic: str, payload: bytes, qos: int) -> None:
-        """A message is retained; an empty payload clears it."""
+    def retain(self, topic: str, payload: bytes, qos: int, owner: str | None = None) -> None:
+        """A message is retained for its owner; an empty payload clears it."""
         if payload:
-            self._todo.append(("insert or replace into retained values (?, ?, ?)", (topic, payload, qos)))
+            self._todo.append(("insert or replace into retained values (?, ?, ?, ?)", (topic, payload, qos, owner)))
         else:
             self._todo.append(("delete from retained where topic = ?", (topic,)))
 
@@ -219,8 +221,8 @@ class Store:
             session.subscribe(pattern, qos)
             session.qos3 |= qos == 3
             router.tree.add(pattern, session, qos)
-        for topic, payload, qos in rows("select topic, payload, qos from retained"):
-            router.retained.restore(topic, payload, qos)
+        for topic, payload, qos, owner in rows("select topic, payload, qos, owner from retained"):
+            router.retained.restore(topic, payload, qos, router.shares.owner(owner))
         holds: dict[int, Hold] = {}
         for number, client, state in rows("select number, client, state from holds"):
             hold = holds[number] = Hold.restore(state, router.sessions[client], settled)
