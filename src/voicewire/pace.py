@@ -138,7 +138,17 @@ def keep(run: str, seconds: float) -> None:
     run : str
         Its name.
     seconds : float
-        s.
+        How long it took, s.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unittest import mock
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with mock.patch("voicewire.pace._file", lambda: Path(folder) / "times.json"):
+    ...         keep("a run", 12.34)
+    ...         last_time("a run")
+    12.3
     """
     file = _file()
     try:
