@@ -149,6 +149,7 @@ def _besides(row: Score) -> list[tuple[str, str]]:
 
 def _claim(options: argparse.Namespace) -> int:
     from voicewire import claims
+    from voicewire.ledger.presentation import show
 
     found = [row for row in claims.scorecard() if row["id"] == options.id]
     if not found:
@@ -158,11 +159,10 @@ def _claim(options: argparse.Namespace) -> int:
         print(json.dumps(found, indent=1, ensure_ascii=False))
         return 0
     for row in found:
-        unit = f" {row['unit']}" if row["unit"] else ""
         print(f"{row['id']} ({row['study']}, {row['where']}): {row['verdict']}")
         print(f"  it says     {row['statement']}")
-        print(f"  printed     {row['printed']}{unit}")
-        print(f"  reproduced  {row['reproduced']}{unit}")
+        print(f"  printed     {show(row['printed'], row['unit'])}")
+        print(f"  reproduced  {show(row['reproduced'], row['unit'])}")
         print(f"  because     {row['reason']}")
         for name, words in _besides(row):
             print(f"  {name:<11} {words}")

@@ -331,7 +331,7 @@ def test_stereo_joins_two_channels():
         stereo([1j], [1])
 
 
-@pytest.mark.parametrize("variant", ["eq12-plus", "eq13-e0"])
+@pytest.mark.parametrize("variant", ["eq12-plus", "eq13-e0", "both"])
 def test_printed_variants_part_only_with_reuse(variant):
     x, d, _ = scene(8, 200, 3)
     for reuse, same in ((1, True), (3, False)):

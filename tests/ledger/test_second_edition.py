@@ -168,6 +168,14 @@ def test_a_reading_of_an_order():
     assert given.verdict == "hangs on what the paper does not say"
 
 
+def test_a_reading_of_a_word_has_a_tolerance_of_its_own():
+    wide = {**READINGS[1], "tolerance": {"absolute": 5}}
+    made = claim("value", readings=[READINGS[0], wide], rival=RIVAL)
+    assert judge(made, {"one": 14, "two": 14}).verdict == "hangs on what the paper does not say"
+    given = judge(made, {"one": 10, "two": 14}, rival=[14, 20])  # it counts that one reading lets the rival pass
+    assert (given.verdict, given.rival["passes"]) == ("not testable here", 0.5)
+
+
 @pytest.mark.parametrize("value", [10, {"one": 10}, {"one": 10, "two": 10, "three": 10}])
 def test_every_reading_is_judged_and_no_other(value):
     with pytest.raises(ClaimError, match="^nfc.x: values are needed for exactly these readings: one, two$"):

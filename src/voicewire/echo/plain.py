@@ -16,7 +16,7 @@ from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 __all__ = ["WLDRRLSDCD"]
 
-Variant = Literal["repaired", "eq12-plus", "eq13-e0"]
+Variant = Literal["repaired", "eq12-plus", "eq13-e0", "both"]
 
 
 class WLDRRLSDCD(AdaptiveFilter):
@@ -28,8 +28,9 @@ class WLDRRLSDCD(AdaptiveFilter):
         As in `voicewire.echo.WLDRRLSDCD`.
     dtype : dtype
         float64: the reading version computes in nothing else.
-    variant : {"repaired", "eq12-plus", "eq13-e0"}
-        "eq12-plus": equation (12) with its printed plus; "eq13-e0": equation (13) with its printed e_0.
+    variant : {"repaired", "eq12-plus", "eq13-e0", "both"}
+        "eq12-plus": equation (12) with its printed plus; "eq13-e0": equation (13) with its printed e_0; "both": as
+        printed.
 
     Raises
     ------
@@ -64,8 +65,8 @@ class WLDRRLSDCD(AdaptiveFilter):
         super().__init__(length, dtype)
         if self.dtype != np.float64:
             raise ValueError("the reading version computes in float64 only")
-        if variant not in ("repaired", "eq12-plus", "eq13-e0"):
-            raise ValueError(f"unknown variant {variant!r}: repaired, eq12-plus or eq13-e0")
+        if variant not in ("repaired", "eq12-plus", "eq13-e0", "both"):
+            raise ValueError(f"unknown variant {variant!r}: repaired, eq12-plus, eq13-e0 or both")
         self.forgetting = positive("forgetting", forgetting, 1.0)
         self.data_reuse = whole("data_reuse", data_reuse, 1)
         self.updates = whole("updates", updates, 1)
@@ -104,12 +105,12 @@ class WLDRRLSDCD(AdaptiveFilter):
         """`reference.reuse_step` with one of the paper's misprints left in."""
         e = first = d_n - np.vdot(g, window)
         for phi in range(N_it):
-            used = first if self.variant == "eq13-e0" else e
+            used = first if self.variant in ("eq13-e0", "both") else e
             r = (lam if phi == 0 else 1) * r + reference.times(np.conj(used), window)
             change, r = reference.dcd(R, r, **search)
             g = g + change
             gain = np.vdot(change, window)
-            e = e + gain if self.variant == "eq12-plus" else e - gain
+            e = e + gain if self.variant in ("eq12-plus", "both") else e - gain
         return g, r, first
 
     def _arrays(self) -> dict[str, NDArray[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from voicewire.ledger import rules
@@ -23,6 +23,7 @@ from voicewire.ledger.vocabulary import (
     ClaimError,
     Judged,
     Plain,
+    Reading,
     Rival,
     Row,
     Tolerance,
@@ -270,7 +271,7 @@ def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Findin
     names = [reading["name"] for reading in claim.readings]
     if not isinstance(value, Mapping) or set(value) != set(names):
         raise ClaimError(f"values are needed for exactly these readings: {', '.join(names)}")
-    found = {name: _name(claim, value[name], corrected) for name in names}
+    found = {read["name"]: _name(_read_as(claim, read), value[read["name"]], corrected) for read in claim.readings}
     rows = tuple(
         Judged(
             name=reading["name"],
@@ -285,6 +286,11 @@ def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Findin
     verdict = agreed([row["verdict"] for row in rows if not row["excluded"]])
     detail = "; ".join(f"{row['name']}: {row['verdict']}, {row['detail']}" for row in rows)
     return verdict, Finding("no", {row["name"]: row["reproduced"] for row in rows}, detail), rows
+
+
+def _read_as(claim: Claim, reading: Reading) -> Claim:
+    """Return the claim as this reading has it."""
+    return replace(claim, tolerance=reading.get("tolerance", claim.tolerance))
 
 
 def agreed(verdicts: Sequence[str]) -> str:
@@ -313,7 +319,7 @@ def agreed(verdicts: Sequence[str]) -> str:
 
 
 def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
-    """Return the claim's rival with the share of its runs that pass the test."""
+    """Return the claim's rival with the share of its runs that pass the test, under the reading that is kindest."""
     known = claim.rival
     if not len(runs):
         return known
@@ -321,8 +327,9 @@ def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
         raise ClaimError("the ledger names no rival mechanism: name it before it is run")
     if "passes" in known:
         raise ClaimError("the ledger has the rival's pass rate already: take it out, or run nothing here")
-    passed = [_find(claim, claim.printed, claim.tolerance, run).holds == "yes" for run in runs]
-    return Rival(mechanism=known["mechanism"], passes=sum(passed) / len(passed), runs=len(passed))
+    ways = [_read_as(claim, reading) for reading in claim.readings if "excluded" not in reading] or [claim]
+    passed = [[_find(way, way.printed, way.tolerance, run).holds == "yes" for run in runs] for way in ways]
+    return Rival(mechanism=known["mechanism"], passes=max(map(sum, passed)) / len(runs), runs=len(runs))
 
 
 def load(study: str, base: Path | None = None) -> Ledger:

@@ -100,11 +100,15 @@ class Rival(TypedDict, total=False):
 
 
 class Reading(TypedDict, total=False):
-    """One way to read what the paper leaves open, where it comes from, and what rules it out, if anything does."""
+    """One way to read what the paper leaves open, where it comes from, and what rules it out, if anything does.
+
+    A reading of a word ("sufficient") may have a tolerance of its own.
+    """
 
     name: Required[str]
     source: Required[str]
     excluded: str
+    tolerance: Tolerance
 
 
 class Judged(TypedDict):
