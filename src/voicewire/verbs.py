@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from voicewire import pace, paths
+from voicewire.ledger import evidence
 from voicewire.ledger.vocabulary import Score
 from voicewire.options import folder, text
 
@@ -90,13 +91,24 @@ def _record(options: argparse.Namespace) -> int:
         how_long = f", {pace.words(before)}" if before is not None else ", which has not been timed here yet"
         print(f"{number}/{len(chosen)} {name}, into {place}{how_long}", flush=True)
         begin = time.monotonic()
+        known = evidence.digests(place) if _is_the_books(place, options.study) else None
         if goes_on:
             place.mkdir(parents=True, exist_ok=True)
             recordings[name](place)
         else:
             _whole_or_not(recordings[name], place)
         pace.keep(f"{options.study}/{name}", time.monotonic() - begin)
+        if known is not None:
+            evidence.renew(place, known)
     return 0
+
+
+def _is_the_books(place: Path, study: str) -> bool:
+    """Say whether a folder is the one from which the book reads; only there do checksums stand."""
+    try:
+        return place.resolve() == paths.data(study).resolve()
+    except OSError:
+        return False
 
 
 def _recorded_once(study: str) -> float | None:

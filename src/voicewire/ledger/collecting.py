@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from voicewire import paths
+from voicewire.ledger import evidence, rechecking
 from voicewire.ledger.judging import Verdict
 from voicewire.ledger.loading import Claim, read, studies
+from voicewire.ledger.presentation import Table
 from voicewire.ledger.vocabulary import MIME, REGISTERED, STALE, UNJUDGED, VERDICTS, Row, Score
 
 __all__ = ["problems", "scorecard", "shown"]
@@ -33,14 +38,17 @@ def shown(base: Path, study: str) -> list[tuple[str, Row]]:
     >>> shown(paths.root(), "nfc")[0][0]
     'notebooks/nfc/03_reproduction.ipynb'
     """
-    found = []
+    return [(path, row) for path, data in _tables(base, study) for row in data[MIME]]
+
+
+def _tables(base: Path, study: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each output that holds a table of verdicts, with the notebook's path."""
     for path in paths.chapters(study, base):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             for output in cell.get("outputs", []):
-                rows = output.get("data", {}).get(MIME, [])
-                found += [(path.relative_to(base).as_posix(), row) for row in rows]
-    return found
+                if MIME in output.get("data", {}):
+                    yield path.relative_to(base).as_posix(), output["data"]
 
 
 def scorecard(base: Path | None = None, study: str | None = None) -> list[Score]:
@@ -119,7 +127,10 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
 
 
 def problems(base: Path | None = None, study: str | None = None) -> list[str]:
-    """Return what is wrong with the scorecard: claims unjudged, stale, judged twice, or not in any ledger.
+    """Return what is wrong with the scorecard, and with what it rests on.
+
+    Claims unjudged, stale, judged twice, or not in any ledger; verdicts that their own numbers contradict; tables whose
+    page says something else than their data; recorded files that are not what was recorded.
 
     Parameters
     ----------
@@ -151,6 +162,7 @@ def problems(base: Path | None = None, study: str | None = None) -> list[str]:
     ]
     for name in [study] if study else studies(base):
         known = read(name, base)
+        found += _altered(base, name, known) + evidence.faults(base / "data" / name)
         first: dict[str, str] = {}
         for path, row in shown(base, name):
             if row["id"] not in known:
@@ -158,3 +170,30 @@ def problems(base: Path | None = None, study: str | None = None) -> list[str]:
             elif first.setdefault(row["id"], path) != path and not known[row["id"]].needs:
                 found.append(f"{row['id']}: judged in both {first[row['id']]} and {path}")
     return found
+
+
+def _altered(base: Path, study: str, known: Mapping[str, Claim]) -> list[str]:
+    """Say which stored rows and tables do not go together with the ledger, with themselves, or with each other."""
+    found: list[str] = []
+    first: dict[tuple[str, str], Row] = {}
+    anchored: set[tuple[str, str]] = set()
+    for path, data in _tables(base, study):
+        rows: list[Row] = data[MIME]
+        for row in rows:
+            if first.setdefault((path, row["id"]), row) != row:
+                found.append(f"{row['id']}: shown twice in {path}, with another verdict or other numbers")
+            claim = known.get(row["id"])
+            if claim and claim.digest == row["digest"]:
+                found += [f"{fault} ({path})" for fault in rechecking.faults(claim, row)]
+        ids = {(path, row["id"]) for row in rows}
+        bundle = Table(tuple(rows), frozenset(name for _, name in ids - anchored))._repr_mimebundle_()
+        anchored |= ids
+        for kind in ("text/plain", "text/html"):
+            if _pieces("".join(data.get(kind, ""))) != _pieces(str(bundle[kind])):
+                found.append(f"{path}: a table's {kind} says something else than its data ({rows[0]['id']} …)")
+    return found
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what a page says, whatever its order: a stored mapping has lost the order in which it was shown."""
+    return sorted(re.split(r"; |(<[^>]*>)", text), key=str)

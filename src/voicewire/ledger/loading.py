@@ -19,6 +19,9 @@ from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Reading, 
 __all__ = ["Claim", "read", "studies"]
 
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The same safe loader, in C where the library has it: some ten times as fast."""
+
 TEXT = (
     "id", "study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason", "margin", "needs",
     "correction",
@@ -225,7 +228,7 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
     path = (base or paths.root()) / "data" / study / "claims.yml"
     name = f"data/{study}/claims.yml"
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
     except OSError as error:
         raise ClaimError(f"{name} can't be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import paths
+from voicewire.ledger import evidence
 
 __all__ = ["commit", "page"]
 
@@ -19,7 +20,7 @@ TIMES = Path(".cache/notebook-times.json")
 
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of the page: the build, the notebooks, the versions.
+    """Return the MyST text of the page: the build, the notebooks, the recordings, the versions.
 
     Parameters
     ----------
@@ -31,14 +32,15 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     Returns
     -------
     str
-        Three sections.
+        Four sections.
 
     Examples
     --------
     >>> [line for line in page(paths.root(), lambda target: None).splitlines() if line.startswith("##")]
-    ['## This build', '## Notebooks', '## Versions']
+    ['## This build', '## Notebooks', '## Recorded files', '## Versions']
     """
-    return "\n".join(["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _versions(base)])
+    parts = ["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _recorded(base)]
+    return "\n".join([*parts, _versions(base)])
 
 
 def commit(base: Path) -> tuple[str, str]:
@@ -105,6 +107,17 @@ def _notebooks(base: Path, link: Callable[[str], str | None]) -> str:
     else:
         lines.append("\nThis book was built from the committed outputs; `make book` measures the run times anew.\n")
     return "".join(lines)
+
+
+def _recorded(base: Path) -> str:
+    """Return whether each part's recorded files are, by their SHA-256, those that were recorded."""
+    rows = []
+    for part in paths.PARTS:
+        folder = base / "data" / part.name
+        if known := evidence.known(folder):
+            state = "; ".join(evidence.faults(folder)) or "as recorded"
+            rows.append(f"| `data/{part.name}` | {len(known)} | {state} |\n")
+    return "## Recorded files\n\n| Folder | files with a checksum | state |\n|---|---:|---|\n" + "".join(rows) + "\n"
 
 
 def _versions(base: Path) -> str:
