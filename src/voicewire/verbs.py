@@ -91,15 +91,15 @@ def _record(options: argparse.Namespace) -> int:
         how_long = f", {pace.words(before)}" if before is not None else ", which has not been timed here yet"
         print(f"{number}/{len(chosen)} {name}, into {place}{how_long}", flush=True)
         begin = time.monotonic()
-        known = evidence.digests(place) if _is_the_books(place, options.study) else None
+        held = evidence.digests(place) if _is_the_books(place, options.study) else None
         if goes_on:
             place.mkdir(parents=True, exist_ok=True)
             recordings[name](place)
         else:
             _whole_or_not(recordings[name], place)
         pace.keep(f"{options.study}/{name}", time.monotonic() - begin)
-        if known is not None:
-            evidence.renew(place, known)
+        if held is not None:
+            evidence.renew(place, held)
     return 0
 
 
