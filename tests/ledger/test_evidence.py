@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -140,8 +139,7 @@ def edit(identifier: str, **fields: object) -> Callable[[Tables], object]:
             rows = table[claims.MIME]
             if any(row["id"] == identifier for row in rows):
                 row_of([table], identifier).update(fields)
-                anchored = frozenset(re.findall(r'<tr id="claim-([^"]*)"', "".join(table["text/html"])))
-                table.update(claims.Table(tuple(rows), anchored)._repr_mimebundle_())
+                table.update(claims.Table(tuple(rows), frozenset())._repr_mimebundle_())
 
     return change
 
