@@ -50,10 +50,35 @@ def properties(response_topic: str = "", correlation: bytes = b"", client: str =
 def answer(client: paho.Client, message: paho.MQTTMessage, name: str, data: bytes = b"", qos: int = 1) -> None:
     """Answer a message that asks for it, as the subscriber `name`.
 
+    Parameters
+    ----------
+    client : paho.mqtt.client.Client
+        The subscriber's.
+    message : paho.mqtt.client.MQTTMessage
+        The question.
+    name : str
+        Under which the answer counts.
+    data : bytes
+        What is answered.
+    qos : {0, 1, 2}
+        Of the answer.
+
     Raises
     ------
     ValueError
         If the message has no response topic.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> message = paho.MQTTMessage(topic=b"door")
+    >>> answer(paho.Client(CallbackAPIVersion.VERSION2), message, "s1")
+    Traceback (most recent call last):
+        ...
+    ValueError: nobody asked for an answer to this message on 'door': it has no response topic
     """
     asked: Any = message.properties
     topic = getattr(asked, "ResponseTopic", "")
@@ -164,7 +189,13 @@ class Agent(_Client):
         super().close()
 
     def take(self, message: paho.MQTTMessage) -> None:
-        """A question or an answer has come."""
+        """Take a question or an answer that has come; the client's thread calls it.
+
+        Parameters
+        ----------
+        message : paho.mqtt.client.MQTTMessage
+            As the client got it.
+        """
         found: Any = message.properties
         correlation = getattr(found, "CorrelationData", b"")
         if message.topic == self.answers:
@@ -258,7 +289,13 @@ class Answerer(_Client):
         super().__init__(name, host, port, topic)
 
     def take(self, message: paho.MQTTMessage) -> None:
-        """A message has come."""
+        """Take a message that has come; the client's thread calls it.
+
+        Parameters
+        ----------
+        message : paho.mqtt.client.MQTTMessage
+            As the client got it.
+        """
         if getattr(message.properties, "ResponseTopic", ""):
             answer(self.client, message, self.name, self.data)
 
@@ -286,12 +323,29 @@ class Asker(_Client):
         super().__init__(name, host, port, self._replies)
 
     def take(self, message: paho.MQTTMessage) -> None:
-        """A report has come."""
+        """Take a report that has come; the client's thread calls it.
+
+        Parameters
+        ----------
+        message : paho.mqtt.client.MQTTMessage
+            As the client got it.
+        """
         found: Any = message.properties
         self._reports.put((getattr(found, "CorrelationData", b""), bytes(message.payload)))
 
     def ask(self, topic: str, payload: bytes, need: int, timeout: float = 10.0) -> dict[str, Any]:
         """Publish on `topic` and wait until `need` subscribers have acknowledged.
+
+        Parameters
+        ----------
+        topic : str
+            What the subscribers subscribe to.
+        payload : bytes
+            The question.
+        need : int
+            So many answers make it complete, 1 to 65535.
+        timeout : float
+            Seconds to wait for the agent's report.
 
         Returns
         -------

@@ -47,8 +47,8 @@ def messages(reading: str, n: int) -> int:
     ValueError
         For another reading, or nobody to ask.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -66,16 +66,18 @@ def received(reading: str, n: int) -> int:
 
     Parameters
     ----------
-    reading, n
-        As `messages` takes them.
+    reading : str
+        One of `READINGS`.
+    n : int
+        Number of subscribers.
 
     Returns
     -------
     int
         Packets.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -93,16 +95,18 @@ def sent(reading: str, n: int) -> int:
 
     Parameters
     ----------
-    reading, n
-        As `messages` takes them.
+    reading : str
+        One of `READINGS`.
+    n : int
+        Number of subscribers.
 
     Returns
     -------
     int
         Packets.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -129,8 +133,10 @@ def with_subscriptions(reading: str, n: int, count_suback: bool = False) -> int:
 
     Parameters
     ----------
-    reading, n
-        As `messages` takes them.
+    reading : str
+        One of `READINGS`.
+    n : int
+        Number of subscribers.
     count_suback : bool
         Count the broker's answers too.
 
@@ -139,8 +145,8 @@ def with_subscriptions(reading: str, n: int, count_suback: bool = False) -> int:
     int
         Packets.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -170,8 +176,8 @@ def publish_size(qos: int, ids: int = 0) -> int:
     int
         Bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
@@ -203,8 +209,8 @@ def papers_count(size: int) -> int:
     int
         Less by the bytes of the Remaining Length itself.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
@@ -230,8 +236,8 @@ def without_count(ids: tuple[str, ...], payload: bytes) -> bytes:
     bytes
         From which nobody can tell where the ids end.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples

@@ -35,8 +35,8 @@ class Field:
     meaning : str
         What they say.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -69,8 +69,8 @@ def dissect(data: bytes) -> list[Field]:
     MalformedError
         If it isn't one packet that MQTT or E-MQTT allows.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -151,8 +151,8 @@ class Coloured:
     fields : list of Field
         In the order of the bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples

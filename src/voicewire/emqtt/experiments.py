@@ -24,7 +24,27 @@ READING = {paper.MQTT: "mqtt-2", paper.ASYNCHRONOUS: "first", paper.SYNCHRONOUS:
 
 
 def load(name: str) -> pd.DataFrame:
-    """Read `delays`, `broker_subscriber` or `large` of the recorded experiments."""
+    """Read a table of the recorded experiments.
+
+    Parameters
+    ----------
+    name : str
+        ``delays``, ``broker_subscriber``, ``large`` or ``weak``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a trial.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> sorted(load("delays")["reading"].unique())
+    ['all', 'first', 'half', 'mqtt-0', 'mqtt-2', 'unmodified']
+    """
     return pd.read_csv(paths.data("emqtt") / f"{name}.csv")
 
 
@@ -36,10 +56,30 @@ def samples(
     A single trial that the operating system has interrupted weighs little in a geometric mean, and each size
     counts alike.
 
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    reading : str
+        One of `counting.READINGS`.
+    column : str
+        What is compared.
+    broker : str
+        ``voicewire`` or ``mosquitto``.
+
     Returns
     -------
     ndarray, shape (tests,)
         In the unit of `column`.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> samples(load("delays"), "all").shape
+    (60,)
     """
     mine = table[table["reading"] == reading]
     if "broker" in mine:
@@ -51,19 +91,89 @@ def samples(
 def ratio(
     table: pd.DataFrame, above: tuple[str, str], below: tuple[str, str], column: str = "end_to_end_ms"
 ) -> NDArray[np.float64]:
-    """Return one ratio a test between two (broker, reading) pairs whose trials were interleaved."""
+    """Return one ratio a test between two (broker, reading) pairs whose trials were interleaved.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    above, below : (str, str)
+        Broker and reading of each side.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    ndarray, shape (tests,)
+        Each from the geometric means over the numbers of subscribers.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> bool((ratio(load("delays"), ("voicewire", "all"), ("voicewire", "mqtt-2")) < 1).all())
+    True
+    """
     return samples(table, above[1], column, above[0]) / samples(table, below[1], column, below[0])
 
 
 def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
-    """Return median and quartiles by broker, reading and number of subscribers."""
+    """Return median and quartiles by broker, reading and number of subscribers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a broker, reading and number of subscribers: ``q1``, ``median``, ``q3``.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> rows = medians(load("delays"))
+    >>> bool((rows["q1"] <= rows["median"]).all())
+    True
+    """
     keys = [k for k in ("broker", "reading", "subscribers") if k in table]
     quantiles = table.groupby(keys)[column].quantile(np.array([0.25, 0.5, 0.75])).unstack()
     return quantiles.set_axis(["q1", "median", "q3"], axis=1).reset_index()
 
 
 def slower_everywhere(table: pd.DataFrame, slow: str, fast: str, column: str = "end_to_end_ms") -> bool:
-    """Is the median of reading `slow` above that of `fast` at every number of subscribers (our broker)?"""
+    """Return whether a reading's median is above another's at every number of subscribers (our broker).
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    slow, fast : str
+        The readings.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> slower_everywhere(load("delays"), "mqtt-2", "all")
+    True
+    """
     found = medians(table[table["broker"] == "voicewire"], column).pivot(
         index="subscribers", columns="reading", values="median"
     )

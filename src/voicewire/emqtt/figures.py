@@ -12,6 +12,14 @@ from voicewire import figures as house
 from voicewire.emqtt import counting, experiments, paper
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Trace
 
+__all__ = [
+    "STYLE",
+    "delays",
+    "packets_by_subscribers",
+    "sequence",
+    "sizes",
+]
+
 STYLE = {
     "mqtt-2": (house.SERIES[0], "o", "-"),
     "mqtt-0": (house.SERIES[5], "s", "--"),
@@ -24,7 +32,30 @@ STYLE = {
 
 
 def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
-    """Draw a trace as a sequence diagram, one numbered arrow a packet."""
+    """Draw a trace as a sequence diagram, one numbered arrow a packet.
+
+    Parameters
+    ----------
+    trace : Trace
+        As `voicewire.emqtt.trace` takes it.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> from voicewire.emqtt.trace import Step
+    >>> trace = Trace([Step(PUBLISHER, BROKER, "PUBLISH T (QoS 0)", 11)])
+    >>> [text.get_text() for text in sequence(trace).texts if "PUBLISH" in text.get_text()]
+    ['1  PUBLISH T (QoS 0), 11 B']
+    """
     ax = house.new_axes(ax, size=(7.0, 0.8 + 0.3 * len(trace.steps)))
     place = {PUBLISHER: 0.0, BROKER: 1.0, SUBSCRIBER: 2.0}
     last = len(trace.steps) + 0.6
@@ -43,7 +74,29 @@ def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
 
 
 def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None = None) -> Axes:
-    """Draw the packets that the publisher receives for one confirmed query, against subscribers."""
+    """Draw the packets that the publisher receives for one confirmed query, against subscribers.
+
+    Parameters
+    ----------
+    n : sequence of int
+        Numbers of subscribers.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With a curve for each reading.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> len(packets_by_subscribers().lines)
+    3
+    """
     ax = house.new_axes(ax)
     for reading in ("mqtt-2", "mqtt-0", "all"):
         colour, marker, line = STYLE[reading]
@@ -59,7 +112,34 @@ def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None
 def delays(
     table: pd.DataFrame, arms: Sequence[tuple[str, str]], column: str = "end_to_end_ms", ax: Axes | None = None
 ) -> Axes:
-    """Draw medians with quartiles against subscribers for pairs of (broker, reading)."""
+    """Draw medians with quartiles against subscribers for pairs of (broker, reading).
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `experiments.load` gives it.
+    arms : sequence of (str, str)
+        Broker and reading of each curve.
+    column : str
+        What is drawn.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With a curve for each arm.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> ax = delays(experiments.load("delays"), [("voicewire", "all"), ("mosquitto", "mqtt-2")])
+    >>> ax.get_ylabel()
+    'end-to-end delay (ms)'
+    """
     ax = house.new_axes(ax)
     found = experiments.medians(table, column)
     for broker, reading in arms:
@@ -91,7 +171,27 @@ def delays(
 
 
 def sizes(ax: Axes | None = None) -> Axes:
-    """Draw Table 3: the paper's bytes beside the true ones."""
+    """Draw Table 3: the paper's bytes beside the true ones.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With both curves, and MQTT's PUBLISH as a line.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> [line.get_label() for line in sizes().lines][:2]
+    ['Table 3', 'on the wire']
+    """
     ax = house.new_axes(ax)
     ids = list(paper.EMQTT_BYTES)
     ax.plot(ids, list(paper.EMQTT_BYTES.values()), color=house.COLOURS["published"], marker="o", label="Table 3")

@@ -17,12 +17,41 @@ from paho.mqtt.properties import Properties
 from voicewire.emqtt import paper
 from voicewire.emqtt.agent import Agent, Answerer, Asker
 
+__all__ = [
+    "asked_through_agent",
+    "count_packets",
+    "request_response",
+]
+
 _HANDSHAKE = ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")
 _COUNTED = (*_HANDSHAKE, "PUBACK")
 
 
 def count_packets(client: paho.Client) -> Counter[str]:
-    """Count from now on what a paho client's own log says it sends and receives, as "Sending PUBLISH" and so on."""
+    """Count from now on what a paho client's own log says it sends and receives, as "Sending PUBLISH" and so on.
+
+    Parameters
+    ----------
+    client : paho.mqtt.client.Client
+        Not yet connected; its ``on_log`` is taken.
+
+    Returns
+    -------
+    Counter
+        By way and type, as ``Sending PUBLISH``; it goes on counting.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> client = paho.Client(CallbackAPIVersion.VERSION2)
+    >>> packets = count_packets(client)
+    >>> client.on_log(client, None, 16, "Sending PUBLISH (d0, q1, r0, m1)")
+    >>> packets["Sending PUBLISH"]
+    1
+    """
     packets: Counter[str] = Counter()
 
     def log(_client: paho.Client, _data: object, _level: int, text: str) -> None:
@@ -61,6 +90,22 @@ def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
     -------
     dict
         Packets by type on both clients' connections, CONNECT, SUBSCRIBE and their answers left out.
+
+    Raises
+    ------
+    TimeoutError
+        If the broker does not answer.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import process
+    >>> if process.mosquitto_version() is not None:
+    ...     with process.mosquitto() as broker:
+    ...         assert sum(request_response(broker.port).values()) == 16
     """
     asker, answerer = _Counted(port, "asker"), _Counted(port, "answerer")
     for each, topic in ((asker, "R"), (answerer, paper.TOPIC)):
@@ -100,6 +145,22 @@ def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
     -------
     dict
         ``sent`` and ``received`` packets from the question to the end of its handshakes.
+
+    Raises
+    ------
+    RuntimeError
+        If not all of them have answered.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import process
+    >>> if process.mosquitto_version() is not None:
+    ...     with process.mosquitto() as broker:
+    ...         assert asked_through_agent(broker.port, 2)["sent"] == 3
     """
     with ExitStack() as stack:
         stack.enter_context(Agent("127.0.0.1", port))

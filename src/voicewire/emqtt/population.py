@@ -43,8 +43,8 @@ class Trial:
     cpu : float
         Seconds of processor time that the publisher's own work took.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
@@ -88,8 +88,8 @@ class Population:
     ValueError
         For more slow subscribers than there are, or a pause that is too long.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples

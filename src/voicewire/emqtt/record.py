@@ -22,6 +22,8 @@ from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
 from voicewire.pace import Pace
 
+__all__ = ["RECORDINGS", "record"]
+
 Tell = Callable[[str], object]
 
 
@@ -149,11 +151,21 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     Parameters
     ----------
     folder : Path
-        Where to.
+        Where to; it is made.
     tests : int
         Trials of each reading and size; the paper has 60.
     seed : int
         Of the order of the trials.
+    tell : callable
+        Gets a line for each step.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> record(Path("recorded"), tests=1)  # doctest: +SKIP
     """
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "delays.csv", delays(paper.SUBSCRIBERS, tests, seed, tell))

@@ -44,6 +44,9 @@ def length_bytes(n: int) -> bytes:
     See Also
     --------
     voicewire.mqtt.packets.encode_length : the same with its limits.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -83,6 +86,9 @@ def read_length(data: bytes, at: int) -> tuple[int, int] | None:
     See Also
     --------
     voicewire.mqtt.decode.read_length : the same with a limit.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -115,8 +121,8 @@ def field_of(text: bytes) -> bytes:
     bytes
         As MQTT 3.1.1 writes strings (section 1.5.3).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -158,6 +164,9 @@ def publish(
     See Also
     --------
     voicewire.mqtt.packets.encode : every packet, with its limits.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -192,8 +201,8 @@ def answer(name: str, packet_id: int) -> bytes:
     bytes
         Four of them (MQTT 3.1.1, sections 3.4 to 3.7).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -222,6 +231,9 @@ def cut(stream: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
     See Also
     --------
     voicewire.mqtt.decode.Decoder : keeps the rest itself.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -257,6 +269,9 @@ def read_publish(first: int, body: bytes) -> dict[str, object]:
     See Also
     --------
     voicewire.mqtt.decode.decode : every packet, with the standard's checks.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
@@ -298,6 +313,9 @@ class Held:
     See Also
     --------
     voicewire.mqtt.hold.Hold : the broker's.
+
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -329,8 +347,8 @@ def hold(need: int, reached: set[str], named: set[str]) -> Held:
     Held
         Decided at once if nobody can answer.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -360,8 +378,8 @@ def verdict(held: Held) -> Held:
     Held
         The same.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
@@ -395,8 +413,8 @@ def after(held: Held, event: str, name: str = "") -> Held:
     Held
         The same. Each subscriber counts once, however often it answers.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples

@@ -11,6 +11,18 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
+__all__ = [
+    "emqtt_pubrec_last",
+    "exactly_once",
+    "first_only",
+    "mqtt_pubrec_first",
+    "named_only",
+    "same_four_packets",
+    "timer_ends_the_wait",
+    "too_many_is_an_error",
+    "with_the_kth",
+]
+
 
 def _publisher(port: int) -> Wire:
     return subscribed(port, "$e2e/hello", qos=3)
@@ -27,14 +39,58 @@ def _answer(wire: Wire) -> list[p.Packet]:
 
 
 def mqtt_pubrec_first(port: int) -> bool:
-    """At QoS 2 the publisher's PUBREC comes although the subscriber has answered nothing (Figure 1)."""
+    """At QoS 2 the publisher's PUBREC comes although the subscriber has answered nothing (Figure 1).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     mqtt_pubrec_first(broker.port)
+    True
+    """
     with subscribed(port, "T", qos=2), connect(port) as pub:
         pub.send(p.Publish("T", b"x", 2, packet_id=1))
         return pub.receive() == p.Pubrec(1)
 
 
 def emqtt_pubrec_last(port: int) -> bool:
-    """At QoS 3 it comes after the subscriber's, not before (Figure 3)."""
+    """At QoS 3 it comes after the subscriber's, not before (Figure 3).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     emqtt_pubrec_last(broker.port)
+    True
+    """
     with subscribed(port, "T", qos=3) as sub, _publisher(port) as pub:
         pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=1))
         pub.quiet()
@@ -43,7 +99,29 @@ def emqtt_pubrec_last(port: int) -> bool:
 
 
 def first_only(port: int) -> bool:
-    """Asynchronous mode: the first acknowledgement is forwarded, the others are not (Section 3.2)."""
+    """Asynchronous mode: the first acknowledgement is forwarded, the others are not (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     first_only(broker.port)
+    True
+    """
     with subscribed(port, "T", qos=3) as a, subscribed(port, "T", qos=3) as b, _publisher(port) as pub:
         pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=0))
         _answer(b)
@@ -54,7 +132,31 @@ def first_only(port: int) -> bool:
 
 
 def with_the_kth(port: int, n: int = 5) -> bool:
-    """Synchronous mode: one PUBREC, with the k-th acknowledgement, for each k from 1 to n (Section 3.2)."""
+    """Synchronous mode: one PUBREC, with the k-th acknowledgement, for each k from 1 to n (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    n : int
+        Subscribers.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     with_the_kth(broker.port, n=2)
+    True
+    """
     for k in range(1, n + 1):
         wires = [subscribed(port, "T", qos=3) for _ in range(n)]
         with _publisher(port) as pub:
@@ -72,7 +174,29 @@ def with_the_kth(port: int, n: int = 5) -> bool:
 
 
 def named_only(port: int) -> bool:
-    """With ids, others don't count (Section 3.4)."""
+    """With ids, others don't count (Section 3.4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     named_only(broker.port)
+    True
+    """
     with (
         subscribed(port, "T", qos=3, client_id="other") as a,
         subscribed(port, "T", qos=3, client_id="named") as b,
@@ -86,7 +210,29 @@ def named_only(port: int) -> bool:
 
 
 def exactly_once(port: int) -> bool:
-    """A repeated QoS 3 PUBLISH is not delivered again (Section 3.2)."""
+    """A repeated QoS 3 PUBLISH is not delivered again (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     exactly_once(broker.port)
+    True
+    """
     with subscribed(port, "T", qos=3) as sub, _publisher(port) as pub:
         for dup in (False, True):
             pub.send(p.Publish("T", b"x", 3, dup=dup, packet_id=1, waited=1))
@@ -96,7 +242,29 @@ def exactly_once(port: int) -> bool:
 
 
 def same_four_packets(port: int) -> bool:
-    """Broker and subscriber exchange the same four packet types at QoS 2 and QoS 3 (Section 3.2)."""
+    """Broker and subscriber exchange the same four packet types at QoS 2 and QoS 3 (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     same_four_packets(broker.port)
+    True
+    """
     kinds = []
     for qos in (2, 3):
         with subscribed(port, "T", qos=qos) as sub, _publisher(port) as pub:
@@ -122,11 +290,55 @@ def _fails(port: int, error: type[Exception], make: Callable[[Client], Awaitable
 
 
 def too_many_is_an_error(port: int) -> bool:
-    """Waiting for more than are named is refused by the publisher (Section 3.4)."""
+    """Waiting for more than are named is refused by the publisher (Section 3.4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     too_many_is_an_error(broker.port)
+    True
+    """
     return _fails(port, MalformedError, lambda c: c.publish("T", b"x", wait_for=2, subscribers=["a"]))
 
 
 def timer_ends_the_wait(port: int) -> bool:
-    """A publisher whose subscriber stays silent leaves its wait (Section 3.2)."""
+    """A publisher whose subscriber stays silent leaves its wait (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     timer_ends_the_wait(broker.port)
+    True
+    """
     with subscribed(port, "T", qos=3):
         return _fails(port, NotAcknowledgedError, lambda c: c.publish("T", b"x", wait_for=1, timeout=0.1))

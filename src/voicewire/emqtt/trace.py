@@ -8,12 +8,43 @@ from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import Wire, connect
 
+__all__ = [
+    "BROKER",
+    "PUBLISHER",
+    "SUBSCRIBER",
+    "Step",
+    "Trace",
+    "confirmed_by_emqtt",
+    "confirmed_by_mqtt",
+    "label",
+    "one_message",
+]
+
 PUBLISHER, BROKER, SUBSCRIBER = "publisher", "broker", "subscriber"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One packet on its way."""
+    """One packet on its way.
+
+    Attributes
+    ----------
+    source, target : str
+        ``publisher``, ``broker`` or ``subscriber``.
+    label : str
+        The packet's name, as `label` gives it.
+    size : int
+        Its bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> Step(PUBLISHER, BROKER, "PUBACK", 4).size
+    4
+    """
 
     source: str
     target: str
@@ -23,17 +54,59 @@ class Step:
 
 @dataclass(slots=True)
 class Trace:
-    """The packets of one exchange, in the order in which they were seen at the clients."""
+    """The packets of one exchange, in the order in which they were seen at the clients.
+
+    Attributes
+    ----------
+    steps : list of Step
+        One a packet.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> len(Trace().steps)
+    0
+    """
 
     steps: list[Step] = field(default_factory=list)
 
     def out(self, who: str, wire: Wire, packet: p.Packet) -> None:
-        """Send, and note it."""
+        """Send a packet, and note it.
+
+        Parameters
+        ----------
+        who : str
+            Whose connection it is.
+        wire : Wire
+            The connection.
+        packet : Packet
+            What is sent.
+        """
         wire.send(packet)
         self.steps.append(Step(who, BROKER, label(packet), len(p.encode(packet))))
 
     def into(self, who: str, wire: Wire) -> p.Packet:
-        """Receive, and note it."""
+        """Receive a packet, and note it.
+
+        Parameters
+        ----------
+        who : str
+            Whose connection it is.
+        wire : Wire
+            The connection.
+
+        Returns
+        -------
+        Packet
+
+        Raises
+        ------
+        ConnectionError
+            If the broker closes the connection.
+        """
         packet = wire.receive()
         if packet is None:
             raise ConnectionError("the broker closed the connection")
@@ -42,7 +115,26 @@ class Trace:
 
 
 def label(packet: p.Packet) -> str:
-    """Return the packet's name, with the QoS and topic of a PUBLISH."""
+    """Return the packet's name, with the QoS and topic of a PUBLISH.
+
+    Parameters
+    ----------
+    packet : Packet
+        Of `voicewire.mqtt.packets`.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> label(p.Publish("T", qos=1, packet_id=1)), label(p.Puback(1))
+    ('PUBLISH T (QoS 1)', 'PUBACK')
+    """
     name = type(packet).__name__.upper()
     if isinstance(packet, p.Publish):
         return f"{name} {packet.topic} (QoS {packet.qos})"
@@ -52,7 +144,31 @@ def label(packet: p.Packet) -> str:
 
 
 def one_message(port: int, qos: int) -> Trace:
-    """Send one message at QoS 0, 1, 2 or 3 to one subscriber through the broker at `port`."""
+    """Send one message to one subscriber through a broker.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    qos : {0, 1, 2, 3}
+        Quality of service of message and subscription; 3 is E-MQTT.
+
+    Returns
+    -------
+    Trace
+        The message's packets, on both connections.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     [step.label for step in one_message(broker.port, 0).steps]
+    ['PUBLISH T (QoS 0)', 'PUBLISH T (QoS 0)']
+    """
     trace = Trace()
     with connect(port, "pub") as pub, connect(port, "sub") as sub:
         sub.send(p.Subscribe(1, ((paper.TOPIC, qos),)))
@@ -87,7 +203,29 @@ def _subscriber(trace: Trace, sub: Wire) -> None:
 
 
 def confirmed_by_mqtt(port: int) -> Trace:
-    """The paper's Figure 1: a QoS 2 query on A, a QoS 2 response on B, both SUBSCRIBEs, no SUBACKs."""
+    """Trace the paper's Figure 1: a QoS 2 query on A, a QoS 2 response on B, both SUBSCRIBEs, no SUBACKs.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    Trace
+        All packets of both connections.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     len(confirmed_by_mqtt(broker.port).steps)
+    18
+    """
     trace = Trace()
     with connect(port, "pub") as pub, connect(port, "sub") as sub:
         trace.out(SUBSCRIBER, sub, p.Subscribe(1, (("A", 2),)))
@@ -112,7 +250,29 @@ def confirmed_by_mqtt(port: int) -> Trace:
 
 
 def confirmed_by_emqtt(port: int) -> Trace:
-    """The paper's Figure 3: the same with QoS 3; one SUBSCRIBE."""
+    """Trace the paper's Figure 3: the same with QoS 3; one SUBSCRIBE.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    Trace
+        All packets of both connections.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     len(confirmed_by_emqtt(broker.port).steps)
+    9
+    """
     trace = one_message(port, 3)
     trace.steps.insert(
         0, Step(SUBSCRIBER, BROKER, f"SUBSCRIBE {paper.TOPIC}", len(p.encode(p.Subscribe(1, (("T", 3),)))))

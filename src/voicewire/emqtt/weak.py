@@ -11,6 +11,12 @@ from voicewire.emqtt.population import Population
 from voicewire.mqtt import process
 from voicewire.testbed import Host, Link, LinkSpec, capabilities
 
+__all__ = [
+    "PAUSE",
+    "SUBSCRIBERS",
+    "weak",
+]
+
 SUBSCRIBERS = 20
 PAUSE = 0.2
 """Seconds after which a slow subscriber answers."""
@@ -30,11 +36,21 @@ def weak(tests: int, seed: int, tell: Callable[[str], object] = print) -> list[d
         Trials of each reading and case.
     seed : int
         Of the order of the trials, and of the losses.
+    tell : callable
+        Gets a line for each case.
 
     Returns
     -------
     list of dict
         One row a trial: case, reading, subscribers, test, end_to_end_ms.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> rows = weak(1, 1, lambda line: None)  # doctest: +SKIP
     """
     rng = random.Random(seed)
     rows: list[dict[str, Any]] = []

@@ -53,7 +53,13 @@ class Capabilities:
         return "proxy" if self.counters else "recorded"
 
     def line(self) -> str:
-        """One line for people: what is used here."""
+        """One line for people: what is used here.
+
+        Returns
+        -------
+        str
+            ``test bed: …``, with what it counts by.
+        """
         if self.bed == "namespaces":
             what = f"network namespaces, {'userspace TUN' if self.tun else 'netem'} link"
             return f"test bed: {what}, {'capture and ' if self.capture else ''}TCP_INFO counters"
@@ -63,7 +69,22 @@ class Capabilities:
 
 
 def capabilities() -> Capabilities:
-    """Find out by trying; everything that is made for it is gone afterwards."""
+    """Find out by trying; everything that is made for it is gone afterwards.
+
+    Returns
+    -------
+    Capabilities
+        What was found.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> capabilities().bed in ("namespaces", "proxy", "recorded")
+    True
+    """
     why_not = may_make_namespaces()
     tun = netem = capture = False
     if why_not is None:

@@ -75,6 +75,27 @@ def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | 
     ----------
     packet : bytes
         From the IP header on, perhaps cut short behind the TCP header.
+    when : float
+        Seconds since the epoch.
+    outgoing : bool
+        Whether the capturing host sent it.
+
+    Returns
+    -------
+    Segment or None
+        None if it is no whole TCP segment.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> packet = bytes.fromhex("45000028000040004006") + bytes(2) + bytes([10, 0, 0, 1, 10, 0, 0, 2])
+    >>> packet += bytes.fromhex("04d2075b" "00000001" "00000000" "5002ffff" "00000000")  # a SYN to port 1883
+    >>> segment = parse(packet)
+    >>> segment.source, segment.target, segment.flags, segment.header
+    (('10.0.0.1', 1234), ('10.0.0.2', 1883), 'S', 20)
     """
     if len(packet) < 40:
         return None
@@ -181,7 +202,18 @@ class Capture:
                 self._fetch_one()
 
     def stop(self) -> list[tuple[float, bool, bytes]]:
-        """End the capture; the packets as (time, sent by this host, bytes from the IP header on)."""
+        """End the capture.
+
+        Returns
+        -------
+        list of (float, bool, bytes)
+            Seconds since the epoch, whether this host sent it, and the packet from its IP header on.
+
+        Raises
+        ------
+        TestbedError
+            If the kernel dropped packets: a count would be too low.
+        """
         if self._socket.fileno() < 0:
             return self.packets
         self._done.set()
@@ -196,7 +228,13 @@ class Capture:
         return self.packets
 
     def segments(self) -> list[Segment]:
-        """The TCP segments so far, in order."""
+        """Return the TCP segments so far, in order.
+
+        Returns
+        -------
+        list of Segment
+            Packets of other protocols are left out.
+        """
         return [s for when, out, raw in self.packets if (s := parse(raw, when, out)) is not None]
 
     def __enter__(self) -> Capture:
@@ -213,13 +251,68 @@ class Capture:
 
 
 def flow_header_bytes(segments: Iterable[Segment], port: int) -> tuple[int, int]:
-    """Number of segments and sum of their TCP header bytes, of all connections with `port` at either end."""
+    """Count the segments of all connections with `port` at either end, and their TCP header bytes.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+        As captured.
+    port : int
+        Of either end.
+
+    Returns
+    -------
+    int, int
+        Segments, and the sum of their header bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> packet = bytes.fromhex("45000028000040004006") + bytes(2) + bytes([10, 0, 0, 1, 10, 0, 0, 2])
+    >>> packet += bytes.fromhex("04d2075b" "00000001" "00000000" "5002ffff" "00000000")  # a SYN to port 1883
+    >>> flow_header_bytes([parse(packet)], 1883)
+    (1, 20)
+    """
     own = [s for s in segments if port in (s.source[1], s.target[1])]
     return len(own), sum(s.header for s in own)
 
 
 def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[str, int]) -> bytes:
-    """What `source` said to `target`: the byte stream put together again from (untruncated) segments."""
+    """Put together what `source` said to `target`: the byte stream from (untruncated) segments.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+        As captured, in any order; what was sent again may be in it twice.
+    source, target : (str, int)
+        Address and port of the two ends.
+
+    Returns
+    -------
+    bytes
+        Empty if there is no such segment.
+
+    Raises
+    ------
+    TestbedError
+        If a segment is missing in the midst of it.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> a, b = ("10.0.0.1", 1234), ("10.0.0.2", 1883)
+    >>> late, early = (
+    ...     Segment(0.0, True, a, b, seq, 0, "PA", 20, 20, (), data, 2) for seq, data in ((7, b"lo"), (5, b"he"))
+    ... )
+    >>> stream([late, early], a, b)
+    b'helo'
+    """
     own = [s for s in segments if s.source == source and s.target == target]
     syns = [s for s in own if "S" in s.flags]
     if not own:
@@ -235,7 +328,29 @@ def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[s
 
 
 def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None:
-    """Write packets as a pcap file of raw IP, as Wireshark reads it."""
+    """Write packets as a pcap file of raw IP, as Wireshark reads it.
+
+    Parameters
+    ----------
+    path : Path
+        The file, with nanoseconds.
+    packets : iterable of (float, bool, bytes)
+        As `Capture.stop` gives them.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> packet = bytes.fromhex("45000028000040004006") + bytes(2) + bytes([10, 0, 0, 1, 10, 0, 0, 2])
+    >>> packet += bytes.fromhex("04d2075b" "00000001" "00000000" "5002ffff" "00000000")  # a SYN to port 1883
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_pcap(Path(folder) / "one.pcap", [(0.5, True, packet)])
+    ...     [segment.flags for segment in read_pcap(Path(folder) / "one.pcap")]
+    ['S']
+    """
     with path.open("wb") as file:
         file.write(struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101))
         for when, _, packet in packets:
@@ -244,12 +359,35 @@ def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None
 
 
 def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
-    """Segments of a file that `write_pcap` wrote; those from address `here` count as outgoing.
+    """Read the segments of a file that `write_pcap` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    here : str, optional
+        The capturing host's address: segments from it count as outgoing (by default all do).
+
+    Yields
+    ------
+    Segment
+        In the file's order; packets of other protocols are left out.
 
     Raises
     ------
     TestbedError
         If it is another kind of file, or cut short.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> segments = list(read_pcap(paths.data("transport") / "captures" / "mqtt-qos0.pcap"))
+    >>> segments[0].flags
+    'S'
     """
     data = path.read_bytes()
     if len(data) < 24 or struct.unpack_from("<I", data)[0] != 0xA1B23C4D or data[20:24] != b"\x65\0\0\0":

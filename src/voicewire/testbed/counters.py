@@ -140,10 +140,26 @@ def read(connection: socket.socket, *, passive: bool) -> TcpInfo:
     passive : bool
         Whether it came from ``accept``.
 
+    Returns
+    -------
+    TcpInfo
+        What the kernel has counted so far.
+
     Raises
     ------
     TestbedError
         Where the system has no such counters.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    ...     client.sendall(b"hello")
+    ...     read(client, passive=False).payload_out
+    5
     """
     if not hasattr(socket, "TCP_INFO"):
         raise TestbedError("this system has no TCP_INFO; use the recorded rows in data/transport")
@@ -151,12 +167,41 @@ def read(connection: socket.socket, *, passive: bool) -> TcpInfo:
 
 
 def settled(connection: socket.socket, *, passive: bool, timeout: float = 5.0) -> TcpInfo:
-    """Counters once both directions are shut down and acknowledged: the last moment before closing.
+    """Read the counters once both directions are shut down and acknowledged: the last moment before closing.
+
+    Parameters
+    ----------
+    connection : socket.socket
+        One end of a TCP connection.
+    passive : bool
+        Whether it was accepted; see `read`.
+    timeout : float
+        Seconds to wait.
+
+    Returns
+    -------
+    TcpInfo
+        Once nothing more can come.
 
     Raises
     ------
     TestbedError
         If the connection is not closed within `timeout` seconds: its last segments would be missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    ...     accepted, _ = server.accept()
+    ...     for end in (client, accepted):
+    ...         end.shutdown(socket.SHUT_WR)
+    ...     info = settled(client, passive=False)
+    ...     accepted.close()
+    >>> info.data_out, info.unacked
+    (0, 0)
     """
     limit = time.monotonic() + timeout
     while True:
@@ -169,15 +214,36 @@ def settled(connection: socket.socket, *, passive: bool, timeout: float = 5.0) -
 
 
 def connections(port: int) -> list[tuple[tuple[str, int], tuple[str, int], TcpInfo]]:
-    """Every TCP connection of the calling thread's host that has `port` locally: (local, remote, counters).
+    """List every TCP connection of the calling thread's host that has `port` locally.
 
     Asks the kernel by ``sock_diag`` (as ``ss -tin`` does), so it works for another program's sockets and
     needs no privilege. A closed connection is no longer there: what it sent last is missing.
+
+    Parameters
+    ----------
+    port : int
+        The local port.
+
+    Returns
+    -------
+    list of ((str, int), (str, int), TcpInfo)
+        Local end, remote end and counters of each.
 
     Raises
     ------
     TestbedError
         If the kernel refuses.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    ...     port = server.getsockname()[1]
+    ...     [remote == client.getsockname() for _, remote, _ in connections(port)]
+    [True]
     """
     found = []
     try:

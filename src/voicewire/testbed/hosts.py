@@ -53,6 +53,31 @@ def enter(descriptor: int) -> Iterator[None]:
 
     Sockets stay where they were made, threads and processes where they were started: making them inside this
     block is all that is needed to place them on a host.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of a network namespace.
+
+    Yields
+    ------
+    None
+        The block's thread is in the namespace.
+
+    Raises
+    ------
+    OSError
+        Without the privilege.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> if may_make_namespaces() is None:  # as root
+    ...     with Host("a") as host, enter(host.fileno()):
+    ...         assert ip("-brief", "link").split()[:2] == ["lo", "UNKNOWN"]
     """
     home = os.open(_HERE, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -139,19 +164,51 @@ class Host:
             ipv6.write_text("1")
 
     def fileno(self) -> int:
-        """The descriptor that keeps the namespace alive."""
+        """Return the descriptor that keeps the namespace alive.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        TestbedError
+            If the host is closed.
+        """
         if self._fd is None:
             raise TestbedError(f"host {self.name} is closed")
         return self._fd
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """Run the block's thread on this host."""
+        """Run the block's thread on this host.
+
+        Yields
+        ------
+        None
+            The block's thread is on this host.
+        """
         with enter(self.fileno()):
             yield
 
     def ip(self, *arguments: str) -> str:
-        """Run ``ip ARGUMENTS`` on this host and return what it prints."""
+        """Run ``ip ARGUMENTS`` on this host.
+
+        Parameters
+        ----------
+        *arguments : str
+            As at a shell.
+
+        Returns
+        -------
+        str
+            What it prints.
+
+        Raises
+        ------
+        TestbedError
+            If it is not installed, or says no.
+        """
         with self.inside():
             return ip(*arguments)
 
@@ -192,7 +249,23 @@ def ip(*arguments: str) -> str:
 
 
 def may_make_namespaces() -> str | None:
-    """None if a namespace can be made here, otherwise the reason why not (it is tried, and removed)."""
+    """Try whether a namespace can be made here; it is removed again.
+
+    Returns
+    -------
+    str or None
+        Why not, or None if it can.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> reason = may_make_namespaces()
+    >>> reason is None or len(reason) > 0
+    True
+    """
     try:
         Host("probe").close()
     except (TestbedError, OSError) as error:

@@ -104,7 +104,27 @@ class LinkSpec:
 
 @checks.takes(spec=checks.a(LinkSpec))
 def netem_arguments(spec: LinkSpec) -> list[str]:
-    """What ``tc qdisc add dev X root netem`` is told for `spec`."""
+    """Return what ``tc qdisc add dev X root netem`` is told for a link.
+
+    Parameters
+    ----------
+    spec : LinkSpec
+        What it shall do.
+
+    Returns
+    -------
+    list of str
+        Delays in microseconds, loss in per cent.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> " ".join(netem_arguments(LinkSpec(delay=0.02, loss=0.01)))
+    'limit 1000 delay 20000us loss 1%'
+    """
     arguments = ["limit", str(spec.queue)]
     if spec.delay:
         arguments += ["delay", f"{1e6 * spec.delay:.0f}us"]
@@ -208,7 +228,23 @@ class Link:
             time.sleep(0.001)
 
     def counts(self, direction: int = 0) -> Counts:
-        """What the userspace engine did to packets from a to b (0) or from b to a (1)."""
+        """Return what the userspace engine did to the packets of one direction.
+
+        Parameters
+        ----------
+        direction : {0, 1}
+            From a to b, or from b to a.
+
+        Returns
+        -------
+        Counts
+            Packets so far, and octets delivered.
+
+        Raises
+        ------
+        TestbedError
+            If the link is not the userspace engine's.
+        """
         if self.engine != "tun":
             raise TestbedError(f"a {self.engine} link is the kernel's; only the userspace engine counts")
         return Counts(*self._counts[direction].item())

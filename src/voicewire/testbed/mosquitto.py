@@ -24,7 +24,22 @@ _PR_SET_PDEATHSIG = 1
 
 
 def free_port() -> int:
-    """A TCP port of loopback that nothing used a moment ago."""
+    """Find a TCP port of loopback that nothing used a moment ago.
+
+    Returns
+    -------
+    int
+        Another program may take it before you do.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> 1024 <= free_port() < 65536
+    True
+    """
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
@@ -113,7 +128,18 @@ class Mosquitto:
 
 
 def end_with_parent() -> None:
-    """Have the kernel end the calling process as soon as its parent ends, however that ends."""
+    """Have the kernel end the calling process as soon as its parent ends, however that ends.
+
+    Notes
+    -----
+    For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing.
+
+    Examples
+    --------
+    >>> child = subprocess.Popen([sys.executable, "-c", "pass"], preexec_fn=end_with_parent)
+    >>> child.wait()
+    0
+    """
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -30,7 +30,27 @@ def _ethtool(device: str, command: int, value: int = 0) -> int:
 
 
 def offloads(device: str) -> dict[str, bool]:
-    """Which offloads a device of the calling thread's host has on (those the driver answers for)."""
+    """Return which offloads a device of the calling thread's host has on.
+
+    Parameters
+    ----------
+    device : str
+        Its name.
+
+    Returns
+    -------
+    dict of str to bool
+        By the names of `FEATURES`; those that the driver does not know are left out.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> set(offloads("lo")) <= set(FEATURES)
+    True
+    """
     state = {}
     for name, (get, _) in FEATURES.items():
         try:
@@ -43,10 +63,27 @@ def offloads(device: str) -> dict[str, bool]:
 def switch_off(device: str) -> None:
     """Switch every offload of `FEATURES` off, so that what is captured is what a wire would carry.
 
+    Parameters
+    ----------
+    device : str
+        Its name, on the calling thread's host.
+
     Raises
     ------
     TestbedError
         If one of them stays on: counters and capture would then disagree.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> from voicewire.testbed.hosts import Host, may_make_namespaces
+    >>> if may_make_namespaces() is None:  # as root
+    ...     with Host("a") as host, host.inside():
+    ...         switch_off("lo")
+    ...         assert not any(offloads("lo")[name] for name in ("tso", "gso", "gro"))
     """
     for _, change in FEATURES.values():
         try:

@@ -26,13 +26,34 @@ _Late: TypeAlias = "asyncio.Queue[tuple[float, bytes]]"
 
 
 def clamp(connection: socket.socket, mss: int = ETHERNET_MSS) -> None:
-    """Give a socket, before it connects or listens, the segment size that Ethernet would (loopback's is 65 483 B)."""
+    """Give a socket, before it connects or listens, the segment size that Ethernet would (loopback's is 65 483 B).
+
+    Parameters
+    ----------
+    connection : socket.socket
+        Of TCP, neither connected nor listening.
+    mss : int
+        Bytes of payload in a segment.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> with socket.socket() as listener:
+    ...     clamp(listener)
+    ...     listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
+    1460
+    """
     if hasattr(socket, "TCP_MAXSEG"):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss)
 
 
 class DelayProxy:
     """Relay from a port of its own to `target`, half a round trip late in each direction.
+
+    The socket on which it listens is clamped, so segments have Ethernet's size in both directions.
 
     Parameters
     ----------
@@ -42,8 +63,6 @@ class DelayProxy:
         One-way delay, s.
     rate : float or None
         Bits per second of each direction of each connection, None for no limit.
-
-    The socket on which it listens is clamped, so segments have Ethernet's size in both directions.
 
     Attributes
     ----------

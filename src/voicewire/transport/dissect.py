@@ -30,8 +30,8 @@ class Packet:
     size : int
         Bytes on the wire, the fixed header included.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
@@ -75,8 +75,8 @@ def packets(stream: bytes) -> list[Packet]:
     ValueError
         If it ends within a packet, or a Remaining Length has more than four bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples

@@ -71,8 +71,8 @@ def _kind(cipher: str) -> Any:
 class NotAuthenticError(IctoError):
     """A byte differs from what the owner signed, or somebody else signed it.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -85,8 +85,8 @@ class NotAuthenticError(IctoError):
 class NotPermittedError(IctoError):
     """The rules do not let this participant open what was asked for.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -99,8 +99,8 @@ class NotPermittedError(IctoError):
 class ExpiredError(IctoError):
     """The rules let nobody open what was asked for any more.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -123,8 +123,8 @@ class PublicIdentity:
     signing : bytes
         Public Ed25519 key, 32 bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -187,8 +187,8 @@ class Identity:
     signing : Ed25519PrivateKey
         To sign (RFC 8032).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -302,8 +302,8 @@ class Rule:
     until : int, optional
         Seconds since 1970 UTC, the last one included; None is no limit.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -355,8 +355,8 @@ def seal(
     IctoError
         If rules and parts do not fit together, or a name or a time could be read in two ways.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -476,6 +476,9 @@ def open_object(
     See Also
     --------
     voicewire.transport.reference.open_part : the same, to read.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -539,8 +542,8 @@ def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, objec
     IctoError
         As `open_object` does for form and signature.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples

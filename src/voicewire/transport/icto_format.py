@@ -65,8 +65,8 @@ _WEAK = {0, 1, _FIELD - 1} | {
 class IctoError(ValueError):
     """A cipher object is refused. No message ever holds a key or a byte of plaintext.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -79,8 +79,8 @@ class IctoError(ValueError):
 class MalformedError(IctoError):
     """The bytes are not one whole cipher object.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -93,8 +93,8 @@ class MalformedError(IctoError):
 class UnknownVersionError(IctoError):
     """Not a version, or a cipher, that this program knows.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -115,8 +115,8 @@ class Participant:
     key : bytes
         Public X25519 key, 32 bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -146,8 +146,8 @@ class Part:
     envelopes : tuple of bytes
         The part's key, once for each reader.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -185,8 +185,8 @@ class Sealed:
     signature : bytes
         Of the owner, over everything before it.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -234,8 +234,8 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
     int
         Bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -266,8 +266,8 @@ def printable_name(name: str) -> bytes:
     MalformedError
         If it is anything else.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -308,8 +308,8 @@ def whole_second(value: object, what: str, *, least: int = 0) -> int:
     MalformedError
         If it is anything else.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -359,8 +359,8 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
     MalformedError
         If it has no valid form (names, keys, times, numbers of readers, sizes).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -454,8 +454,8 @@ def decode(data: bytes) -> Sealed:
     MalformedError
         If the bytes are anything but exactly one object, written in the one way there is.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples

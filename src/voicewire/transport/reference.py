@@ -58,6 +58,9 @@ def header_bytes(flags: Iterable[str]) -> int:
     See Also
     --------
     voicewire.testbed.counters.TcpInfo : the same from the kernel's counts.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
@@ -97,8 +100,8 @@ def exchange(mqtt: bool, qos: int, fresh: bool) -> list[tuple[str, str]]:
     list of (str, str)
         Each crossing, and the one that it has to wait for ("": none).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -133,6 +136,9 @@ def arrival(steps: list[tuple[str, str]]) -> float:
     See Also
     --------
     voicewire.transport.theory.round_trips : the closed form.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -164,6 +170,9 @@ def people_of(data: bytes) -> tuple[list[bytes], int]:
     See Also
     --------
     voicewire.transport.icto_format : the layout, and what is refused.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -207,6 +216,9 @@ def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
     See Also
     --------
     voicewire.transport.icto_format.decode : the same with all its checks.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -246,8 +258,8 @@ def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
     KeyError
         If no part has that name.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -286,8 +298,8 @@ def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
     bytes
         HKDF-SHA-256 (RFC 5869) over the shared secret (RFC 7748).
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -332,8 +344,8 @@ def readable(
     ValueError
         If a byte was changed, the reader is none, or it is too late.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -381,6 +393,9 @@ def open_part(
     See Also
     --------
     voicewire.transport.icto.open_object : the same, and more is refused.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples

@@ -56,8 +56,8 @@ def flights(transport: str, qos: int, session: str) -> list[str]:
     ValueError
         For anything else.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -89,6 +89,9 @@ def round_trips(transport: str, qos: int, session: str) -> float:
     See Also
     --------
     voicewire.transport.reference.arrival : the same, followed step by step.
+
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -115,8 +118,8 @@ def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
     int
         Zero while the payload fits the first window.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -157,8 +160,8 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
     float
         Seconds.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -190,8 +193,8 @@ def least_header_bytes(size: int, mss: int = 1460, header: int = 20) -> int:
     int
         Bytes.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
@@ -220,8 +223,8 @@ def packet_bytes(size: int, qos: int, topic: str = paper.TOPIC) -> int:
     int
         Equation ``eq-transport-publish``.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
@@ -250,8 +253,8 @@ class Cost:
     everywhere : int
         The same summed over all links.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
@@ -278,8 +281,8 @@ class Option:
     note : str
         What else decides.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
@@ -327,8 +330,8 @@ def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bo
     ValueError
         For anything that is not positive.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
