@@ -64,7 +64,37 @@ def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, fac
 
     Parameters
     ----------
-    delays_ms, spurts, codec_name : as for `playout.bound`
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+    factor : float
+        How many variations are added to the mean.
+
+    Returns
+    -------
+    Playout
+        The delays chosen, and what they make of the call.
+
+    Raises
+    ------
+    VoipError
+        For a trace, a codec or a factor that no call can have.
+
+    Notes
+    -----
+    ``d̂ ← α d̂ + (1 - α) d``, ``v̂ ← α v̂ + (1 - α) |d̂ - d|`` with α = 0.998002; after a jump of more than ``2 v̂ +
+    100 ms`` the spike is followed by eighths until it has flattened out (Ramjee et al. 1994, algorithm 4). Chapter
+    ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    A talkspurt is played with the estimate at its first frame:
+
+    >>> ramjee([50.0, 60.0, 90.0, 50.0], [0, 0, 1, 1], "G.711").delays_ms.round(2).tolist()
+    [50.0, 90.0]
     """
     delay, starts = as_trace(delays_ms, spurts)
     return played_at(delay, starts, _ramjee(delay, starts, factor), codec(codec_name))

@@ -31,6 +31,10 @@ class Call:
     flow : what became of the packets
     delays_ms : one-way delay of each frame, inf where it never came; shape (frames,)
     playout : the bound's choice, with R
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
     """
 
     talk: Talk
@@ -48,7 +52,34 @@ class Call:
     error=VoipError, same=("spoken", "arrive"), spoken=checks.array(kind="whole"), arrive=checks.array(kind="whole")
 )
 def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Delay of each frame in ms from spoken to delivered, inf for those that never came."""
+    """Delay of each frame in ms from spoken to delivered, inf for those that never came.
+
+    Parameters
+    ----------
+    spoken : array_like of int, shape (frames,)
+        When each frame was spoken, ns.
+    arrive : array_like of int, shape (frames,)
+        When it was delivered, ns; negative: never.
+
+    Returns
+    -------
+    ndarray of float, shape (frames,)
+        Milliseconds.
+
+    Raises
+    ------
+    VoipError
+        For arrays of unequal lengths.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> delays_ms([0, 20_000_000], [50_000_000, -1]).tolist()
+    [50.0, inf]
+    """
     return late_by(spoken, arrive)
 
 
@@ -95,19 +126,47 @@ def call(
 
     Parameters
     ----------
-    name, codec : a transport of `transports.NAMES`, a codec of Table 4.1
-    delay_ms, loss : one-way delay and loss probability, both ways (section 4.4)
-    seconds : length of the call; the thesis names none
-    seed : of talk and losses: the same seed gives every transport the same words and the same luck
-    spoken : what is said, instead of the on/off model
-    bottleneck : a link of limited rate on the way
-    log : keep rate adjustments and buffer levels (Figures 5.7 and 5.8)
-    changes : single settings of the transport, for sensitivity studies
+    name : str
+        A transport of `transports.NAMES`.
+    codec : str or Codec
+        A codec of Table 4.1.
+    delay_ms : float
+        One-way delay in milliseconds (section 4.4).
+    loss : float
+        Loss probability, both ways (section 4.4).
+    seconds : float
+        Length of the call; the thesis names none.
+    seed : int
+        Of talk and losses: the same seed gives every transport the same words and the same luck.
+    spoken : Talk, optional
+        What is said, instead of the on/off model.
+    bottleneck : Bottleneck, optional
+        A link of limited rate on the way.
+    log : bool
+        Keep rate adjustments and buffer levels (Figures 5.7 and 5.8).
+    **changes : object
+        Single settings of the transport, for sensitivity studies.
+
+    Returns
+    -------
+    Call
+        What was spoken, what became of the packets, and R.
 
     Raises
     ------
     VoipError
         for parameters that no call can have.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    Without loss UDP has the R of the closed form:
+
+    >>> call("UDP", "G.711", delay_ms=100, seconds=5).r == udp_closed_form("G.711", 100)
+    True
     """
     voice = codec_of(codec)
     if spoken is None:
@@ -132,12 +191,67 @@ def quality(
     seconds: float = 300.0,
     seed: int = 0,
 ) -> float:
-    """R of one call, for a sweep. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on."""
+    """R of one call, for a sweep. `rng` is the sweep's; the seed pairs the transports, so it isn't drawn on.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        The sweep's; not drawn on.
+    transport_name : str
+        A transport of `transports.NAMES`.
+    codec : str
+        A codec of Table 4.1.
+    delay_ms : float
+        One-way delay in milliseconds.
+    loss : float
+        Loss probability, both ways.
+    seconds : float
+        Length of the call.
+    seed : int
+        Of talk and losses.
+
+    Returns
+    -------
+    float
+        R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> round(quality(rng, "UDP", "G.711", 100, seconds=5), 1)
+    91.8
+    """
     del rng
     return call(transport_name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=seed).r
 
 
 @checks.takes(error=VoipError, delay_ms=checks.number(0.0, 1e9))
 def udp_closed_form(codec: str | Codec, delay_ms: float) -> float:
-    """R of UDP without loss: 94.2 - λ1 - Id(D), exactly; what the simulation is held against."""
+    """R of UDP without loss: 94.2 - λ1 - Id(D), exactly; what the simulation is held against.
+
+    Parameters
+    ----------
+    codec : str or Codec
+        A codec of Table 4.1.
+    delay_ms : float
+        One-way delay in milliseconds.
+
+    Returns
+    -------
+    float
+        R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> round(udp_closed_form("G.729", 100), 1)
+    81.8
+    """
     return float(r_factor(delay_ms, 0.0, codec))

@@ -20,10 +20,29 @@ __all__ = ["codec", "delay_impairment", "loss_impairment", "mos", "quality", "r_
 def codec(name: str | Codec) -> Codec:
     """The codec of Table 4.1 with this name (`G.711`, `G.729`, `G.729A+VAD`; `g711` and `G729` will do).
 
+    Parameters
+    ----------
+    name : str or Codec
+        As the table has it, in small letters and without its dot if you like.
+
+    Returns
+    -------
+    Codec
+        A row of the table; a `Codec` is given back as it is.
+
     Raises
     ------
     VoipError
         for a codec that the table doesn't have.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> codec("g729").payload
+    20
     """
     if isinstance(name, Codec):
         return name
@@ -58,10 +77,29 @@ def ie_of(e: NDArray[np.float64], c: Codec) -> NDArray[np.float64]:
 def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
     """Id = 0.024 d + 0.11 (d - 177.3) for d above 177.3 ms (section 4.2).
 
+    Parameters
+    ----------
+    delay_ms : array_like of float
+        One-way delay from mouth to ear in milliseconds, 0 or more.
+
+    Returns
+    -------
+    ndarray of float
+        Id, in units of R; of the delay's shape.
+
     Raises
     ------
     VoipError
         for a negative delay or NaN.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> delay_impairment([100.0, 277.3]).round(3).tolist()
+    [2.4, 17.655]
     """
     return _out(id_of(np.asarray(delay_ms)))
 
@@ -70,10 +108,31 @@ def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
 def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.float64]:
     """Ie = λ1 + λ2 ln(1 + λ3 e), with the coefficients of Table 4.1; e is a fraction.
 
+    Parameters
+    ----------
+    loss : array_like of float
+        Fraction of the frames that are not played, 0 to 1.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    ndarray of float
+        Ie, in units of R; of the loss's shape.
+
     Raises
     ------
     VoipError
         for a loss outside 0 .. 1, NaN, or an unknown codec.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> loss_impairment([0.0, 0.01], "G.729").round(2).tolist()
+    [10.0, 17.91]
     """
     return _out(ie_of(np.asarray(loss), codec(codec_name)))
 
@@ -86,9 +145,31 @@ def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> N
 
     Parameters
     ----------
-    delay_ms : one-way delay from mouth to ear in milliseconds, broadcast against `loss`
-    loss : fraction of the frames not played, 0 .. 1
-    codec_name : a codec of Table 4.1
+    delay_ms : array_like of float
+        One-way delay from mouth to ear in milliseconds, 0 or more.
+    loss : array_like of float
+        Fraction of the frames that are not played, 0 to 1.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    ndarray of float
+        R; delay and loss broadcast against each other.
+
+    Raises
+    ------
+    VoipError
+        For a negative delay, a loss outside 0 .. 1, NaN, or an unknown codec.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> round(float(r_factor(100.0, 0.0, "G.711")), 1)
+    91.8
     """
     return _out(np.asarray(paper.R_BEST - ie_of(np.asarray(loss), codec(codec_name)) - id_of(np.asarray(delay_ms))))
 
@@ -98,6 +179,25 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
     """MOS = 1 + 0.035 R + 7e-6 R (R - 60)(100 - R), clamped: 1 for R ≤ 0, 4.5 for R ≥ 100, never below 1.
 
     The cubic dips below 1 for R under 6.5; the scale itself begins at 1.
+
+    Parameters
+    ----------
+    r : array_like of float
+        R.
+
+    Returns
+    -------
+    ndarray of float
+        MOS, 1 to 4.5; of R's shape.
+
+    Notes
+    -----
+    ITU-T G.107, Annex B. Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> mos([0.0, 80.0, 100.0]).round(3).tolist()
+    [1.0, 4.024, 4.5]
     """
     inside = np.clip(np.asarray(r), 0.0, 100.0)
     score = 1 + 0.035 * inside + 7e-6 * inside * (inside - 60) * (100 - inside)
@@ -106,5 +206,25 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
 
 @checks.takes(error=VoipError, r=checks.number())
 def quality(r: float) -> str:
-    """The word of Table 4.2 for R, or "Unacceptable" below 50, where the table ends."""
+    """The word of Table 4.2 for R, or "Unacceptable" below 50, where the table ends.
+
+    Parameters
+    ----------
+    r : float
+        R.
+
+    Returns
+    -------
+    str
+        A word of the table.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> quality(85.0), quality(20.0)
+    ('High', 'Unacceptable')
+    """
     return next((word for least, word in paper.QUALITY if r >= least), "Unacceptable")

@@ -4,4 +4,9 @@ __all__ = ["VoipError"]
 
 
 class VoipError(ValueError):
-    """An input that no call can have; the message names what was wrong and what would do."""
+    """An input that no call can have; the message names what was wrong and what would do.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+    """

@@ -23,7 +23,27 @@ __all__ = [
 
 
 def check_mean_interval(answer: object) -> Feedback:
-    """I_mean of eight equal intervals of 100 packets behind an open one of 20, in packets."""
+    """I_mean of eight equal intervals of 100 packets behind an open one of 20, in packets.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> check_mean_interval(100)
+    Right: 100 packets: the open interval is left out, because it would lower the mean.
+    """
     return exercises.number(
         answer,
         100.0,
@@ -38,7 +58,27 @@ def check_mean_interval(answer: object) -> Feedback:
 
 
 def check_first_x_recv(answer: object) -> Feedback:
-    """X_recv after 1.5 s of silence, one packet of 20 bytes, RTT 100 ms, in bytes per second."""
+    """X_recv after 1.5 s of silence, one packet of 20 bytes, RTT 100 ms, in bytes per second.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> check_first_x_recv(20 / 1.5)
+    Right: 13.33 B/s it is.
+    """
     return exercises.number(
         answer,
         20 / 1.5,
@@ -51,7 +91,27 @@ def check_first_x_recv(answer: object) -> Feedback:
 
 
 def check_packets_after_idle(answer: object) -> Feedback:
-    """Round trips from one packet per RTT to five packets per RTT when the rate doubles each RTT."""
+    """Round trips from one packet per RTT to five packets per RTT when the rate doubles each RTT.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> check_packets_after_idle(3)
+    Right: 3 it is.
+    """
     return exercises.number(
         answer,
         3,
@@ -64,7 +124,27 @@ def check_packets_after_idle(answer: object) -> Feedback:
 
 
 def check_restart_window(answer: object) -> Feedback:
-    """Seconds of G.711 that RFC 3390's window of 4380 bytes holds."""
+    """Seconds of G.711 that RFC 3390's window of 4380 bytes holds.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> check_restart_window(4380 / 8000)
+    Right: 0.55 s: TCP stalls when the round trip is longer.
+    """
     return exercises.number(
         answer,
         4380 / 8000,
@@ -78,7 +158,27 @@ def check_restart_window(answer: object) -> Feedback:
 
 
 def check_udp_r(answer: object) -> Feedback:
-    """R of G.729 over UDP without loss at 200 ms."""
+    """R of G.729 over UDP without loss at 200 ms.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> check_udp_r(79.4)
+    Not yet: above 177.3 ms a second slope comes in.
+    """
     wrong = 94.2 - 10 - 0.024 * 200
     return exercises.number(
         answer,
@@ -92,7 +192,27 @@ def check_udp_r(answer: object) -> Feedback:
 
 
 def check_mos(answer: object) -> Feedback:
-    """MOS at R = 80."""
+    """MOS at R = 80.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> check_mos(4.024)
+    Right: 4.024: Table 4.2 prints 4.03.
+    """
     return exercises.number(
         answer,
         float(emodel.mos(80)),
@@ -105,7 +225,27 @@ def check_mos(answer: object) -> Feedback:
 
 
 def check_delay_budget(answer: object) -> Feedback:
-    """Longest one-way delay in ms at which loss-free G.711 stays at R ≥ 90 or better."""
+    """Longest one-way delay in ms at which loss-free G.711 stays at R ≥ 90 or better.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> check_delay_budget(175.0)
+    Right: 175 ms it is.
+    """
     return exercises.number(
         answer,
         4.2 / 0.024,
@@ -118,7 +258,27 @@ def check_delay_budget(answer: object) -> Feedback:
 
 
 def check_playout_choice(answer: object) -> Feedback:
-    """Why the talkspurts cannot be maximised one by one."""
+    """Why the talkspurts cannot be maximised one by one.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> check_playout_choice("b")
+    Right: b it is.
+    """
     return exercises.choice(
         answer,
         "b",
@@ -135,12 +295,52 @@ def check_playout_choice(answer: object) -> Feedback:
 
 
 def check_fair_share(answer: object) -> Feedback:
-    """Jain's index of the shares 1, 1, 1 and 0.2."""
+    """Jain's index of the shares 1, 1, 1 and 0.2.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_fair_share(0.8)
+    Not yet: that is the mean; Jain squares.
+    """
     return exercises.number(answer, jain([1, 1, 1, 0.2]), hints={0.8: "that is the mean; Jain squares."})
 
 
 def check_why_paired(answer: object) -> Feedback:
-    """Should all transports carry the same words over the same losses?"""
+    """Should all transports carry the same words over the same losses?
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_why_paired(True)
+    Right: yes it is.
+    """
     return exercises.choice(
         answer,
         True,
@@ -151,7 +351,27 @@ def check_why_paired(answer: object) -> Feedback:
 
 
 def check_floor(answer: object) -> Feedback:
-    """Smallest floor, in packets a round trip, that carries G.729 at 150 ms one way as UDP does."""
+    """Smallest floor, in packets a round trip, that carries G.729 at 150 ms one way as UDP does.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_floor(15)
+    Right: 50 packets/s times a round trip of 0.3 s.
+    """
     return exercises.number(
         answer,
         15,

@@ -37,10 +37,29 @@ CODERS = {
 def read_wav(path: str | Path) -> NDArray[np.int16]:
     """Samples of a WAV file of 8 kHz, mono, 16 bits.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    ndarray of int16, shape (samples,)
+        Samples, full scale 32,768.
+
     Raises
     ------
     VoipError
         for another rate, width or number of channels, or a file that isn't WAV.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> read_wav(paths.data("voip") / "voice.wav").dtype
+    dtype('int16')
     """
     try:
         with wave.open(str(path), "rb") as file:
@@ -58,7 +77,27 @@ def read_wav(path: str | Path) -> NDArray[np.int16]:
 
 
 def speech(name: str = "speech") -> NDArray[np.int16]:
-    """The part's own recordings: "speech" (three synthetic sentences) or "voice" (a person, 0.9 s)."""
+    """The part's own recordings: "speech" (three synthetic sentences) or "voice" (a person, 0.9 s).
+
+    Parameters
+    ----------
+    name : str
+        "speech" or "voice".
+
+    Returns
+    -------
+    ndarray of int16, shape (samples,)
+        Samples at 8 kHz.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> speech("voice").size / RATE
+    0.905625
+    """
     return read_wav(paths.data("voip") / f"{name}.wav")
 
 
@@ -73,7 +112,29 @@ def _whole(pcm: ArrayLike) -> NDArray[np.int16]:
 
 @checks.takes(error=VoipError, level=checks.whole(0, 3))
 def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
-    """Voice activity of each 20 ms frame (WebRTC's detector, level 0 to 3); shape (frames,)."""
+    """Voice activity of each 20 ms frame (WebRTC's detector, level 0 to 3); shape (frames,).
+
+    Parameters
+    ----------
+    pcm : array_like of int16, shape (samples,)
+        Samples at 8 kHz; what is left over at the end of whole frames is cut.
+    level : int
+        How strict the detector is, 0 to 3.
+
+    Returns
+    -------
+    ndarray of bool, shape (frames,)
+        Whether each frame holds voice.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> bool(activity(np.zeros(1600, np.int16)).any())
+    False
+    """
     import webrtcvad
 
     x = _whole(pcm)
@@ -82,7 +143,22 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
 
 
 def available() -> tuple[str, ...]:
-    """Names of the `CODERS` whose encoder and decoder the installed PyAV holds, in their order."""
+    """Names of the `CODERS` whose encoder and decoder the installed PyAV holds, in their order.
+
+    Returns
+    -------
+    tuple of str
+        Their names.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> set(available()) <= set(CODERS)
+    True
+    """
     return tuple(coder for coder in CODERS if not _missing(coder))
 
 
@@ -103,10 +179,34 @@ def _missing(coder: str) -> list[str]:
 def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDArray[np.int16]]:
     """Encode and decode: the packets, and what comes out, cut to the input's length.
 
+    Parameters
+    ----------
+    pcm : array_like of int16, shape (samples,)
+        Samples at 8 kHz; what is left over at the end of whole frames is cut.
+    coder : str
+        One of `CODERS`.
+
+    Returns
+    -------
+    packets : list of bytes
+        What the encoder makes.
+    samples : ndarray of int16
+        What the decoder makes of them.
+
     Raises
     ------
     VoipError
         for a coder that is unknown, or that the installed PyAV doesn't hold.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> packets, samples = coded(speech("voice"))
+    >>> len(packets[0]), samples.dtype
+    (160, dtype('int16'))
     """
     import av
     from av.audio.frame import AudioFrame
@@ -151,7 +251,21 @@ def _samples(frame: object) -> NDArray[np.int16]:
 
 @dataclass(frozen=True)
 class Heard:
-    """What a listener gets: samples at 8 kHz, the frames played, the call behind it."""
+    """What a listener gets: samples at 8 kHz, the frames played, the call behind it.
+
+    Attributes
+    ----------
+    samples : ndarray of int16, shape (samples,)
+        At 8 kHz.
+    played : ndarray of bool, shape (frames,)
+        Whether each frame with voice was played.
+    call : Call
+        The call behind it.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+    """
 
     samples: NDArray[np.int16]
     played: NDArray[np.bool_]
@@ -160,7 +274,30 @@ class Heard:
 
 @checks.takes(error=VoipError, call_=checks.a(Call))
 def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
-    """Which of the call's frames are played: on time for the delay that the bound gave their talkspurt."""
+    """Which of the call's frames are played: on time for the delay that the bound gave their talkspurt.
+
+    Parameters
+    ----------
+    pcm : array_like of int16, shape (samples,)
+        Samples at 8 kHz; what is left over at the end of whole frames is cut.
+    call_ : Call
+        The call that carried them.
+
+    Returns
+    -------
+    ndarray of bool, shape (frames,)
+        Whether each frame is played.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> carried = call("UDP", "G.711", delay_ms=50, seconds=5)
+    >>> bool(transmit(speech("voice"), carried).all())
+    True
+    """
     delay, chosen = call_.delays_ms, call_.playout.delays_ms
     _, index = np.unique(call_.talk.spurts, return_inverse=True)
     return np.asarray(np.isfinite(delay) & (delay <= chosen[index]))
@@ -184,9 +321,41 @@ def heard(
 
     Parameters
     ----------
-    pcm : 16-bit samples at 8 kHz
-    transport, codec, delay_ms, loss, seed, changes : as for `calls.call`
-    repeat : play the recording that often, one after the other
+    pcm : array_like of int16, shape (samples,)
+        Samples at 8 kHz; what is left over at the end of whole frames is cut.
+    transport : str
+        A transport of `transports.NAMES`.
+    codec : str
+        A codec of Table 4.1.
+    delay_ms : float
+        One-way delay in milliseconds.
+    loss : float
+        Loss probability, both ways.
+    seed : int
+        Of the losses.
+    repeat : int
+        Play the recording that often, one after the other.
+    **changes : object
+        Single settings of the transport.
+
+    Returns
+    -------
+    Heard
+        What a listener gets.
+
+    Raises
+    ------
+    VoipError
+        For samples or parameters that no call can have.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> bool(heard(speech("voice"), "UDP", delay_ms=50).played.all())
+    True
     """
     x = np.tile(_whole(pcm), repeat)
     talk: Talk = from_activity(activity(x))

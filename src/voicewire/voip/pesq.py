@@ -18,7 +18,22 @@ __all__ = ["available", "score"]
 
 
 def available() -> bool:
-    """Is the extra `pesq` installed?"""
+    """Is the extra `pesq` installed?
+
+    Returns
+    -------
+    bool
+        Whether it can be imported.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> type(available())
+    <class 'bool'>
+    """
     return importlib.util.find_spec("pesq") is not None
 
 
@@ -27,13 +42,32 @@ def score(said: ArrayLike, heard: ArrayLike) -> float:
 
     Parameters
     ----------
-    said, heard : 16-bit samples at 8 kHz, as `listening.speech` and `listening.Heard.samples` give them; a delay
-        between them is PESQ's to find
+    said, heard : array_like of int16, shape (samples,)
+        Samples at 8 kHz, as `listening.speech` and `listening.Heard` give them; a delay between them is PESQ's to
+        find.
+
+    Returns
+    -------
+    float
+        MOS-LQO.
 
     Raises
     ------
     VoipError
         if the extra is missing, or PESQ cannot judge these samples (too short, or without speech).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    Other samples are refused, with PESQ or without it:
+
+    >>> score([0.5], [0.5])
+    Traceback (most recent call last):
+    ...
+    voicewire.voip.errors.VoipError: ...
     """
     if not available():
         raise VoipError(

@@ -241,10 +241,33 @@ def _lengths(starts: NDArray[np.int64]) -> NDArray[np.intp]:
 def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Check a trace; return the delays (ms, inf where a frame never came) and the first index of each talkspurt.
 
+    Parameters
+    ----------
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+
+    Returns
+    -------
+    delay : ndarray of float, shape (frames,)
+        Milliseconds.
+    starts : ndarray of int64, shape (talkspurts + 1,)
+        Index of each talkspurt's first frame, and the number of frames.
+
     Raises
     ------
     VoipError
         for an empty trace, NaN, a negative delay, lengths that differ, or talkspurts out of order.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> as_trace([50.0, 60.0, 90.0], [0, 0, 7])[1].tolist()
+    [0, 2, 3]
     """
     delay, label = np.asarray(delays_ms), np.asarray(spurts)
     if label.shape != delay.shape:
@@ -261,7 +284,32 @@ def starts_of(delay: NDArray[np.float64], label: NDArray[np.int64]) -> NDArray[n
 
 
 def best_r(delay: NDArray[np.float64], starts: NDArray[np.int64], codec_name: str | Codec) -> float:
-    """R of `bound` for a trace that `as_trace` has already checked: the fast door for long sweeps."""
+    """R of `bound` for a trace that `as_trace` has already checked: the fast door for long sweeps.
+
+    Parameters
+    ----------
+    delay : ndarray of float, shape (frames,)
+        Milliseconds, as `as_trace` gives them.
+    starts : ndarray of int64, shape (talkspurts + 1,)
+        As `as_trace` gives them.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    float
+        R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> trace = as_trace([50.0, 60.0, 90.0], [0, 0, 1])
+    >>> best_r(*trace, "G.711") == bound([50.0, 60.0, 90.0], [0, 0, 1], "G.711").r
+    True
+    """
     c = codec(codec_name)
     return float(_bound(delay, starts, c.lambda1, c.lambda2, c.lambda3)[0])
 
@@ -271,9 +319,36 @@ def bound(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> P
 
     Parameters
     ----------
-    delays_ms : one-way delay of each frame in milliseconds, inf for one that never arrived; shape (frames,)
-    spurts : talkspurt number of each frame, not falling; shape (frames,)
-    codec_name : a codec of Table 4.1
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    Playout
+        R, and the delay of each talkspurt that gives it.
+
+    Raises
+    ------
+    VoipError
+        As `as_trace` says, and for an unknown codec.
+
+    Notes
+    -----
+    The head of this file has the proof in short; chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    The one late frame of the second talkspurt isn't worth the wait:
+
+    >>> spurts = [0] * 50 + [1] * 50
+    >>> delays = [50.0] * 99 + [900.0]
+    >>> best = bound(delays, spurts, "G.711")
+    >>> best.played, best.delays_ms.tolist()
+    (99, [50.0, 50.0])
     """
     return best(*as_trace(delays_ms, spurts), codec(codec_name))
 
@@ -286,7 +361,38 @@ def best(delay: NDArray[np.float64], starts: NDArray[np.int64], c: Codec) -> Pla
 
 @checks.takes(error=VoipError, playout_ms=checks.array(low=0.0, allow="nan"))
 def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike, codec_name: str | Codec) -> Playout:
-    """Score given playout delays, one a talkspurt (NaN: play nothing of it); frames that come later are dropped."""
+    """Score given playout delays, one a talkspurt (NaN: play nothing of it); frames that come later are dropped.
+
+    Parameters
+    ----------
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+    playout_ms : array_like of float, shape (talkspurts,)
+        End-to-end delay of each talkspurt, NaN where nothing of it is played.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    Playout
+        What these delays make of the call.
+
+    Raises
+    ------
+    VoipError
+        As `as_trace` says, and for another number of delays than talkspurts.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> per_talkspurt([50.0, 60.0, 90.0], [0, 0, 1], [55.0, 90.0], "G.711").played
+    2
+    """
     delay, starts = as_trace(delays_ms, spurts)
     chosen = np.asarray(playout_ms, dtype=float)
     if chosen.shape != (starts.size - 1,):
@@ -320,7 +426,38 @@ def _fixed(ordered: NDArray[np.float64], total: int, l1: float, l2: float, l3: f
 
 @checks.takes(error=VoipError, delay_ms=checks.maybe(checks.number(0.0)))
 def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, delay_ms: float | None = None) -> Playout:
-    """One playout delay for the whole call: the given one, or the best (argmax R(d), Tao and Guerin, section 4.3)."""
+    """One playout delay for the whole call: the given one, or the best (argmax R(d), Tao and Guerin, section 4.3).
+
+    Parameters
+    ----------
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+    delay_ms : float, optional
+        The delay in milliseconds; without it the best.
+
+    Returns
+    -------
+    Playout
+        What this delay makes of the call.
+
+    Raises
+    ------
+    VoipError
+        As `as_trace` says, and for a negative delay.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> round(fixed([50.0, 60.0, 90.0], [0, 0, 1], "G.711", 60.0).loss, 3)
+    0.333
+    """
     c = codec(codec_name)
     delay, starts = as_trace(delays_ms, spurts)
     if delay_ms is None:

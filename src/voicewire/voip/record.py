@@ -23,7 +23,7 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
         Seeds a point.
     seconds : float
         Length of each call, s.
-    **how
+    **how : object
         Workers, scheduler and cache of `voicewire.sweep.sweep`.
 
     Returns
@@ -31,9 +31,16 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
     int
         Points written.
 
-    See Also
-    --------
+    Notes
+    -----
     Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     quality(Path(folder) / "quality.csv", 1, 1.0, names=["UDP"], workers=1, cache=False, progress=False)
+    82
     """
     scratch = path.with_name(f"{path.name}.part")
     try:

@@ -33,6 +33,22 @@ __all__ = [
 def delay_impairment(d: float) -> float:
     """Id: 0.024 a millisecond, and from 177.3 ms on 0.11 more.
 
+    Parameters
+    ----------
+    d : float
+        Delay, ms.
+
+    Returns
+    -------
+    float
+        Id, in units of R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> delay_impairment(100.0), delay_impairment(277.3) > 17
     (2.4, True)
     """
@@ -42,6 +58,24 @@ def delay_impairment(d: float) -> float:
 def loss_impairment(e: float, codec: Codec) -> float:
     """Ie: what the codec costs, and what a lost fraction e costs it.
 
+    Parameters
+    ----------
+    e : float
+        Fraction of the frames that are lost, 0 to 1.
+    codec : Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    float
+        Ie, in units of R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> from voicewire.voip.paper import CODECS
     >>> loss_impairment(0.0, CODECS["G.729"])
     10.0
@@ -52,6 +86,22 @@ def loss_impairment(e: float, codec: Codec) -> float:
 def mean_opinion_score(r: float) -> float:
     """MOS, from 1 (bad) to 4.5: ITU-T G.107, Annex B.
 
+    Parameters
+    ----------
+    r : float
+        R.
+
+    Returns
+    -------
+    float
+        MOS, 1 to 4.5.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> mean_opinion_score(0.0), mean_opinion_score(100.0)
     (1.0, 4.5)
     """
@@ -65,6 +115,24 @@ def talkspurts(
 ) -> list[list[float]]:
     """The delays of each talkspurt that arrived, smallest first.
 
+    Parameters
+    ----------
+    delays : sequence of float
+        Delay of each frame, ms; inf: it never came.
+    spurts : sequence of int
+        Talkspurt number of each frame.
+
+    Returns
+    -------
+    list of list of float
+        Delays in ms, one row a talkspurt.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> talkspurts([90.0, 60.0, math.inf, 70.0], [0, 0, 0, 1])
     [[60.0, 90.0], [70.0]]
     """
@@ -79,6 +147,22 @@ def talkspurts(
 def lower_hull(costs: Sequence[float]) -> list[int]:
     """The corners j of the lower hull of the points (j, costs[j]).
 
+    Parameters
+    ----------
+    costs : sequence of float
+        Cost of playing j frames, j = 0, 1, …
+
+    Returns
+    -------
+    list of int
+        Corners, from 0 on.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> lower_hull([0, 1, 3, 4, 9])
     [0, 1, 3, 4]
     """
@@ -99,6 +183,22 @@ def hull_edges(row: Sequence[float]) -> list[tuple[float, int]]:
 
     Playing its j earliest frames costs j times Id of the j-th delay.
 
+    Parameters
+    ----------
+    row : sequence of float
+        Delays of one talkspurt in ms, smallest first.
+
+    Returns
+    -------
+    list of tuple
+        Steps, the cheapest first.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> hull_edges([100.0, 100.0])
     [(2.4, 2)]
     """
@@ -114,6 +214,26 @@ def best_playout(
 ) -> float:
     """The highest R that one delay for each talkspurt can reach.
 
+    Parameters
+    ----------
+    delays : sequence of float
+        Delay of each frame, ms; inf: it never came.
+    spurts : sequence of int
+        Talkspurt number of each frame.
+    codec : Codec
+        A codec of Table 4.1.
+
+    Returns
+    -------
+    float
+        R.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> from voicewire.voip.paper import CODECS
     >>> round(best_playout([50.0, 90.0], [0, 0], CODECS["G.711"]), 2)
     92.04
@@ -137,6 +257,24 @@ State = tuple[float, float, float]  # mean, variation, slope of a spike
 def smoothed(old: float, new: float) -> float:
     """A running mean over some five hundred frames.
 
+    Parameters
+    ----------
+    old : float
+        Mean so far.
+    new : float
+        What is added to it.
+
+    Returns
+    -------
+    float
+        The new mean.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> round(smoothed(100.0, 150.0), 2)
     100.1
     """
@@ -148,6 +286,30 @@ def in_spike(
 ) -> tuple[float, float]:
     """Follow a spike by eighths until it has flattened out.
 
+    Parameters
+    ----------
+    d : float
+        Delay, ms.
+    last : float
+        Delay of the frame before, ms.
+    before : float
+        Delay of the one before that, ms.
+    mean : float
+        Estimate of the delay, ms.
+    slope : float
+        How steep the spike still is, ms.
+
+    Returns
+    -------
+    tuple of float
+        Mean and slope; a slope of -1: the spike is over.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> in_spike(300.0, 400.0, 400.0, 400.0, 0.0)
     (387.5, 25.0)
     """
@@ -162,6 +324,28 @@ def followed(d: float, last: float, before: float, state: State) -> State:
 
     A slope of -1 says that no spike is being followed.
 
+    Parameters
+    ----------
+    d : float
+        Delay, ms.
+    last : float
+        Delay of the frame before, ms.
+    before : float
+        Delay of the one before that, ms.
+    state : tuple of float
+        Mean, variation and slope, ms.
+
+    Returns
+    -------
+    tuple of float
+        The new state.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> followed(400.0, 100.0, 100.0, (100.0, 0.0, -1.0))
     (400.0, 0.0, 0.0)
     """
@@ -182,6 +366,24 @@ def adaptive_delays(
 ) -> list[float]:
     """Each talkspurt's playout delay, decided at its first frame.
 
+    Parameters
+    ----------
+    delays : sequence of float
+        Delay of each frame, ms; inf: it never came.
+    spurts : sequence of int
+        Talkspurt number of each frame.
+
+    Returns
+    -------
+    list of float
+        Delays in ms, NaN for a talkspurt of which nothing came.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
     >>> adaptive_delays([50.0, 60.0, 400.0], [0, 0, 1])
     [50.0, 400.0]
     """

@@ -27,6 +27,10 @@ class Talk:
     times : when each frame is spoken, ns from the start of the call; shape (frames,)
     spurts : talkspurt number of each frame, from 0; shape (frames,)
     seconds : length of the call
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
     """
 
     times: NDArray[np.int64]
@@ -51,10 +55,38 @@ def talk(
     A talkspurt is cut to whole frames and has at least one; so it is longer than drawn by less than a frame, and the
     mean stays within half a frame of `on`. The first one begins at time 0.
 
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        What the lengths are drawn from.
+    seconds : float
+        Length of the call, a day at most.
+    on : float
+        Mean of voice in seconds (section 4.1).
+    off : float
+        Mean of silence in seconds (section 4.1).
+    interval_ms : float
+        Time between two frames in milliseconds.
+
+    Returns
+    -------
+    Talk
+        When each frame is spoken, and in which talkspurt.
+
     Raises
     ------
     VoipError
         for a length or a mean that isn't positive.
+
+    Notes
+    -----
+    Both lengths are exponential. Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> words = talk(np.random.default_rng(1), 60.0)
+    >>> words.times[:3].tolist(), bool(words.times[-1] < 60e9)
+    ([0, 20000000, 40000000], True)
     """
     return drawn(rng, seconds, on, off, interval_ms)
 
@@ -90,10 +122,32 @@ def drawn(rng: np.random.Generator, seconds: float, on: float, off: float, inter
 def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
     """A call from a voice activity detector's answers, one a frame.
 
+    Parameters
+    ----------
+    active : array_like of bool, shape (frames,)
+        Whether each frame holds voice.
+    interval_ms : float
+        Time between two frames in milliseconds.
+
+    Returns
+    -------
+    Talk
+        The frames with voice; each run of them is a talkspurt.
+
     Raises
     ------
     VoipError
         if there is no frame, or none with voice.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> words = from_activity([0, 1, 1, 0, 1])
+    >>> words.times.tolist(), words.spurts.tolist()
+    ([20000000, 40000000, 80000000], [0, 0, 1])
     """
     flags = np.asarray(active) != 0
     if flags.ndim != 1 or not flags.any():

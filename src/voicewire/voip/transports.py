@@ -46,10 +46,33 @@ def transport(name: str, codec: str | Codec, **changes: Any) -> Sender:
 
     "MD literal" reads X ≥ 8(s + H)/R as printed, in payload bytes: 24 packets a round trip for G.729, 10 for G.711.
 
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`, in large or small letters.
+    codec : str or Codec
+        A codec of Table 4.1.
+    **changes : object
+        Single settings of the sender.
+
+    Returns
+    -------
+    Udp, Tcp, Tfrc or Ccid2
+        The sender, for `voicewire.netsim.Flow`.
+
     Raises
     ------
     VoipError
         for an unknown name or field.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> transport("TFRC SP FR", "G.729", buffer=50).restart
+    4.0
     """
     voice = codec_of(codec)
     if not isinstance(name, str):

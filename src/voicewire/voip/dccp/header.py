@@ -12,7 +12,17 @@ __all__ = ["Packet", "Type", "ack_vector", "checksum", "decode", "encode"]
 
 
 class Type(IntEnum):
-    """Packet types, RFC 4340 section 5.1, Table 1."""
+    """Packet types, RFC 4340 section 5.1, Table 1.
+
+    Attributes
+    ----------
+    REQUEST, RESPONSE, DATA, ACK, DATA_ACK, CLOSE_REQ, CLOSE, RESET, SYNC, SYNC_ACK : int
+        0 to 9, four bits of the header.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
 
     REQUEST = 0
     RESPONSE = 1
@@ -47,6 +57,10 @@ class Packet:
     options : (type, value) pairs; types below 32 have no value
     data : application data
     extended : 48-bit sequence numbers
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     type: Type
@@ -94,7 +108,30 @@ class Packet:
 
 
 def checksum(data: bytes) -> int:
-    """Internet checksum (RFC 1071): ones' complement of the ones' complement sum of 16-bit words."""
+    """Internet checksum (RFC 1071): ones' complement of the ones' complement sum of 16-bit words.
+
+    Parameters
+    ----------
+    data : bytes
+        What it covers.
+
+    Returns
+    -------
+    int
+        16 bits.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    The sum of data and checksum is zero:
+
+    >>> sum_ = checksum(b"DCCP")
+    >>> checksum(b"DCCP" + sum_.to_bytes(2, "big"))
+    0
+    """
     padded = data + b"\0" * (len(data) % 2)
     total = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
@@ -109,7 +146,34 @@ def _covered(packet: bytes, offset: int, cscov: int, pseudo: bytes) -> bytes:
 
 
 def encode(p: Packet, pseudo: bytes = b"") -> bytes:
-    """Bytes of a packet, with its checksum; `pseudo` is the network's pseudo-header (section 9.1)."""
+    """Bytes of a packet, with its checksum; `pseudo` is the network's pseudo-header (section 9.1).
+
+    Parameters
+    ----------
+    p : Packet
+        The packet.
+    pseudo : bytes
+        The network's pseudo-header, which the checksum covers too (section 9.1).
+
+    Returns
+    -------
+    bytes
+        Header, options and data.
+
+    Raises
+    ------
+    VoipError
+        For a header of more than 1020 bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> len(encode(Packet(Type.DATA, 5004, 5004, 1, data=bytes(20))))
+    36
+    """
     out = bytearray(
         struct.pack("!HHBBHB", p.source, p.destination, 0, p.ccval << 4 | p.cscov, 0, int(p.type) << 1 | p.extended)
     )
@@ -155,10 +219,32 @@ def _options(raw: bytes) -> tuple[tuple[int, bytes], ...]:
 def decode(raw: bytes, pseudo: bytes = b"") -> Packet:
     """A packet from its bytes.
 
+    Parameters
+    ----------
+    raw : bytes
+        What came.
+    pseudo : bytes
+        The network's pseudo-header.
+
+    Returns
+    -------
+    Packet
+        The packet.
+
     Raises
     ------
     VoipError
         if it is too short, of an unknown type, has a wrong checksum or a cut option.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> packet = Packet(Type.DATA, 5004, 5004, 1, data=b"hello")
+    >>> decode(encode(packet)) == packet
+    True
     """
     if len(raw) < 12:
         raise VoipError("too short for a DCCP header: 12 bytes at least")
@@ -211,6 +297,30 @@ def ack_vector(states: str) -> bytes:
     """Run-length encoded acknowledgement vector, newest packet first (RFC 4340 section 11.4).
 
     `states` has a letter a packet: R received, M received marked, N not yet received. Runs of up to 64 share a byte.
+
+    Parameters
+    ----------
+    states : str
+        R, M or N for each packet, the newest first.
+
+    Returns
+    -------
+    bytes
+        A byte a run.
+
+    Raises
+    ------
+    VoipError
+        For another letter.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> ack_vector("RRRNR").hex()
+    '02c000'
     """
     codes = {"R": 0, "M": 1, "N": 3}
     out = bytearray()

@@ -22,7 +22,21 @@ __all__ = ["Candidate", "best_set", "best_set_by_force", "frame_importance"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A waiting packet: its size in bytes, its importance, and the seconds left until it is useless."""
+    """A waiting packet: its size in bytes, its importance, and the seconds left until it is useless.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    importance : float
+        0 or more.
+    expires : float
+        Seconds left until it is useless.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
 
     size: int
     importance: float
@@ -49,6 +63,29 @@ def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     """Indices of the packets to send at `rate` bytes/s, so that none is late and their importances sum highest.
 
     Dynamic programme over bytes sent, packets in order of expiry: O(n · bytes).
+
+    Parameters
+    ----------
+    packets : sequence of Candidate
+        What waits.
+    rate : float
+        Bytes a second.
+
+    Returns
+    -------
+    list of int
+        Indices, rising.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    Two of three packets fit into a tenth of a second:
+
+    >>> best_set([Candidate(100, value, 0.1) for value in (1, 3, 2)], 2000.0)
+    [1, 2]
     """
     limits = _budget(rate, packets)
     order = sorted(range(len(packets)), key=lambda i: limits[i])
@@ -77,7 +114,29 @@ def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     error=VoipError, packets=checks.each(checks.a(Candidate), least=0), rate=checks.number(above=0.0, high=1e12),
 )  # fmt: skip
 def best_set_by_force(packets: Sequence[Candidate], rate: float) -> float:
-    """The highest sum of importances, by trying every subset: what the tests hold `best_set` against."""
+    """The highest sum of importances, by trying every subset: what the tests hold `best_set` against.
+
+    Parameters
+    ----------
+    packets : sequence of Candidate
+        What waits.
+    rate : float
+        Bytes a second.
+
+    Returns
+    -------
+    float
+        The highest sum.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> best_set_by_force([Candidate(100, value, 0.1) for value in (1, 3, 2)], 2000.0)
+    5
+    """
     limits = _budget(rate, packets)
     best = 0.0
     for n in range(1, len(packets) + 1):
@@ -97,6 +156,35 @@ def frame_importance(pcm: ArrayLike, frame: int = 160) -> NDArray[np.float64]:
 
     The distance in log spectrum between a frame and its predecessor, weighted by the frame's loudness; 0 .. 1.
     Their own measure needs PESQ on every frame, which a licence keeps out of here.
+
+    Parameters
+    ----------
+    pcm : array_like of float, shape (samples,)
+        Samples.
+    frame : int
+        Samples of a frame.
+
+    Returns
+    -------
+    ndarray of float, shape (frames,)
+        0 to 1; 1 is the most important frame.
+
+    Raises
+    ------
+    VoipError
+        For less than one frame.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    Silence is of no importance:
+
+    >>> sound = np.r_[np.zeros(160), np.sin(np.arange(160.0)) * 1e4]
+    >>> frame_importance(sound).tolist()
+    [0.0, 1.0]
     """
     x = np.asarray(pcm, dtype=float)
     n = x.size // frame

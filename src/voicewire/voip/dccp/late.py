@@ -38,17 +38,44 @@ def late_choice(
 
     Parameters
     ----------
-    packets : the codec's packets with their headers, one a frame
-    importance : of each packet, 0 or more; shape (packets,)
-    rate : bytes per second
-    patience : seconds after its frame by which a packet must have left
-    frame : seconds between two packets
-    slots : of the ring
+    packets : sequence of bytes
+        The codec's packets with their headers, one a frame.
+    importance : array_like of float, shape (packets,)
+        Of each packet, 0 or more.
+    rate : float
+        Bytes per second.
+    patience : float
+        Seconds after its frame by which a packet must have left.
+    frame : float
+        Seconds between two packets.
+    slots : int
+        Of the ring.
+    choose : bool
+        Withdraw what is least important; else the ring is a queue.
+
+    Returns
+    -------
+    ndarray of bool, shape (packets,)
+        Whether each packet left in time.
 
     Raises
     ------
     VoipError
         If importances and packets differ in number, or a number isn't above 0.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    A link for every second packet: a queue is late with most, the late choice carries more of what matters.
+
+    >>> packets, weight = [bytes(60)] * 40, np.tile([1, 9], 20)
+    >>> chosen = late_choice(packets, weight, 1500.0)
+    >>> queued = late_choice(packets, weight, 1500.0, choose=False)
+    >>> int(weight[chosen].sum()), int(weight[queued].sum())
+    (182, 20)
     """
     weight = np.asarray(importance, dtype=float)
     if weight.shape != (len(packets),):

@@ -18,7 +18,18 @@ class PacketRing:
 
     Parameters
     ----------
-    size : slots
+    size : int
+        Slots, at least one.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> ring = PacketRing(2)
+    >>> ring.put(b"a"), ring.put(b"b"), ring.free
+    (0, 1, 0)
     """
 
     def __init__(self, size: int) -> None:
@@ -38,6 +49,16 @@ class PacketRing:
     def put(self, packet: bytes) -> int:
         """Application: append a packet; its index is returned.
 
+        Parameters
+        ----------
+        packet : bytes
+            The packet.
+
+        Returns
+        -------
+        int
+            Its index.
+
         Raises
         ------
         VoipError
@@ -53,6 +74,13 @@ class PacketRing:
     def modify(self, index: int, packet: bytes | None) -> None:
         """Application: replace a packet that isn't released yet, or withdraw it (None): the late choice.
 
+        Parameters
+        ----------
+        index : int
+            Its index.
+        packet : bytes or None
+            What stands there now; None: nothing.
+
         Raises
         ------
         VoipError
@@ -63,14 +91,26 @@ class PacketRing:
         self._slots[index % len(self._slots)] = packet
 
     def release(self, upto: int) -> None:
-        """Application: hand the packets below `upto` to the kernel."""
+        """Application: hand the packets below `upto` to the kernel.
+
+        Parameters
+        ----------
+        upto : int
+            Index of the first packet that the application keeps.
+        """
         if not self.umod_i <= upto <= self.user_i:
             raise VoipError("umod_i moves forward only, and not beyond user_i")
         self.umod_i = upto
         self._check()
 
     def kernel_take(self) -> bytes | None:
-        """Kernel: move the next released packet to the device; None if there is none. Withdrawn ones are skipped."""
+        """Kernel: move the next released packet to the device; None if there is none. Withdrawn ones are skipped.
+
+        Returns
+        -------
+        bytes or None
+            The packet.
+        """
         while self.kern_i < self.umod_i:
             packet = self._slots[self.kern_i % len(self._slots)]
             self.kern_i += 1
@@ -87,7 +127,13 @@ class PacketRing:
         self._check()
 
     def waiting(self) -> list[tuple[int, bytes]]:
-        """Packets that the application may still change, with their indices."""
+        """Packets that the application may still change, with their indices.
+
+        Returns
+        -------
+        list of tuple
+            (index, packet), the oldest first.
+        """
         rows = ((i, self._slots[i % len(self._slots)]) for i in range(self.umod_i, self.user_i))
         return [(i, packet) for i, packet in rows if packet is not None]
 
@@ -95,6 +141,16 @@ class PacketRing:
         """Application, under congestion: let `keep` say which of the waiting packets to send; withdraw the others.
 
         The number of packets withdrawn is returned.
+
+        Parameters
+        ----------
+        keep : callable
+            Gets the waiting packets, gives the indices among them of those to send.
+
+        Returns
+        -------
+        int
+            How many were withdrawn.
         """
         rows = self.waiting()
         chosen = set(keep([packet for _, packet in rows]))

@@ -13,7 +13,25 @@ CLIENT, SERVER = "client", "server"
 
 @dataclass(frozen=True)
 class Transition:
-    """In `state`, on `event` ("rcv X" a packet, else a call or timer), send `send` (or nothing) and go to `to`."""
+    """In `state`, on `event` ("rcv X" a packet, else a call or timer), send `send` (or nothing) and go to `to`.
+
+    Attributes
+    ----------
+    role : str
+        "client" or "server".
+    state : str
+        State before.
+    event : str
+        What happens.
+    send : str
+        Packet type that is sent, or nothing.
+    to : str
+        State afterwards.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
 
     role: str
     state: str
@@ -85,7 +103,23 @@ _INDEX = {(t.role, t.state, t.event): t for t in TRANSITIONS}
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an exchange: who, on what, from which state to which, sending what."""
+    """One step of an exchange: who, on what, from which state to which, sending what.
+
+    Attributes
+    ----------
+    who : str
+        "client" or "server".
+    event : str
+        What happened to it.
+    before, after : str
+        Its states.
+    sends : str
+        Packet type that it sent, or nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
 
     who: str
     event: str
@@ -97,10 +131,33 @@ class Step:
 def walk(role: str, state: str, event: str) -> Transition:
     """The transition of `role` in `state` on `event`.
 
+    Parameters
+    ----------
+    role : str
+        "client" or "server".
+    state : str
+        A state of RFC 4340 section 8.
+    event : str
+        "rcv X" for a packet X, else a call or a timer.
+
+    Returns
+    -------
+    Transition
+        What happens.
+
     Raises
     ------
     VoipError
         if the machine has none: a real endpoint would answer an unexpected packet with Reset or Sync.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> walk("client", "REQUEST", "rcv Response").to
+    'PARTOPEN'
     """
     try:
         return _INDEX[role, state, event]
@@ -110,7 +167,28 @@ def walk(role: str, state: str, event: str) -> Transition:
 
 
 def exchange(*calls: tuple[str, str]) -> list[Step]:
-    """Walk both machines: each call (who, event) happens in turn, and what is sent arrives before the next one."""
+    """Walk both machines: each call (who, event) happens in turn, and what is sent arrives before the next one.
+
+    Parameters
+    ----------
+    *calls : tuple of str
+        (who, event) of each call of an application.
+
+    Returns
+    -------
+    list of Step
+        What both machines did.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> steps = exchange(("server", "listen"), ("client", "open"))
+    >>> [(step.who, step.after) for step in steps][-2:]
+    [('client', 'PARTOPEN'), ('server', 'OPEN')]
+    """
     state = {CLIENT: "CLOSED", SERVER: "CLOSED"}
     steps: list[Step] = []
     for who, event in calls:
