@@ -20,21 +20,28 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
 from voicewire.nfc.session import Session
 
 __all__ = [
+    "HalfDuplex",
     "Sender",
     "Timer",
     "Window",
     "advance",
     "bits_in_turn",
     "duplicate",
+    "expired",
     "fill",
     "halve",
+    "listen",
     "on_ack",
     "on_timeout",
+    "put",
     "stop_and_wait",
+    "take_turn",
+    "transfer",
     "tried",
 ]
 
-UP, DOWN = 0, 1  # to the appliance, and back
+UP = 0  # to the appliance
+DOWN = 1  # and back
 CONTROL = -1
 
 
@@ -556,6 +563,246 @@ def ready(a: Appliance, now: int) -> bool:
 
 
 @dataclass
+class HalfDuplex:
+    """The link between both ends, which carries one packet at a time.
+
+    Attributes
+    ----------
+    air : Air
+        Channel and log.
+    session : Session
+        What was asked.
+    sender : Sender
+        At one end.
+    far : Appliance
+        At the other.
+    slots : list of int
+        Of each segment.
+    way, number, lost, until : int, int, bool, int
+        Of the packet on the link: direction (None: nothing is on it),
+        segment, whether it is lost, slot in which it has crossed.
+    last : int
+        Direction of the packet before.
+    digested : list of (int, int)
+        Acknowledgements that the sender reads: when, and the number.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> link.slots, link.way
+    ([11, 11], None)
+    """
+
+    air: Air
+    session: Session
+    sender: Sender
+    far: Appliance
+    slots: list[int]
+    way: int | None = None
+    number: int = 0
+    lost: bool = False
+    until: int = -1
+    last: int = UP
+    digested: list[tuple[int, int]] = field(default_factory=list)
+
+
+def opened(session: Session, rng: np.random.Generator) -> HalfDuplex:
+    """Give both ends and the idle link between them."""
+    air = Air(session.channel, session.channel.start(rng), rng)
+    sizes = segment_sizes(session.size, session.mss).tolist()
+    ack = session.link.slots(HEADER_BYTES)
+    far = Appliance(session, len(sizes), ack)
+    slots = session.data_slots().tolist()
+    return HalfDuplex(air, session, sender_of(session, sizes), far, slots)
+
+
+def put(
+    link: HalfDuplex, now: int, way: int, number: int, slots: int, size: int
+) -> None:
+    """Begin to send: what happens to the packet is drawn at once.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The slot.
+    way : int
+        UP or DOWN.
+    number : int
+        Segment, or of an ACK the one that it asks for.
+    slots, size : int
+        Length of the packet in slots and in bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> put(link, 5, UP, 0, 11, 100)
+    >>> link.way == UP, link.until, link.lost
+    (True, 16, False)
+    """
+    link.lost = cross(link.air, now, slots, way, number, size)
+    link.way = link.last = way
+    link.number, link.until = number, now + slots
+
+
+def take_turn(link: HalfDuplex, now: int) -> None:
+    """The next packet; turns alternate when both ends want the link.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The slot.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> fill(link.sender)
+    >>> take_turn(link, 0)
+    >>> link.way == UP, link.number, link.sender.queue
+    (True, 0, [1])
+    """
+    s, far = link.sender, link.far
+    answer = ready(far, now)
+    if s.queue and (not answer or link.last == DOWN):
+        number = s.queue.pop(0)
+        s.at = math.inf  # the timer counts when this has crossed
+        size = s.sizes[number] + HEADER_BYTES
+        put(link, now, UP, number, link.slots[number], size)
+    elif answer:
+        number = far.answers.pop(0)[1]
+        put(link, now, DOWN, number, far.ack, HEADER_BYTES)
+        far.busy_until = link.until
+
+
+def listen(link: HalfDuplex, now: int) -> None:
+    """A packet has crossed; each end reads what has reached it.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The slot.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> put(link, 0, UP, 0, 11, 100)
+    >>> listen(link, 11)
+    >>> link.far.expected, link.far.answers, link.way
+    (1, [(19, 1)], None)
+    """
+    if link.way is not None and link.until == now:
+        if link.way == UP:
+            if not link.lost:
+                on_packet(link.far, now, link.number)
+            crossed(link.sender, now)
+        elif not link.lost:
+            later = now + link.session.far
+            link.digested.append((later, link.number))
+        link.way = None
+    while link.digested and link.digested[0][0] <= now:
+        on_ack(link.sender, now, link.digested.pop(0)[1])
+
+
+def expired(link: HalfDuplex, now: int) -> bool:
+    """The timer counts while no segment waits for the link or is on it.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        As it is now.
+    now : int
+        The slot.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> link.sender.next, link.sender.at = 1, 300
+    >>> expired(link, 299), expired(link, 300)
+    (False, True)
+    """
+    s = link.sender
+    idle = not s.queue and link.way != UP
+    return idle and s.at <= now and s.una < s.next
+
+
+def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
+    """Slot by slot, until all is acknowledged or a limit is hit.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The first slot.
+
+    Returns
+    -------
+    (int, bool)
+        The last slot, and whether all is acknowledged.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> transfer(link, 0)
+    (48, True)
+    """
+    s = link.sender
+    while True:
+        listen(link, now)
+        if s.una == len(s.sizes):
+            return now, True
+        if expired(link, now):
+            if s.tries == link.session.retransmissions:
+                return now, False
+            on_timeout(s)
+        fill(s)
+        if link.way is None:
+            take_turn(link, now)
+        now += 1
+
+
+def finish(link: HalfDuplex, now: int) -> int:
+    """A needless repeat may still be crossing: FIN waits for the link."""
+    if link.way == UP and not link.lost:
+        link.far.arrived += 1
+        link.far.duplicates += 1
+    return now if link.way is None else max(now, link.until)
+
+
+@dataclass
 class Outcome:
     """What `run` counted; times in slots."""
 
@@ -588,77 +835,20 @@ def control(
     return now, False
 
 
-def transfer(
-    air: Air, session: Session, sender: Sender, far: Appliance, now: int
-) -> tuple[int, bool]:
-    """The data: slot by slot until all is acknowledged, or a limit is hit."""
-    slots = session.data_slots().tolist()
-    busy_until, way, number, lost = -1, DOWN, 0, True  # what crosses
-    on_air, digested = False, list[tuple[int, int]]()
-    last = UP
-    while True:
-        if on_air and busy_until == now:  # a packet has just crossed
-            on_air = False
-            if not lost and way == UP:
-                on_packet(far, now, number)
-            elif not lost:
-                digested.append((now + session.far, number))
-            if way == UP:
-                crossed(sender, now)
-        while digested and digested[0][0] <= now:
-            on_ack(sender, now, digested.pop(0)[1])
-        if sender.una == len(slots):
-            return finish(now, on_air, busy_until, way, lost, far), True
-        idle = not sender.queue and not (on_air and way == UP)
-        if idle and sender.at <= now and sender.una < sender.next:
-            if sender.tries == session.retransmissions:
-                return finish(now, on_air, busy_until, way, lost, far), False
-            on_timeout(sender)
-        fill(sender)
-        if not on_air and (sender.queue or ready(far, now)):
-            # turns alternate when both ends want the link
-            up = sender.queue and (not ready(far, now) or last == DOWN)
-            on_air, way = True, UP if up else DOWN
-            if up:
-                number = sender.queue.pop(0)
-                size, length = sender.sizes[number] + 40, slots[number]
-                sender.at = math.inf
-            else:
-                number = far.answers.pop(0)[1]
-                size, length = 40, far.ack
-                far.busy_until = now + length
-            lost = cross(air, now, length, way, number, size)
-            busy_until, last = now + length, way
-        now += 1
-
-
-def finish(
-    now: int, on_air: bool, until: int, way: int, lost: bool, far: Appliance
-) -> int:
-    """A needless repeat may still be crossing: FIN waits for the link."""
-    if on_air and way == UP and not lost:
-        far.arrived += 1
-        far.duplicates += 1
-    return max(now, until) if on_air else now
-
-
 def run(session: Session, rng: np.random.Generator) -> Outcome:
     """Open, transfer, close: a whole session."""
-    link = session.link
-    air = Air(session.channel, session.channel.start(rng), rng)
-    sizes = segment_sizes(session.size, session.mss).tolist()
-    ack, syn = link.slots(HEADER_BYTES), link.slots(SYN_BYTES)
-    sender = sender_of(session, sizes)
-    appliance = Appliance(session, len(sizes), ack)
+    link = opened(session, rng)
+    air, sender, far = link.air, link.sender, link.far
+    syn = session.link.slots(SYN_BYTES)
     now, alive = control(air, session, sender, 0, syn, SYN_BYTES)
     if alive:
-        cross(air, now, ack, UP, CONTROL, HEADER_BYTES)
-        now += ack
-        now, alive = transfer(air, session, sender, appliance, now)
+        cross(air, now, far.ack, UP, CONTROL, HEADER_BYTES)
+        now, alive = transfer(link, now + far.ack)
+        now = finish(link, now)
     if alive:
-        now, alive = control(air, session, sender, now, ack, HEADER_BYTES)
+        now, alive = control(air, session, sender, now, far.ack, HEADER_BYTES)
     if alive:
-        cross(air, now, ack, UP, CONTROL, HEADER_BYTES)
-        now += ack
-    delivered = sum(sizes[: appliance.expected])
-    return Outcome(now, delivered, not alive, sender, appliance, air.log)
+        cross(air, now, far.ack, UP, CONTROL, HEADER_BYTES)
+        now += far.ack
+    delivered = sum(sender.sizes[: far.expected])
+    return Outcome(now, delivered, not alive, sender, far, air.log)
