@@ -10,11 +10,6 @@ from voicewire.publish import weave
 
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
-WIDE_TODAY = {
-    "voip/03_reproduction.ipynb",
-}
-"""Chapters with lines that are still wider; none may be added."""
-
 CHAPTERS = {path.relative_to(paths.root() / "notebooks").as_posix(): path for path in paths.chapters()}
 
 
@@ -33,7 +28,7 @@ def wide(notebook: nbformat.NotebookNode) -> list[str]:
 def test_visible_code_fits_its_column(name):
     found = wide(nbformat.read(CHAPTERS[name], as_version=4))
     print("\n".join(found))
-    assert not found or name in WIDE_TODAY
+    assert not found
 
 
 def test_a_wide_line_is_seen_where_it_shows():
