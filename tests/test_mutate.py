@@ -55,6 +55,12 @@ def target(tmp_path, monkeypatch):
     return faults.Target("src/given.py", ("test_given.py",))
 
 
+def test_every_file_and_every_test_that_is_named_is_there():
+    for each in mutate.targets():
+        assert (ROOT / each.file).is_file(), each.file
+        assert each.tests and all((ROOT / test).is_file() for test in each.tests), each
+
+
 def test_what_is_said_to_people_and_what_runs_at_the_import_is_no_fault(target):
     made = [str(fault).split(": ", 1)[1] for fault in faults.faults(target)]
     assert made == [

@@ -82,6 +82,13 @@ def test_poles_are_those_that_were_put_in():
     assert np.allclose(found, centres, atol=10)
 
 
+def test_emphasis_by_hand():
+    """With a corner of rate ln 2 / 2 pi, half of each sample goes from the next; the first stays as it is."""
+    rate = 10_000
+    found = reference.emphasised(np.array([3.0, 1.0, 2.0]), rate, corner=rate * np.log(2) / (2 * np.pi))
+    assert np.allclose(found, [3.0, -0.5, 1.5])
+
+
 @pytest.mark.parametrize("name", ["plain", "tt"])
 def test_the_tracker_to_read_is_the_packages(name):
     """The package's tracker at the same rate, before it chooses among the poles: to a thousandth of a hertz."""
