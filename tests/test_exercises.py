@@ -252,3 +252,41 @@ def test_a_function_is_called_and_explained():
     assert "return missing" in function(lambda a, b: None, cases).message
     assert "without calling it" in function(2.0, cases).message
     assert "raises TypeError" in function(lambda a: a, cases).message
+
+
+def test_without_an_order_any_order_is_right():
+    assert sequence([3, 1, 2], [1, 2, 3], ordered=False)
+    assert sequence("c a b", ["b", "c", "a"], ordered=False)
+    assert not sequence([3, 1, 1], [1, 2, 3], ordered=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([89, 5, 4], "the items are right, but the other way round."),
+        ([89, 4, 5], "the items are right, their order is not."),  # one stands where it would in reverse
+        ([5, 4, 89], "the items are right, their order is not."),
+    ],
+)
+def test_only_all_the_other_way_round_is_called_so(answer, said):
+    assert sequence(answer, [4, 5, 89]).message == said
+
+
+@pytest.mark.parametrize(("answer", "close"), [(15, True), (5.5, True), (15.001, False), (11, None), (11.001, True)])
+def test_close_is_up_to_five_times_the_tolerance(answer, close):
+    verdict = number(answer, 10, tolerance=0, absolute=1)
+    assert bool(verdict) is (close is None)
+    assert ("close, but not close enough" in verdict.message) is bool(close)
+
+
+@pytest.mark.parametrize("answer", [["UDP"], ("UDP",), {"UDP"}])
+def test_a_word_in_a_list_of_one_is_the_word(answer):
+    assert sequence([answer, "TCP"], ["UDP", "TCP"])
+    assert not sequence([["UDP", "TCP"], "TCP"], ["UDP", "TCP"])
+
+
+def test_what_was_given_is_quoted_as_it_was_and_at_most_forty_letters_of_it():
+    assert function("x" * 41, [((1,), 1)]).message.endswith(f"this is '{'x' * 40}'.")
+    assert function(6.5, [((1,), 1)]).message.endswith("this is 6.5.")
+    assert function([1, 2], [((1,), 1)]).message.endswith("this is a list.")
+    assert function(10**50, [((1,), 1)]).message.endswith(f"this is 1{'0' * 39}.")
