@@ -61,6 +61,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     claim.add_argument("id", type=text, metavar="ID", help="as `voicewire scorecard STUDY` lists it")
     claim.add_argument("--json", action="store_true", help="print a list of objects instead of lines")
+    claim.add_argument("--history", action="store_true", help="say which came first, the claim or its verdict")
     claim.set_defaults(handler=_claim)
     letter = subparsers.add_parser(
         "letter",
@@ -161,6 +162,7 @@ def _besides(row: Score) -> list[tuple[str, str]]:
 
 def _claim(options: argparse.Namespace) -> int:
     from voicewire import claims
+    from voicewire.ledger.history import told
     from voicewire.ledger.presentation import show
 
     found = [row for row in claims.scorecard() if row["id"] == options.id]
@@ -178,6 +180,8 @@ def _claim(options: argparse.Namespace) -> int:
         print(f"  because     {row['reason']}")
         for name, words in _besides(row):
             print(f"  {name:<11} {words}")
+        for words in told(row["study"], row["id"]) if options.history else ():
+            print(f"  history     {words}")
         print(f"  see         {row['notebook']}#{row['anchor']}")
     return 0
 

@@ -82,8 +82,8 @@ def letter(study: str, base: Path | None = None) -> str:
 
     Examples
     --------
-    >>> letter("echo").splitlines()[2]
-    'Dear authors,'
+    >>> "Dear authors," in letter("echo").splitlines()
+    True
     """
     base = base or paths.root()
     file = base / "data" / study / "claims.yml"
