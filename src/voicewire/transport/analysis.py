@@ -27,7 +27,29 @@ Samples = NDArray[np.float64]
     payload=checks.array((0, 1), low=1.0),
 )  # fmt: skip
 def goodput(size: int, header: Samples, payload: Samples) -> Samples:
-    """Share of the wire's TCP bytes that is the user's own: size over TCP payload and headers."""
+    """Return the share of the wire's TCP bytes that is the user's own.
+
+    Parameters
+    ----------
+    size : int
+        The user's bytes.
+    header, payload : ndarray of float, shape (n,)
+        TCP header and payload bytes on the wire.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+        From 0 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> goodput(100, np.array([272.0]), np.array([100.0])).round(3).tolist()
+    [0.269]
+    """
     return size / (header + payload)
 
 
@@ -39,6 +61,18 @@ class Recorded:
     ----------
     rows : pandas.DataFrame
         As `recording.load_iterations` gives them.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> from voicewire.transport import recording
+    >>> recorded = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> float(recorded.header("lan", "tcp", "fresh", 100).mean())
+    272.0
     """
 
     rows: pd.DataFrame
@@ -53,7 +87,31 @@ class Recorded:
         self, network: str, transport: str, session: str, size: int, *, qos: int = 0, kind: str = "bytes",
         gap: float = 0.0, nodelay: bool = True,
     ) -> pd.DataFrame:  # fmt: skip
-        """Iterations of one configuration.
+        """Return the iterations of one configuration.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        transport : str
+            ``tcp`` or ``mqtt``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        size : int
+            Payload, bytes.
+        qos : {0, 1, 2}
+            MQTT's quality of service.
+        kind : str
+            ``bytes``, ``file`` or ``icto``.
+        gap : float
+            Pause between the messages of a loop, round trips.
+        nodelay : bool
+            Whether the broker switched Nagle's algorithm off.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an iteration.
 
         Raises
         ------
@@ -66,29 +124,121 @@ class Recorded:
         return found
 
     def header(self, network: str, transport: str, session: str, size: int, end: int = 0, **other: Any) -> Samples:
-        """TCP header bytes of each iteration, at the sending (0) or receiving (1) end."""
+        """Return the TCP header bytes of each iteration at one end.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        transport : str
+            ``tcp`` or ``mqtt``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        size : int
+            Payload, bytes.
+        end : {0, 1}
+            The sending or the receiving end.
+        **other
+            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
+
+        Returns
+        -------
+        ndarray of float, shape (iterations,)
+            Bytes.
+        """
         ends = ("sender", "receiver") if transport == "tcp" else ("publisher", "subscriber")
         found = self.cell(network, transport, session, size, **other)
         return found[f"{ends[end]}_header"].to_numpy(float)
 
     def time(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
-        """Time from start to complete receipt of each iteration, ms."""
+        """Return the time from start to complete receipt of each iteration.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        transport : str
+            ``tcp`` or ``mqtt``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        size : int
+            Payload, bytes.
+        **other
+            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
+
+        Returns
+        -------
+        ndarray of float, shape (iterations,)
+            ms.
+        """
         return self.cell(network, transport, session, size, **other)["time_ms"].to_numpy(float)
 
     def goodput(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
-        """Share of the user's own bytes, of each iteration, on the sender's link."""
+        """Return the share of the user's own bytes, of each iteration, on the sender's link.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        transport : str
+            ``tcp`` or ``mqtt``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        size : int
+            Payload, bytes.
+        **other
+            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
+
+        Returns
+        -------
+        ndarray of float, shape (iterations,)
+            From 0 to 1.
+        """
         found = self.cell(network, transport, session, size, **other)
         end = "sender" if transport == "tcp" else "publisher"
         return goodput(size, found[f"{end}_header"].to_numpy(float), found[f"{end}_payload"].to_numpy(float))
 
     def factor(self, network: str, session: str, size: int, qos: int, kind: str = "bytes") -> float:
-        """Median time of MQTT over median time of TCP, same session and payload."""
+        """Return the median time of MQTT over that of TCP, same session and payload.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        size : int
+            Payload, bytes.
+        qos : {0, 1, 2}
+            MQTT's quality of service.
+        kind : str
+            ``bytes``, ``file`` or ``icto``.
+
+        Returns
+        -------
+        float
+        """
         mqtt = self.time(network, "mqtt", session, size, qos=qos, kind=kind)
         tcp = self.time(network, "tcp", session, size, kind=kind)
         return float(np.median(mqtt) / np.median(tcp))
 
     def factors(self, network: str, session: str, sizes: tuple[int, ...] = paper.PAYLOADS) -> pd.DataFrame:
-        """`factor` for every quality of service, payload and kind that was recorded."""
+        """Return `factor` for every quality of service, payload and kind that was recorded.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+        sizes : tuple of int
+            Payloads, bytes.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``qos``, ``size``, ``kind``, ``factor``.
+        """
         return pd.DataFrame(
             [
                 {"qos": q, "size": s, "kind": k, "factor": self.factor(network, session, s, q, k)}
@@ -99,7 +249,20 @@ class Recorded:
         )
 
     def worst_interval(self, network: str, session: str = "fresh") -> float:
-        """Largest half width of a 95 % interval of the time, over its mean, among the paper's payloads."""
+        """Return the largest half width of a 95 % interval of the time, over its mean, among the paper's payloads.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+        session : str
+            ``fresh``, ``persistent`` or ``loop``.
+
+        Returns
+        -------
+        float
+            A share of the mean.
+        """
         worst = 0.0
         for size in paper.PAYLOADS:
             for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2)):
@@ -108,7 +271,18 @@ class Recorded:
         return worst
 
     def half_widths(self, network: str) -> Samples:
-        """Half widths of the intervals of the time, ms, of all fresh configurations with the paper's payloads."""
+        """Return the half widths of the intervals of the time of all fresh configurations with the paper's payloads.
+
+        Parameters
+        ----------
+        network : str
+            ``lan`` or ``internet``.
+
+        Returns
+        -------
+        ndarray of float
+            ms.
+        """
         return np.array(
             [
                 t_interval(self.time(network, transport, "fresh", size, qos=qos)).half_width
@@ -126,12 +300,27 @@ def coverage(times: Samples, rng: np.random.Generator, resamples: int = 5000, n:
 
     Parameters
     ----------
-    times : array
+    times : ndarray of float
         The population to draw from.
     rng : numpy.random.Generator
         Of the draws.
     resamples, n : int
         How many intervals, of how many draws each.
+
+    Returns
+    -------
+    float
+        A share of the intervals; 0.95 if they keep what they promise.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> 0.93 < coverage(rng.normal(size=1000), rng) < 0.97
+    True
     """
     from scipy.stats import t
 

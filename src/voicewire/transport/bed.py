@@ -47,20 +47,71 @@ class Bed:
             self._stack = stack.pop_all()
 
     def host(self, role: str) -> Host | None:
-        """The host of a role; None on loopback."""
+        """Return the host of a role.
+
+        Parameters
+        ----------
+        role : str
+            One of the bed's.
+
+        Returns
+        -------
+        Host or None
+            None on loopback.
+        """
         return self.hosts.get(role)
 
     def on(self, role: str) -> AbstractContextManager[None]:
-        """Run the block's thread where `role` is."""
+        """Run the block's thread where `role` is.
+
+        Parameters
+        ----------
+        role : str
+            One of the bed's.
+
+        Returns
+        -------
+        context manager
+            For a ``with`` block.
+        """
         host = self.host(role)
         return host.inside() if host is not None else contextlib.nullcontext()
 
     def listen_address(self, role: str) -> str:
-        """Where a server of `role` should listen."""
+        """Return where a server of `role` should listen.
+
+        Parameters
+        ----------
+        role : str
+            One of the bed's.
+
+        Returns
+        -------
+        str
+            Every address of its host, or loopback.
+        """
         return "0.0.0.0" if self.host(role) is not None else "127.0.0.1"
 
     def route(self, client: str, server: str, port: int) -> tuple[str, int]:
-        """Where `client` must connect to reach `port` of its neighbour `server`."""
+        """Return where `client` must connect to reach its neighbour.
+
+        Parameters
+        ----------
+        client, server : str
+            Roles.
+        port : int
+            Of the server.
+
+        Returns
+        -------
+        (str, int)
+            Address and port; those of a proxy on loopback.
+
+        Raises
+        ------
+        TestbedError
+            If the two are not neighbours.
+        """
         if self.kind == "namespaces":
             if (client, server) in self.links:
                 return self.links[client, server].address_b, port
@@ -71,7 +122,20 @@ class Bed:
 
     @contextlib.contextmanager
     def watching(self, role: str, neighbour: str, snaplen: int = 100) -> Iterator[Capture | None]:
-        """Capture on the device of `role` that faces `neighbour`; None where there is no device of our own."""
+        """Capture on the device of `role` that faces `neighbour`.
+
+        Parameters
+        ----------
+        role, neighbour : str
+            Of the bed.
+        snaplen : int
+            Bytes of each packet to keep.
+
+        Yields
+        ------
+        Capture or None
+            None where there is no device of our own.
+        """
         if self.kind != "namespaces":
             yield None
             return

@@ -72,7 +72,13 @@ class Cell:
         return zlib.crc32(self.name.encode())
 
     def columns(self) -> dict[str, object]:
-        """What identifies the cell's rows in a table."""
+        """Return what identifies the cell's rows in a table.
+
+        Returns
+        -------
+        dict
+            Every field but the iterations.
+        """
         row = asdict(self)
         del row["iterations"]
         return row
@@ -80,9 +86,25 @@ class Cell:
 
 @checks.takes(iterations=checks.whole(1, 10**6))
 def full_grid(iterations: int = paper.ITERATIONS) -> list[Cell]:
-    """Every cell of the recorded experiment; the quick ones of each network first.
+    """Return every cell of the recorded experiment; the quick ones of each network first.
 
-    A loop sends 150 messages an iteration. With a gap, ten iterations are enough, which is 1500 messages.
+    Parameters
+    ----------
+    iterations : int
+        How often each is run.
+
+    Returns
+    -------
+    list of Cell
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> len({cell.name for cell in full_grid()}) == len(full_grid())
+    True
     """
     cells = []
     for network in paper.NETWORKS:
@@ -107,7 +129,28 @@ def full_grid(iterations: int = paper.ITERATIONS) -> list[Cell]:
 
 @checks.takes(iterations=checks.whole(1, 10**6))
 def small_grid(network: str = "lan", iterations: int = 10) -> list[Cell]:
-    """A few cells that a notebook or a test can run in seconds."""
+    """Return a few cells that a notebook or a test can run in seconds.
+
+    Parameters
+    ----------
+    network : str
+        ``lan`` or ``internet``.
+    iterations : int
+        How often each is run.
+
+    Returns
+    -------
+    list of Cell
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> len(small_grid())
+    16
+    """
     cells = [
         Cell(network, "tcp", 0, session, "bytes", size, iterations=iterations)
         for session in ("fresh", "persistent")

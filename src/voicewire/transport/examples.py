@@ -43,14 +43,47 @@ class Example:
     counted_header: int
 
     def stream(self, outgoing: bool = True) -> bytes:
-        """What the sender said, or what it was told."""
+        """Return what the sender said, or what it was told.
+
+        Parameters
+        ----------
+        outgoing : bool
+            Whether the former.
+
+        Returns
+        -------
+        bytes
+        """
         first = self.segments[0]
         ends = (first.source, first.target) if outgoing else (first.target, first.source)
         return capture.stream(self.segments, *ends)
 
 
 def load(folder: Path, name: str) -> Example:
-    """Read a recorded session."""
+    """Read a recorded session.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's data.
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    Example
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> example = load(paths.data("transport"), "tcp")
+    >>> sum(segment.header for segment in example.segments) == example.counted_header
+    True
+    """
     counts = json.loads((folder / "captures" / "counters.json").read_text())[name]
     segments = list(capture.read_pcap(folder / "captures" / f"{name}.pcap"))
     here = segments[0].source[0]
@@ -61,10 +94,25 @@ def load(folder: Path, name: str) -> Example:
 def record_examples(folder: Path, which: str = "embedded") -> None:
     """Record every example into ``captures`` of `folder`.
 
+    Parameters
+    ----------
+    folder : Path
+        Where to; ``captures`` is made in it.
+    which : str
+        ``embedded`` or ``mosquitto``.
+
     Raises
     ------
     TestbedError
         Without the privileges for namespaces and captures.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> record_examples(Path("recorded"))  # doctest: +SKIP
     """
     target = folder / "captures"
     target.mkdir(parents=True, exist_ok=True)

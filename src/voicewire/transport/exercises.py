@@ -17,7 +17,27 @@ __all__ = [
 
 
 def check_header_bytes(answer: object) -> Feedback:
-    """TCP header bytes of a fresh connection with eight segments, two of them SYNs (01)."""
+    """TCP header bytes of a fresh connection with eight segments, two of them SYNs (01).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> bool(check_header_bytes(272)), bool(check_header_bytes(256))
+    (True, False)
+    """
     return number(
         answer, 272, 0, absolute=0.5, unit="bytes",
         hints={256: "the two SYNs carry 8 bytes more each.", 160: "the timestamps add 12 bytes to each header.",
@@ -27,7 +47,27 @@ def check_header_bytes(answer: object) -> Feedback:
 
 
 def check_publish_bytes(answer: object) -> Feedback:
-    """Bytes of a QoS 1 PUBLISH of 200 bytes on the topic "ict/object" (01)."""
+    """Bytes of a QoS 1 PUBLISH of 200 bytes on the topic "ict/object" (01).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> bool(check_publish_bytes(217)), bool(check_publish_bytes(216))
+    (True, False)
+    """
     expected = theory.packet_bytes(200, 1)
     return number(
         answer, expected, 0, absolute=0.5, unit="bytes",
@@ -39,12 +79,52 @@ def check_publish_bytes(answer: object) -> Feedback:
 
 
 def check_remaining_length(answer: object) -> Feedback:
-    """The two bytes that encode a Remaining Length of 321, lowest first (01)."""
+    """The two bytes that encode a Remaining Length of 321, lowest first (01).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> bool(check_remaining_length([193, 2])), bool(check_remaining_length([65, 2]))
+    (True, False)
+    """
     return sequence(answer, [193, 2], 0, absolute=0.5, right="321 = 65 + 2 · 128, and 65 + 128 says: more follows.")
 
 
 def check_undercount(answer: object) -> Feedback:
-    """Segments that a capture above a 64 kB segmentation offload misses (02)."""
+    """Segments that a capture above a 64 kB segmentation offload misses (02).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> bool(check_undercount(45)), bool(check_undercount(46))
+    (True, False)
+    """
     return number(
         answer, 45, 0, absolute=0.5,
         hints={46: "the capture did see one of them.", 45.26: "segments are whole: round up, then take away the one."},
@@ -53,7 +133,27 @@ def check_undercount(answer: object) -> Feedback:
 
 
 def check_half_width(answer: object) -> Feedback:
-    """Iterations for a half width of 2 % at a standard deviation of 20 % of the mean, by the normal quantile (02)."""
+    """Iterations for a half width of 2 % at a standard deviation of 20 % of the mean, by the normal quantile (02).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> bool(check_half_width(385)), bool(check_half_width(20))
+    (True, False)
+    """
     expected = math.ceil((1.96 * 0.2 / 0.02) ** 2)
     return number(
         answer, expected, 0.005,
@@ -64,7 +164,27 @@ def check_half_width(answer: object) -> Feedback:
 
 
 def check_effective_samples(answer: object) -> Feedback:
-    """Independent samples that 150 are worth at a lag-1 correlation of 0.5 (02)."""
+    """Independent samples that 150 are worth at a lag-1 correlation of 0.5 (02).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> bool(check_effective_samples(50)), bool(check_effective_samples(75))
+    (True, False)
+    """
     return number(
         answer, 50, 0.01,
         hints={75: "the factor is (1 − r)/(1 + r), not 1 − r.", 450: "dependence takes samples away."},
@@ -73,7 +193,27 @@ def check_effective_samples(answer: object) -> Feedback:
 
 
 def check_round_trips(answer: object) -> Feedback:
-    """Time for a fresh MQTT message at QoS 2 over links of 40 ms round trip (03)."""
+    """Time for a fresh MQTT message at QoS 2 over links of 40 ms round trip (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_round_trips(200)), bool(check_round_trips(120))
+    (True, False)
+    """
     return number(
         answer, 200, 0.005, unit="ms",
         hints={120: "that is QoS 1: the broker passes a QoS 2 message on only after PUBREL.",
@@ -84,7 +224,27 @@ def check_round_trips(answer: object) -> Feedback:
 
 
 def check_secure_session(answer: object) -> Feedback:
-    """Time for a fresh MQTT message over TLS 1.3 at a round trip of 30 ms, Nagle's algorithm left on (03)."""
+    """Time for a fresh MQTT message over TLS 1.3 at a round trip of 30 ms, Nagle's algorithm left on (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_secure_session(150)), bool(check_secure_session(120))
+    (True, False)
+    """
     return number(
         answer, 150, 0.005, unit="ms",
         hints={120: "CONNECT follows the client's Finished, and Nagle's algorithm holds it until that is acknowledged.",
@@ -95,7 +255,27 @@ def check_secure_session(answer: object) -> Feedback:
 
 
 def check_loop_without_merging(answer: object) -> Feedback:
-    """Header bytes of 150 publishes at QoS 0, each in a segment of its own with its own acknowledgement (03)."""
+    """Header bytes of 150 publishes at QoS 0, each in a segment of its own with its own acknowledgement (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_loop_without_merging(9600)), bool(check_loop_without_merging(4800))
+    (True, False)
+    """
     return number(
         answer, 9600, 0, absolute=0.5, unit="bytes",
         hints={4800: "every one of them is acknowledged, too.", 7200: "one acknowledgement for each message."},
@@ -104,7 +284,27 @@ def check_loop_without_merging(answer: object) -> Feedback:
 
 
 def check_break_even(answer: object) -> Feedback:
-    """Messages from which one MQTT session at QoS 0 costs fewer header bytes than a TCP connection each (03)."""
+    """Messages from which one MQTT session at QoS 0 costs fewer header bytes than a TCP connection each (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_break_even(2)), bool(check_break_even(3))
+    (True, False)
+    """
     return number(
         answer, 2, 0, absolute=0.4,
         hints={1: "with one message 400 stand against 272.", 3: "try two: 400 + 64 against 2 · 272."},
@@ -113,7 +313,27 @@ def check_break_even(answer: object) -> Feedback:
 
 
 def check_cheapest(answer: object) -> Feedback:
-    """The option with the fewest bytes on the sender's link for ten receivers (04)."""
+    """The option with the fewest bytes on the sender's link for ten receivers (04).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> bool(check_cheapest("MQTT QoS 0")), bool(check_cheapest("TCP, kept open"))
+    (True, False)
+    """
     options = [o.name for o in theory.advise(rtt=0.04, size=100, messages=10, subscribers=10)]
     return choice(
         answer, options[0], options,
@@ -124,7 +344,27 @@ def check_cheapest(answer: object) -> Feedback:
 
 
 def check_icto_overhead(answer: object) -> Feedback:
-    """Bytes that an object with one part and the three readers r0, r1, r2 adds (03)."""
+    """Bytes that an object with one part and the three readers r0, r1, r2 adds (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_icto_overhead(462)), bool(check_icto_overhead(294))
+    (True, False)
+    """
     one, three = overhead(["r0"], {"part": 1}), overhead(["r0", "r1", "r2"], {"part": 3})
     return number(
         answer, three, 0, absolute=0.5, unit="bytes",
@@ -135,7 +375,27 @@ def check_icto_overhead(answer: object) -> Feedback:
 
 
 def check_independent_channel(answer: object) -> Feedback:
-    """Whether a sealed object hides from the broker who talks to whom, and how much (03)."""
+    """Whether a sealed object hides from the broker who talks to whom, and how much (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_independent_channel(False)), bool(check_independent_channel(True))
+    (True, False)
+    """
     return choice(
         answer, False,
         hints={"yes": "the topic, the size, the times, and the names in the rules are all in the open."},
@@ -144,7 +404,27 @@ def check_independent_channel(answer: object) -> Feedback:
 
 
 def check_reading(answer: object) -> Feedback:
-    """Which reading brings MQTT's header bytes into the printed range and lets them rise (03)."""
+    """Which reading brings MQTT's header bytes into the printed range and lets them rise (03).
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> bool(check_reading("loop")), bool(check_reading("fresh"))
+    (True, False)
+    """
     options = {
         "fresh": "a session for each message",
         "warm": "one message in an open session",

@@ -24,7 +24,28 @@ _SMALL, _LARGE = paper.PAYLOADS[0], paper.PAYLOADS[-1]
 
 
 def mqtt_ranges(r: Recorded) -> dict[str, float]:
-    """Mean header bytes of the publisher's end on the private network, QoS 0, by reading."""
+    """Return the mean header bytes of the publisher's end on the private network, QoS 0, by reading.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+
+    Returns
+    -------
+    dict of str to float
+        By reading.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> mqtt_ranges(r)["fresh"]
+    400.0
+    """
     return {
         "fresh": float(r.header("lan", "mqtt", "fresh", _LARGE).mean()),
         "warm": float(r.header("lan", "mqtt", "persistent", _LARGE).mean()),
@@ -35,7 +56,32 @@ def mqtt_ranges(r: Recorded) -> dict[str, float]:
 
 
 def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float]:
-    """MQTT's header bytes over TCP's (means, QoS 0, sender's end), by reading."""
+    """Return MQTT's header bytes over TCP's (means, QoS 0, sender's end), by reading.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    dict of str to float
+        By reading.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> round(header_ratios(r, "lan")["fresh against fresh"], 2)
+    1.47
+    """
 
     def mean(transport: str, session: str) -> float:
         return float(r.header(network, transport, session, size).mean())
@@ -50,7 +96,33 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
 
 
 def growth(r: Recorded, network: str, session: str, *, gap: float = 0.0) -> float:
-    """Header bytes at 1000 bytes of payload over those at 1 byte (means, QoS 0, publisher's end)."""
+    """Return the header bytes at 1000 bytes of payload over those at 1 byte (means, QoS 0, publisher's end).
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    session : str
+        ``fresh``, ``persistent`` or ``loop``.
+    gap : float
+        Pause between the messages of a loop, round trips.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> growth(r, "lan", "fresh")
+    1.0
+    """
     large = r.header(network, "mqtt", session, _LARGE, gap=gap)
     small = r.header(network, "mqtt", session, _SMALL, gap=gap)
     return float(large.mean() / small.mean())
@@ -62,6 +134,31 @@ def factor_shares(r: Recorded, network: str, resamples: int = 2000) -> dict[str,
     Counted on paper the factor is exactly 2 at QoS 0 and 1, so what is measured falls on either side by chance. Each
     factor therefore has its 95 % bootstrap interval, and two shares are given: of those whose interval lies at 2 or
     above, and of those whose interval reaches 2.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    resamples : int
+        Of the bootstrap.
+
+    Returns
+    -------
+    dict of str to float
+        ``beyond doubt`` and ``within the interval``, from 0 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> found = factor_shares(r, "lan", 100)
+    >>> found["beyond doubt"] <= found["within the interval"]
+    True
     """
     rng = np.random.default_rng(1)
 
@@ -81,7 +178,27 @@ def factor_shares(r: Recorded, network: str, resamples: int = 2000) -> dict[str,
 
 
 def median_factor(r: Recorded) -> float:
-    """Median factor of time over both networks, fresh and warm sessions, all payloads of the slides."""
+    """Return the median factor of time over both networks, fresh and warm sessions, all payloads of the slides.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> round(median_factor(r), 2)
+    2.01
+    """
     return float(
         np.median([f for n in paper.NETWORKS for s in ("fresh", "persistent") for f in r.factors(n, s).factor])
     )
@@ -96,6 +213,21 @@ def delay_factors(r: Recorded, kinds: tuple[str, ...] = ("bytes", "file")) -> di
         The experiment's rows.
     kinds : tuple of str
         Payloads that count; the paper sends both byte sequences and files.
+
+    Returns
+    -------
+    dict of str to float
+        By network and session.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> sorted(delay_factors(r))
+    ['internet, fresh', 'internet, warm', 'lan, fresh', 'lan, warm']
     """
 
     def smallest(network: str, session: str) -> float:
@@ -110,13 +242,63 @@ def delay_factors(r: Recorded, kinds: tuple[str, ...] = ("bytes", "file")) -> di
 
 
 def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
-    """Times of all fresh configurations with one transport and the slides' payloads, iteration by iteration (ms)."""
+    """Average the times of all fresh configurations with one transport, iteration by iteration.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    transport : str
+        ``tcp`` or ``mqtt``.
+
+    Returns
+    -------
+    ndarray of float, shape (iterations,)
+        ms.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> bool(pooled_times(r, "lan", "tcp").mean() < pooled_times(r, "lan", "mqtt").mean())
+    True
+    """
     qualities = (0,) if transport == "tcp" else (0, 1, 2)
     return np.mean([r.time(network, transport, "fresh", s, qos=q) for q in qualities for s in paper.PAYLOADS], axis=0)
 
 
 def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
-    """Share of the extra time of a fresh MQTT message (QoS 0) that its extra headers take on the line."""
+    """Return the share of a fresh MQTT message's extra time (QoS 0) that its extra headers take on the line.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> round(header_time_share(r, "lan"), 3)
+    0.012
+    """
     mqtt = r.cell(network, "mqtt", "fresh", size)
     extra = (
         mqtt.publisher_header + mqtt.subscriber_header + 20 * (mqtt.publisher_segments + mqtt.subscriber_segments)
@@ -127,7 +309,32 @@ def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
 
 
 def icto_bytes(r: Recorded, network: str, size: int = 100) -> dict[str, Any]:
-    """TCP headers and payload of both directions for one cipher object, on the sender's link, by transport."""
+    """Return TCP headers and payload of both directions for one cipher object, on the sender's link, by transport.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Bytes of each iteration, for ``TCP`` and ``MQTT``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> float(icto_bytes(r, "lan")["TCP"].mean())
+    673.0
+    """
     found = {}
     for name, transport, end, qos in (("TCP", "tcp", "sender", 0), ("MQTT", "mqtt", "publisher", 1)):
         cell = r.cell(network, transport, "fresh", size, qos=qos, kind="icto")

@@ -38,7 +38,26 @@ _SIZE = 100
 
 
 def copies(subscribers: int) -> int:
-    """How many of so many subscribers get one message (loopback, embedded broker)."""
+    """Count how many of so many subscribers get one message (loopback, embedded broker).
+
+    Parameters
+    ----------
+    subscribers : int
+        How many.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> copies(2)
+    2
+    """
     bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
     with bed, BrokerThread(Config(port=0)) as b, contextlib.ExitStack() as stack:
         address = ("127.0.0.1", b.port)
@@ -52,7 +71,26 @@ def copies(subscribers: int) -> int:
 
 
 def queued(messages: int) -> int:
-    """How many of so many messages a subscriber gets that was away while they were published (QoS 1)."""
+    """Count how many of so many messages a subscriber gets that was away while they were published (QoS 1).
+
+    Parameters
+    ----------
+    messages : int
+        How many.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> queued(2)
+    2
+    """
 
     def client(name: str) -> paho.Client:
         return paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=name != "away")
@@ -86,7 +124,33 @@ def queued(messages: int) -> int:
 
 
 def exactly_once(messages: int, loss: float) -> dict[str, int]:
-    """Arrivals of QoS 2 messages over two lossy links, and segments that had to be sent again."""
+    """Count arrivals of QoS 2 messages over two lossy links, and segments that had to be sent again.
+
+    Parameters
+    ----------
+    messages : int
+        How many.
+    loss : float
+        Probability that a packet is lost.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    TestbedError
+        Without the privileges for namespaces.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> exactly_once(150, 0.05)["arrivals"]  # doctest: +SKIP
+    150
+    """
     with (
         Bed(ROLES, LinkSpec(delay=0.002, loss=loss), seed=3) as bed,
         broker(bed, "embedded") as port,
@@ -106,7 +170,31 @@ def exactly_once(messages: int, loss: float) -> dict[str, int]:
 
 
 def coap_bytes(size: int) -> dict[str, int]:
-    """IP bytes, datagrams and exchanges of one confirmable CoAP PUT of `size` bytes, on a host of its own."""
+    """Count IP bytes, datagrams and exchanges of one confirmable CoAP PUT, on a host of its own.
+
+    Parameters
+    ----------
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    TestbedError
+        Without the privileges for namespaces.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> coap_bytes(100)["exchanges"]  # doctest: +SKIP
+    1
+    """
     from aiocoap import CHANGED, PUT, Context, Message, resource
 
     logging.getLogger("coap-server").setLevel(logging.ERROR)
@@ -142,7 +230,23 @@ def coap_bytes(size: int) -> dict[str, int]:
 
 @contextlib.contextmanager
 def certificate() -> Iterator[tuple[Path, Path]]:
-    """A self-signed certificate and its key as files, for the time of the block."""
+    """Make a self-signed certificate and its key as files, for the time of the block.
+
+    Yields
+    ------
+    (Path, Path)
+        Certificate and key.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> with certificate() as (public, _):
+    ...     public.read_text().splitlines()[0]
+    '-----BEGIN CERTIFICATE-----'
+    """
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -173,7 +277,28 @@ def certificate() -> Iterator[tuple[Path, Path]]:
 
 
 def tls_bytes(size: int) -> dict[str, int]:
-    """TCP payload bytes of both directions for one message over TLS 1.3: bare TCP, and MQTT QoS 1."""
+    """Count TCP payload bytes of both directions for one message over TLS 1.3.
+
+    Parameters
+    ----------
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    dict of str to int
+        ``tcp``: bare TCP; ``mqtt``: MQTT at QoS 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> found = tls_bytes(100)
+    >>> 100 < found["tcp"] < found["mqtt"]
+    True
+    """
     from voicewire.testbed import counters
 
     with certificate() as files:
@@ -241,10 +366,28 @@ def _plain(transport: str, session: str) -> dict[str, int]:
 def record_extras(folder: Path) -> dict[str, Any]:
     """Measure everything of this module and write ``extras.json``.
 
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+
+    Returns
+    -------
+    dict
+        What is in the file.
+
     Raises
     ------
     TestbedError
         Without the privileges for namespaces.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> record_extras(Path("recorded"))  # doctest: +SKIP
     """
     result: dict[str, Any] = {
         "size": _SIZE,

@@ -71,6 +71,26 @@ def run_cell(cell: Cell, bed: str = "namespaces", which: str = "embedded") -> li
         ``"namespaces"`` or ``"proxy"``.
     which : str
         The broker, see `run_mqtt.broker`.
+
+    Returns
+    -------
+    list of dict
+        One row an iteration.
+
+    Raises
+    ------
+    TestbedError
+        If the bed or the broker fails.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> rows = run_cell(Cell("lan", "tcp", 0, "fresh", "bytes", 100, iterations=2), "proxy")
+    >>> [row["network"] for row in rows]
+    ['lan', 'lan']
     """
     spec = paper.NETWORKS[cell.network]
     if cell.transport == "tcp":
@@ -87,7 +107,29 @@ def _cell_path(folder: Path, cell: Cell) -> Path:
 
 
 def finished(folder: Path, cells: Iterable[Cell]) -> list[Cell]:
-    """Those of `cells` whose rows are in `folder` already."""
+    """Return those of `cells` whose rows are in `folder` already.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a recording.
+    cells : iterable of Cell
+        Of the experiment.
+
+    Returns
+    -------
+    list of Cell
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.cells import small_grid
+    >>> finished(Path("nothing-here"), small_grid())
+    []
+    """
     return [c for c in cells if _cell_path(folder, c).exists()]
 
 
@@ -144,6 +186,16 @@ def record(
     -------
     list of Cell
         The cells that are still to do (only if `seconds` ran out).
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.cells import small_grid
+    >>> record(small_grid(), Path("recorded"))  # doctest: +SKIP
+    []
     """
     workers = workers or WORKERS
     limit = time.monotonic() + seconds if seconds is not None else float("inf")
@@ -187,10 +239,31 @@ def _run_all(cells: list[Cell], folder: Path, bed: str, which: str, workers: int
 def assemble(cells: Sequence[Cell], folder: Path, note: Callable[[str], None] = lambda text: None) -> None:
     """Put finished cells together into the three files.
 
+    Parameters
+    ----------
+    cells : sequence of Cell
+        All of the experiment.
+    folder : Path
+        Of the recording.
+    note : callable
+        Gets a line for each file.
+
     Raises
     ------
     TestbedError
         If a cell is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.cells import small_grid
+    >>> assemble(small_grid(), Path("nothing-here"))
+    Traceback (most recent call last):
+        ...
+    voicewire.testbed.errors.TestbedError: ...
     """
     there = finished(folder, cells)
     if len(there) < len(cells):
@@ -257,22 +330,80 @@ def provenance(folder: Path, command: str, bed: str, which: str) -> None:
 
 
 def load_iterations(folder: Path) -> pd.DataFrame:
-    """Every iteration of the recorded experiment, one row each."""
+    """Read every iteration of the recorded experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's data.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> len(load_iterations(paths.data("transport"))) > 10_000
+    True
+    """
     return pd.read_csv(folder / "iterations.csv.gz")
 
 
 def load_summary(folder: Path) -> pd.DataFrame:
-    """Every cell and metric of the recorded experiment, one row each."""
+    """Read every cell and metric of the recorded experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's data.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row each.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> "mean" in load_summary(paths.data("transport"))
+    True
+    """
     return pd.read_csv(folder / "summary.csv")
 
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean, t interval, quartiles and lag-1 autocorrelation for each cell and metric.
+    """Summarise each cell and metric: mean, t interval, quartiles and lag-1 autocorrelation.
 
     Parameters
     ----------
     rows : pandas.DataFrame
         As `load_iterations` gives them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a cell and metric.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> rows = load_iterations(paths.data("transport"))
+    >>> bool((summarise(rows[rows["size"] == 1]).n > 1).all())
+    True
     """
     out = []
     for key, group in rows.groupby(list(_KEYS), sort=False):

@@ -377,8 +377,16 @@ def open_part(
 
     Parameters
     ----------
-    data, own, owner, name, now
-        As `readable` takes them.
+    data : bytes
+        The sealed object.
+    own : X25519PrivateKey
+        The reader's.
+    owner : bytes
+        The owner's public key.
+    name : str
+        Of the part.
+    now : float
+        Seconds since 1970.
 
     Returns
     -------

@@ -98,7 +98,18 @@ class Session:
         self.messages.put((time.perf_counter(), payload))
 
     def connect(self) -> Session:
-        """Connect and start paho's thread; CONNACK is not waited for."""
+        """Connect and start paho's thread; CONNACK is not waited for.
+
+        Returns
+        -------
+        Session
+            Itself.
+
+        Raises
+        ------
+        TestbedError
+            If no broker answers.
+        """
         with self.bed.on(self.role):
             try:
                 self.client.connect(*self.address, keepalive=600)
@@ -108,17 +119,52 @@ class Session:
         return self
 
     def ready(self) -> Session:
-        """Wait for CONNACK."""
+        """Wait for CONNACK.
+
+        Returns
+        -------
+        Session
+            Itself.
+
+        Raises
+        ------
+        TestbedError
+            If none comes in time.
+        """
         if not self.connected.wait(TIMEOUT):
             raise TestbedError(f"no CONNACK within {TIMEOUT:g} s")
         return self
 
     def publish_when_ready(self, data: bytes, qos: int) -> None:
-        """Publish as soon as CONNACK is there, from paho's own thread; then `published` has it."""
+        """Publish as soon as CONNACK is there, from paho's own thread; then `published` has it.
+
+        Parameters
+        ----------
+        data : bytes
+            Payload.
+        qos : {0, 1, 2}
+            Quality of service.
+        """
         self._first = data, qos
 
     def subscribe(self, qos: int) -> Session:
-        """Subscribe to the topic and wait for SUBACK."""
+        """Subscribe to the topic and wait for SUBACK.
+
+        Parameters
+        ----------
+        qos : {0, 1, 2}
+            Quality of service.
+
+        Returns
+        -------
+        Session
+            Itself.
+
+        Raises
+        ------
+        TestbedError
+            If none comes in time.
+        """
         self.subscribed.clear()
         self.client.subscribe(self.topic, qos)
         if not self.subscribed.wait(TIMEOUT):
@@ -126,24 +172,51 @@ class Session:
         return self
 
     def read(self) -> TcpInfo:
-        """Counters now."""
+        """Read the counters of the connection now.
+
+        Returns
+        -------
+        TcpInfo
+        """
         assert self.twin is not None
         return counters.read(self.twin, passive=False)
 
     def local_port(self) -> int:
-        """The port of its own end."""
+        """Return the port of its own end.
+
+        Returns
+        -------
+        int
+        """
         assert self.twin is not None
         return int(self.twin.getsockname()[1])
 
     def next_message(self) -> tuple[float, bytes]:
-        """Wait for the next message: (time of receipt, payload)."""
+        """Wait for the next message.
+
+        Returns
+        -------
+        float, bytes
+            Moment of receipt (`time.perf_counter`, s), and payload.
+
+        Raises
+        ------
+        TestbedError
+            If none comes in time.
+        """
         try:
             return self.messages.get(timeout=TIMEOUT)
         except queue.Empty:
             raise TestbedError(f"no message within {TIMEOUT:g} s") from None
 
     def finish(self) -> TcpInfo:
-        """Disconnect as paho does (DISCONNECT, then FIN at once) and return the counters of the whole session."""
+        """Disconnect as paho does (DISCONNECT, then FIN at once).
+
+        Returns
+        -------
+        TcpInfo
+            The counters of the whole session.
+        """
         assert self.twin is not None
         left = threading.Event()
         self.client.on_disconnect = lambda *_: left.set()
@@ -184,6 +257,22 @@ def broker(bed: Bed, which: str, nodelay: bool = True, tls: tuple[Path, Path] | 
         Whether it switches Nagle's algorithm off.
     tls : (Path, Path) or None
         Certificate and key files, for a broker that listens for TLS only.
+
+    Yields
+    ------
+    int
+        Its port.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.testbed import LinkSpec
+    >>> with Bed(ROLES, LinkSpec(), "proxy") as bed, broker(bed, "embedded") as port:
+    ...     1024 <= port < 65536
+    True
     """
     host = bed.host("broker")
     port = (paper.PORT if tls is None else paper.TLS_PORT) if host is not None else free_port()
@@ -209,10 +298,37 @@ def run_mqtt(bed: Bed, cell: Cell, which: str = "embedded", progress: Callable[[
     retransmissions of publisher and subscriber, and segments, header and payload bytes of both broker legs as
     captured on the broker's host (empty on loopback).
 
+    Parameters
+    ----------
+    bed : Bed
+        With the roles that it needs.
+    cell : Cell
+        What to run.
+    which : str
+        The broker, see `broker`.
+    progress : callable
+        Called after each iteration.
+
+    Returns
+    -------
+    list of dict
+        One row an iteration.
+
     Raises
     ------
     TestbedError
         If the bed or the broker fails.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> cell = Cell("lan", "mqtt", 0, "fresh", "bytes", 100, iterations=2)
+    >>> with Bed(ROLES, paper.LAN, "proxy") as bed:
+    ...     len(run_mqtt(bed, cell))
+    2
     """
     rng = np.random.default_rng(cell.seed)
     runner = {"fresh": _fresh, "persistent": _persistent, "loop": _loop}[cell.session]

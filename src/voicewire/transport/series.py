@@ -79,12 +79,16 @@ class Series:
     held: bool = False
 
     def round_trips(self, bed: str = "namespaces") -> float:
-        """Round trips on paper: half of one for each flight.
+        """Count the round trips on paper: half of one for each flight.
 
         Parameters
         ----------
         bed : str
             ``"namespaces"`` or ``"proxy"``; a proxy acknowledges at once, so nothing is held there.
+
+        Returns
+        -------
+        float
         """
         return 0.5 * (len(self.flights) - (len(_HELD) if self.held and bed == "proxy" else 0))
 
@@ -252,6 +256,14 @@ def measure(
     ------
     TestbedError
         If the bed or a broker fails.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> rows, missing = measure(iterations=2)  # doctest: +SKIP
     """
     if iterations < 2:
         raise ValueError(f"an interval needs at least two iterations, not {iterations}")
@@ -274,16 +286,35 @@ def measure(
 def record_series(
     folder: Path, *, iterations: int, bed: str, which: str, command: str, progress: bool = True
 ) -> dict[str, Any]:
-    """Measure on both networks, write ``series.csv`` and ``series.json``, and return the latter.
+    """Measure on both networks, and write ``series.csv`` and ``series.json``.
 
     Parameters
     ----------
     folder : Path
         Where to write.
-    iterations, bed, which, progress
+    iterations : int
+        Rounds for each payload, at least two.
+    bed, which : str
         See `measure`.
     command : str
         For the provenance.
+    progress : bool
+        Whether to show a bar.
+
+    Returns
+    -------
+    dict
+        What is in ``series.json``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> about = record_series(  # doctest: +SKIP
+    ...     Path("recorded"), iterations=2, bed="proxy", which="embedded", command="by hand"
+    ... )
     """
     before, begin = os.getloadavg()[0], time.monotonic()
     frames: list[pd.DataFrame] = []
@@ -305,12 +336,35 @@ def record_series(
 
 
 def load_series(folder: Path, network: str) -> pd.DataFrame:
-    """The recorded rows of one network, as `measure` gives them.
+    """Read the recorded rows of one network.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's data.
+    network : str
+        Of `NETWORKS`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `measure` gives them.
 
     Raises
     ------
     KeyError
         If that network was not recorded.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> rows = load_series(paths.data("transport"), "lan")
+    >>> "tcp-fresh" in set(rows.series)
+    True
     """
     rows = pd.read_csv(folder / "series.csv")
     if network not in set(rows.network):
@@ -319,12 +373,39 @@ def load_series(folder: Path, network: str) -> pd.DataFrame:
 
 
 def added(rows: pd.DataFrame, name: str, size: int) -> Interval:
-    """What a series takes more than its plain counterpart, ms: 95 % t interval of the differences round by round.
+    """Return what a series takes more than its plain counterpart.
+
+    It is the 95 % t interval of the differences, round by round.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        As `measure` gives them.
+    name : str
+        Of `CATALOGUE`.
+    size : int
+        Payload, bytes.
+
+    Returns
+    -------
+    Interval
+        ms.
 
     Raises
     ------
     KeyError
         If it, or its counterpart, was not recorded, or it has none.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> rows = load_series(paths.data("transport"), "lan")
+    >>> added(rows, "tcp-tls-fresh", 100).estimate > 0
+    True
     """
     plain = CATALOGUE[name].plain
     if plain is None:
@@ -350,6 +431,22 @@ def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataF
         Which payload.
     rtt : float
         Of the links, s.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a series.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> rows = load_series(paths.data("transport"), "lan")
+    >>> list(table(rows, 100)["series"])[0]
+    'tcp-fresh'
     """
     out = []
     for name in rows.series.unique():
@@ -369,5 +466,20 @@ def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataF
 
 
 def broker_here() -> str:
-    """The broker to use by default: mosquitto where it is installed, because MQTT 5 needs it."""
+    """Return the broker to use by default: mosquitto where it is installed, because MQTT 5 needs it.
+
+    Returns
+    -------
+    str
+        ``mosquitto`` or ``embedded``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> broker_here() in ("mosquitto", "embedded")
+    True
+    """
     return "mosquitto" if find_mosquitto() else "embedded"

@@ -33,7 +33,28 @@ T = TypeVar("T")
 
 
 def server_context(files: tuple[Path, Path]) -> ssl.SSLContext:
-    """A server's TLS 1.3 with a certificate and its key."""
+    """Return a server's TLS 1.3 with a certificate and its key.
+
+    Parameters
+    ----------
+    files : (Path, Path)
+        Certificate and key.
+
+    Returns
+    -------
+    ssl.SSLContext
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.extras import certificate
+    >>> with certificate() as files:
+    ...     server_context(files).minimum_version.name
+    'TLSv1_3'
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_cert_chain(*files)
@@ -41,7 +62,28 @@ def server_context(files: tuple[Path, Path]) -> ssl.SSLContext:
 
 
 def client_context(files: tuple[Path, Path]) -> ssl.SSLContext:
-    """A client's TLS 1.3 that trusts this one certificate."""
+    """Return a client's TLS 1.3 that trusts this one certificate.
+
+    Parameters
+    ----------
+    files : (Path, Path)
+        Certificate and key.
+
+    Returns
+    -------
+    ssl.SSLContext
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.transport.extras import certificate
+    >>> with certificate() as files:
+    ...     client_context(files).verify_mode.name
+    'CERT_REQUIRED'
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_verify_locations(files[0])
@@ -118,7 +160,23 @@ class TcpPair:
                     pass
 
     def send(self, data: bytes) -> float:
-        """Send one message; the time from start to complete receipt, s."""
+        """Send one message.
+
+        Parameters
+        ----------
+        data : bytes
+            Its payload.
+
+        Returns
+        -------
+        float
+            Time from start to complete receipt, s.
+
+        Raises
+        ------
+        TestbedError
+            If it does not arrive in time.
+        """
         self._size = len(data)
         start = time.perf_counter()
         end = self._connect() if self.fresh or self._open is None else self._open
@@ -228,7 +286,17 @@ class CoapPair:
             self._stack = stack.pop_all()
 
     def send(self, data: bytes) -> tuple[float, float]:
-        """PUT one object; the times from start to its receipt, and to the sender's knowing of it, s.
+        """PUT one object.
+
+        Parameters
+        ----------
+        data : bytes
+            The object.
+
+        Returns
+        -------
+        float, float
+            Times from start to its receipt, and to the sender's knowing of it, s.
 
         Raises
         ------

@@ -78,8 +78,12 @@ def round_trips(transport: str, qos: int, session: str) -> float:
 
     Parameters
     ----------
-    transport, qos, session
-        As `flights` takes them.
+    transport : str
+        ``"tcp"`` or ``"mqtt"``.
+    qos : {0, 1, 2}
+        Of both legs; 0 with TCP.
+    session : str
+        ``"fresh"`` or ``"persistent"``.
 
     Returns
     -------
@@ -146,8 +150,12 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
 
     Parameters
     ----------
-    transport, qos, session
-        As `flights` takes them.
+    transport : str
+        ``"tcp"`` or ``"mqtt"``.
+    qos : {0, 1, 2}
+        Of both legs; 0 with TCP.
+    session : str
+        ``"fresh"`` or ``"persistent"``.
     rtt : float
         Round-trip time, s.
     size : int
