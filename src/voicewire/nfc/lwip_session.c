@@ -33,7 +33,8 @@ static packet *crossing;
 static struct tcp_pcb *client;
 static long size, written, acknowledged, delivered, send_buffer, window, window_limit;
 static long data_sent, data_lost, acks_sent, again, every, air;
-static uint32_t highest;
+static uint32_t highest, first_sequence, mss;
+static const char *lost_segments; /* ",3,7," */
 static int connected, close_now, closed, failed, quick, rto_ticks;
 static long latency[2], slot_us, payload, framing;
 
@@ -125,6 +126,13 @@ static void application(void) {
     }
 }
 
+/* Whether the first transmission of a segment is to be lost: its number stands between commas in the list. */
+static int named(uint32_t segment) {
+    char word[16];
+    snprintf(word, sizeof word, ",%u,", segment);
+    return strstr(lost_segments, word) != NULL;
+}
+
 static void count(const packet *p) {
     int header = 4 * (p->bytes[0] & 15), tcp = 4 * (p->bytes[header + 12] >> 4);
     const uint8_t *s = p->bytes + header + 4;
@@ -134,10 +142,15 @@ static void count(const packet *p) {
         acks_sent += on_air == APPLIANCE;
         return;
     }
-    if (data_sent && (int32_t)(sequence - highest) <= 0) again++;
+    int repeat = data_sent && (int32_t)(sequence - highest) <= 0;
+    if (!data_sent) first_sequence = sequence;
+    if (repeat) again++;
     else highest = sequence;
     data_sent++;
-    if (every && data_sent % every == 0) { on_air_lost = 1; data_lost++; }
+    if ((every && data_sent % every == 0) || (!repeat && named((sequence - first_sequence) / mss))) {
+        on_air_lost = 1;
+        data_lost++;
+    }
 }
 
 static void arrived(void) {
@@ -171,9 +184,11 @@ static void take_turn(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 16) die("usage: size mss window limit latency delay slot payload framing phase quick every buffer rto seed");
+    if (argc != 17) die("usage: size mss window limit latency delay slot payload framing phase quick every buffer rto seed lost");
     size = atol(argv[1]);
-    long mss = atol(argv[2]), phase = atol(argv[10]);
+    long phase = atol(argv[10]);
+    mss = (uint32_t)atol(argv[2]);
+    lost_segments = argv[16];
     window = atol(argv[3]);
     window_limit = atol(argv[4]);
     latency[APPLIANCE] = atol(argv[5]);

@@ -5,6 +5,11 @@ packet at a time, a channel in two states; each rule has its own few lines.
 `engine` holds the same rules compiled, and jumps from event to event; both
 give the same packets in the same slots from the same random numbers.
 Notebook 2 is woven from these. Times are whole slots, windows bytes.
+
+Where lwIP differs once segments are lost (`tests/nfc/test_witness.py`
+drives it beside these rules): its repeat queues behind what waits for the
+link, its window grows by bytes acknowledged, and its timer runs on from
+the last acknowledgement instead of starting anew with each packet.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import csv
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -110,7 +110,15 @@ def _folder() -> "tempfile.TemporaryDirectory[str]":
     return tempfile.TemporaryDirectory(prefix="voicewire-lwip-")
 
 
-def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int = 0, rto: float = ADAPTED_RTO) -> Row:
+def run(
+    session: Model,
+    *,
+    phase: float = 0.125,
+    quick: bool = True,
+    every: int = 0,
+    rto: float = ADAPTED_RTO,
+    lost: Sequence[int] = (),
+) -> Row:
     """Drive one session through the real stack.
 
     Parameters
@@ -125,6 +133,8 @@ def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int 
         Lose each `every`-th data packet; 0: none.
     rto : float
         Retransmission timeout, s, in lwIP's steps of 0.5 s; 0: lwIP's own estimate.
+    lost : sequence of int
+        Segments, from 0, whose first transmission is lost.
 
     Returns
     -------
@@ -153,6 +163,8 @@ def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int 
     check_not_negative("timer phase", phase, "s")
     check_not_negative("retransmission timeout", rto, "s")
     check_count("one lost packet in", every, least=0)
+    for number in lost:
+        check_count("a lost segment", number, least=0)
     if not available():
         raise WitnessError("no lwIP here: install liblwip-dev and a C compiler, or read the recorded rows")
     micro = 1e6
@@ -160,15 +172,16 @@ def run(session: Model, *, phase: float = 0.125, quick: bool = True, every: int 
         session.size, session.mss, session.window, session.window_limit, round(session.latency * micro),
         round(session.ethernet_delay * micro), round(session.link.period * micro), session.link.payload,
         session.link.framing, round(phase * micro), int(quick), every, paper.SEND_BUFFER, round(rto * 1e3), 1,
+        f",{','.join(str(number) for number in lost)},",
     ]  # fmt: skip
     command = [str(_driver()), *map(str, values)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode:
         raise WitnessError(f"lwIP's driver failed: {done.stderr.strip()}")
-    micros, delivered, sent, lost, again, _, _, failed = (int(word) for word in done.stdout.split())
+    micros, delivered, sent, gone, again, _, _, failed = (int(word) for word in done.stdout.split())
     if failed:
         raise WitnessError("lwIP's session did not end: it gave up, or an hour of virtual time was over")
-    return Row(micros / micro, delivered, sent, lost, again)
+    return Row(micros / micro, delivered, sent, gone, again)
 
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
