@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from voicewire.mqtt.config import Limits
+from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.retained import Retained
 from voicewire.mqtt.session import Message, Route
+from voicewire.mqtt.shares import Shares
 
 
 class Journal:
     """The store as the retained messages use it."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, bytes, int]] = []
+        self.told: list[tuple[str, bytes, int, str | None]] = []
 
-    def retain(self, name: str, payload: bytes, qos: int) -> None:
-        self.told.append((name, payload, qos))
+    def retain(self, name: str, payload: bytes, qos: int, owner: str | None) -> None:
+        self.told.append((name, payload, qos, owner))
 
 
-def made(**limits: int) -> tuple[Retained, list[tuple[str, bytes, int]]]:
+def made(password_file: Path | None = None, **limits: Any) -> tuple[Retained, list[tuple[str, bytes, int]]]:
     """Retained messages, and what is sent from them: name, payload, QoS."""
     sent: list[tuple[str, bytes, int]] = []
 
@@ -31,11 +33,12 @@ def made(**limits: int) -> tuple[Retained, list[tuple[str, bytes, int]]]:
         assert message.retain
         sent.append((message.topic.decode(), message.payload, qos))
 
-    return Retained(Limits(**limits), send, logging.getLogger("retained")), sent
+    config = Config(limits=Limits(**limits), password_file=password_file)
+    return Retained(config.limits, Shares(config), send, logging.getLogger("retained")), sent
 
 
-def keep(retained: Retained, name: str, payload: bytes, qos: int = 0) -> None:
-    retained.keep(Route(name.encode(), name, []), payload, qos)
+def keep(retained: Retained, name: str, payload: bytes, qos: int = 0, owner: str | None = None) -> None:
+    retained.keep(Route(name.encode(), name, []), payload, qos, owner)
 
 
 def reader(*forbidden: str) -> Any:
@@ -47,7 +50,7 @@ def size(name: str, payload: bytes) -> int:
 
 
 def bytes_of(retained: Retained) -> int:
-    return sum(message.size for message, _ in retained.messages.values())
+    return sum(message.size for message, _, _ in retained.messages.values())
 
 
 def test_the_last_one_stays_and_an_empty_one_clears() -> None:
@@ -55,7 +58,7 @@ def test_the_last_one_stays_and_an_empty_one_clears() -> None:
     keep(retained, "a", b"first", 1)
     keep(retained, "a", b"second message", 2)
     keep(retained, "b", b"x")
-    assert {name: (m.payload, qos) for name, (m, qos) in retained.messages.items()} == {
+    assert {name: (m.payload, qos) for name, (m, qos, _) in retained.messages.items()} == {
         "a": (b"second message", 2),
         "b": (b"x", 0),
     }
@@ -96,27 +99,68 @@ def test_so_many_bytes_and_no_more() -> None:
     assert retained.size == bytes_of(retained) == room
 
 
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    (tmp_path / "passwords").write_text("", encoding="utf-8")
+    return tmp_path / "passwords"
+
+
+def test_one_user_has_half_the_topics_and_no_more(users: Path) -> None:
+    retained, _ = made(users, max_retained=4, user_share=0.5)
+    for name in "abc":
+        keep(retained, name, b"1", owner="ann")
+    assert set(retained.messages) == {"a", "b"}
+    keep(retained, "a", b"2", owner="ann")  # in the place of the former one
+    keep(retained, "c", b"1", owner="bob")
+    keep(retained, "a", b"3", owner="bob")  # a topic is whose message it holds
+    assert retained.messages["a"][0].payload == b"3"
+    keep(retained, "d", b"1", owner="bob")
+    assert "d" not in retained.messages
+    keep(retained, "d", b"1", owner="ann")
+    keep(retained, "b", b"", owner="bob")  # clears what ann has: hers again
+    keep(retained, "e", b"1", owner="ann")
+    assert {name: owner for name, (_, _, owner) in retained.messages.items()} == {
+        "a": "bob", "c": "bob", "d": "ann", "e": "ann"
+    }  # fmt: skip
+
+
+def test_one_user_has_half_the_bytes_and_no_more(users: Path) -> None:
+    retained, _ = made(users, max_retained_bytes=2 * size("a", b"12345"), user_share=0.5)
+    keep(retained, "a", b"123456", owner="ann")
+    assert retained.messages == {}
+    keep(retained, "a", b"12345", owner="ann")  # the last byte is used
+    keep(retained, "a", b"54321", owner="ann")
+    keep(retained, "b", b"1", owner="ann")
+    keep(retained, "c", b"12345", owner="bob")
+    assert {name: m.payload for name, (m, _, _) in retained.messages.items()} == {"a": b"54321", "c": b"12345"}
+    assert retained.size == bytes_of(retained)
+    keep(retained, "a", b"", owner="ann")
+    retained.restore("r", b"12345", 0, "ann")
+    keep(retained, "a", b"", owner="ann")
+    keep(retained, "a", b"1", owner="ann")  # what was restored counts
+    assert set(retained.messages) == {"c", "r"}
+
+
 def test_the_store_is_told_but_not_of_the_broker_s_own() -> None:
     retained, _ = made(max_retained=2)
     keep(retained, "before", b"x")
     journal = retained.store = Journal()  # type: ignore[assignment]
-    keep(retained, "a", b"1", 2)
-    keep(retained, "a", b"")
+    keep(retained, "a", b"1", 2, "ann")
+    keep(retained, "a", b"", 0, "bob")
     keep(retained, "b", b"1")
     keep(retained, "refused", b"1")
-    keep(retained, "$SYS/x", b"")
     retained.show("$SYS/y", b"$SYS/y", b"1")
-    assert journal.told == [("a", b"1", 2), ("a", b"", 0), ("b", b"1", 0)]
+    assert journal.told == [("a", b"1", 2, "ann"), ("a", b"", 0, "bob"), ("b", b"1", 0, None)]
 
 
 def test_what_is_restored_counts_and_the_broker_s_own_does_not() -> None:
     retained, _ = made()
-    retained.restore("ü", b"kept", 2)
+    retained.restore("ü", b"kept", 2, "ann")
     retained.show("$SYS/x", b"$SYS/x", b"shown")
-    message, qos = retained.messages["ü"]
-    assert (message.topic, message.payload, message.retain, qos) == ("ü".encode(), b"kept", True, 2)
+    message, qos, owner = retained.messages["ü"]
+    assert (message.topic, message.payload, message.retain, qos, owner) == ("ü".encode(), b"kept", True, 2, "ann")
     assert retained.size == size("ü", b"kept")
-    message, qos = retained.messages["$SYS/x"]
+    message, qos, _ = retained.messages["$SYS/x"]
     assert (message.topic, message.payload, message.retain, qos) == (b"$SYS/x", b"shown", True, 0)
 
 
