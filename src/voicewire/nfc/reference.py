@@ -25,25 +25,11 @@ from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
 from voicewire.nfc.session import Session
 
 __all__ = [
-    "HalfDuplex",
-    "Sender",
-    "Timer",
-    "Window",
-    "advance",
-    "bits_in_turn",
-    "duplicate",
-    "expired",
-    "fill",
-    "halve",
-    "listen",
-    "on_ack",
-    "on_timeout",
-    "put",
-    "stop_and_wait",
-    "take_turn",
-    "transfer",
-    "tried",
-]
+    "HalfDuplex", "Sender", "Timer", "Window", "advance",
+    "bits_in_turn", "duplicate", "expired", "fill", "halve", "listen",
+    "on_ack", "on_timeout", "put", "stop_and_wait", "take_turn",
+    "transfer", "tried",
+]  # fmt: skip
 
 UP = 0  # to the appliance
 DOWN = 1  # and back
