@@ -66,7 +66,7 @@ MQTT = {
     "routing": ("test_safety", "test_limits", "test_conformance_messages"),
     "outbox": ("test_safety", "test_limits", "test_conformance_messages"),
     "hold": ("test_e2e", "test_safety"),
-    "store": ("test_store",),
+    "store": ("test_store_rows", "test_store"),
 }
 READING = {"echo": ("test_filters",), "voip": ("test_reference", "test_quality")}  # else test_reference
 ENGINES = {
