@@ -336,7 +336,7 @@ def test_a_word_is_never_a_path(
         ["formants", "{folder}"], ["formants", "/dev/null"], ["formants", "empty"], ["formants", "noise"],
         ["formants", "none.wav"], ["nfc", "session", "--rto", "1e18"], ["nfc", "session", "--latency", "1e300"],
         ["nfc", "session", "--bytes", "1e300"], ["voip", "call", "udp", "--seconds", "1e9"],
-        ["voip", "call", "nonsense"], ["voip", "call", "UDP", "G.999"], ["voip", "sweep", "/nowhere/out.csv"],
+        ["voip", "call", "nonsense"], ["voip", "call", "UDP", "G.999"], ["record", "voip", "--out", "/proc/new"],
         ["echo", "noise", "noise", "out.wav"], ["echo", "empty", "empty", "out.wav"],
         ["echo", "none.wav", "none.wav", "out.wav"], ["scorecard", "chess"],
     ],

@@ -8,16 +8,19 @@ a value has one of these types, or choices; a test walks all commands and holds 
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from voicewire import checks
 
 __all__ = [
-    "PathOption", "folder", "new_file", "number", "positive", "readable", "readable_or_folder", "readable_up_to",
-    "seed", "share", "text", "whole",
+    "PathOption", "folder", "new_file", "number", "positive", "print_json", "readable", "readable_or_folder",
+    "readable_up_to", "seed", "share", "text", "whole",
 ]  # fmt: skip
 
 
@@ -255,3 +258,32 @@ def _path(given: str) -> Path:
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{given!r:.40}: {error.strerror}") from None
     return Path(given)
+
+
+def print_json(value: object) -> None:
+    """Print a value as JSON that every reader takes: what is no number is null.
+
+    Parameters
+    ----------
+    value : object
+        Plain values, and NumPy's numbers.
+
+    Examples
+    --------
+    >>> print_json([{"x": float("nan")}])
+    [
+     {
+      "x": null
+     }
+    ]
+    """
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, Mapping):
+            return {str(key): plain(inner) for key, inner in item.items()}
+        if isinstance(item, list | tuple):
+            return [plain(inner) for inner in item]
+        item = item.item() if hasattr(item, "item") else item
+        return None if isinstance(item, float) and not math.isfinite(item) else item
+
+    print(json.dumps(plain(value), indent=1, ensure_ascii=True, allow_nan=False))

@@ -1,4 +1,4 @@
-"""The same verbs for every study: ``voicewire record STUDY [NAME…]`` and ``voicewire claim ID``."""
+"""The same verbs for every study: ``voicewire record STUDY [NAME…]``, ``run STUDY`` and ``claim ID``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import argparse
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import json
+import math
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from voicewire import pace, paths
 from voicewire.ledger import evidence
 from voicewire.ledger.vocabulary import Score
-from voicewire.options import folder, text
+from voicewire.options import folder, print_json, text
 
 __all__ = ["register"]
 
@@ -28,7 +32,7 @@ def _recorded() -> tuple[str, ...]:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add both verbs.
+    """Add the verbs.
 
     Parameters
     ----------
@@ -42,17 +46,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     >>> {"record", "claim"} <= set(commands.choices)
     True
     """
-    record = subparsers.add_parser(
-        "record",
-        help="record a study's measurements and long runs anew",
-        description="Run what a study records once and write it to DIR; without a NAME all of it, which takes hours. "
-        "The book's own recordings lie in data/STUDY and are not touched.",
-        epilog="Names: an unknown NAME prints those that the study has.",
-    )
-    record.add_argument("study", choices=_recorded(), metavar="STUDY", help=f"one of {', '.join(_recorded())}")
-    record.add_argument("names", nargs="*", type=text, metavar="NAME", help="only these recordings")
-    record.add_argument("--out", type=folder, metavar="DIR", help="folder to write to (default: recorded/STUDY)")
-    record.set_defaults(handler=_record)
+    _add_record(subparsers)
+    _add_run(subparsers)
     claim = subparsers.add_parser(
         "claim",
         help="print a claim, its verdict and its numbers",
@@ -74,6 +69,86 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     letter.set_defaults(handler=_letter)
 
 
+def _add_record(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    record = subparsers.add_parser(
+        "record",
+        help="record a study's measurements and long runs anew",
+        description="Run what a study records once and write it to DIR; without a NAME all of it, which takes hours. "
+        "The book's own recordings lie in data/STUDY and are not touched.",
+        epilog="An unknown NAME prints those that the study has.",
+    )
+    studies = record.add_subparsers(title="studies", metavar="STUDY", required=True, dest="study")
+    for study in _recorded():
+        one = studies.add_parser(study, help=f"record for {study}", description=f"Record anew for the part {study}.")
+        one.add_argument("names", nargs="*", type=text, metavar="NAME", help="only these recordings")
+        one.add_argument("--out", type=folder, metavar="DIR", help="folder to write to (default: recorded/STUDY)")
+        common = len(one._actions)
+        add = getattr(_commands_of(study), "record_options", None)
+        if add is not None:
+            add(one)
+        one.set_defaults(handler=_record, more=[action.dest for action in one._actions[common:]])
+
+
+def _commands_of(study: str) -> object:
+    name = f"voicewire.{study}.cli"
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+
+
+def _add_run(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = subparsers.add_parser(
+        "run",
+        help="run a study's reproduction",
+        description="Compute a study's main results anew, beside what stands in the book; what was recorded once is "
+        "read, not recorded again.",
+        epilog="Exit status: 1 if, without --quick, a result is not the one in the book.",
+    )
+    run.add_argument("study", choices=paths.STUDIES, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
+    run.add_argument("--quick", action="store_true", help="fewer or shorter runs, which give other digits")
+    run.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    run.set_defaults(handler=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from voicewire import claims
+
+    key = f"run {options.study}{' --quick' * options.quick}"
+    before = pace.last_time(key)
+    how_long = pace.words(before) if before is not None else "not timed here yet"
+    print(f"{options.study}: {how_long}", file=sys.stderr, flush=True)
+    begin = time.monotonic()
+    found = importlib.import_module(f"voicewire.{options.study}.experiments").run(options.quick)
+    pace.keep(key, time.monotonic() - begin)
+    book = {row["id"]: row["reproduced"] for row in claims.scorecard(study=options.study)}
+    rows = [row for name, value in found.items() for row in _beside(name, value, book[name])]
+    if options.json:
+        print_json(rows)
+    else:
+        first, second = (max(len(str(row[name] or "")) for row in rows) for name in ("id", "part"))
+        print(f"{'claim':<{first}}  {'':<{second}}  {'computed':>12}  {'in the book':>12}")
+        for row in rows:
+            numbers = f"{_short(row['computed']):>12}  {_short(row['in the book']):>12}"
+            print(f"{row['id']:<{first}}  {row['part'] or '':<{second}}  {numbers}")
+    return 0 if options.quick or all(row["same"] for row in rows) else 1
+
+
+def _beside(name: str, new: Any, old: Any) -> list[dict[str, Any]]:
+    """A claim's results beside those in the book, a row for each number; the book keeps six digits."""
+    if isinstance(new, list):
+        new, old = (dict(enumerate(values, 1)) if isinstance(values, list) else {} for values in (new, old))
+    elif not isinstance(new, dict):
+        new, old = {None: new}, {None: old}
+    rows = []
+    for part in new:
+        value, stands = new[part], old.get(part)
+        same = value == stands or (stands is not None and math.isclose(value, stands, rel_tol=1e-5, abs_tol=1e-9))
+        rows.append({"id": name, "part": part, "computed": value, "in the book": stands, "same": same})
+    return rows
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def _record(options: argparse.Namespace) -> int:
     module = importlib.import_module(f"voicewire.{options.study}.record")
     recordings = module.RECORDINGS
@@ -86,6 +161,12 @@ def _record(options: argparse.Namespace) -> int:
         return 2
     place = options.out or Path("recorded") / options.study
     chosen = options.names or list(recordings)
+    given = {name: value for name in options.more if (value := getattr(options, name)) is not None}
+    taken = {name: inspect.signature(recordings[name]).parameters.keys() for name in chosen}
+    unused = [name for name in given if not any(name in names for names in taken.values())]
+    if unused:
+        print(f"voicewire record: --{unused[0]} means nothing to {', '.join(chosen)}", file=sys.stderr)
+        return 2
     for number, name in enumerate(chosen, start=1):
         goes_on = name in getattr(module, "GOES_ON", ())
         before = pace.last_time(f"{options.study}/{name}") or (_recorded_once(options.study) if goes_on else None)
@@ -93,11 +174,12 @@ def _record(options: argparse.Namespace) -> int:
         print(f"{number}/{len(chosen)} {name}, into {place}{how_long}", flush=True)
         begin = time.monotonic()
         held = evidence.digests(place) if _is_the_books(place, options.study) else None
+        run = partial(recordings[name], **{key: value for key, value in given.items() if key in taken[name]})
         if goes_on:
             place.mkdir(parents=True, exist_ok=True)
-            recordings[name](place)
+            run(place)
         else:
-            _whole_or_not(recordings[name], place)
+            _whole_or_not(run, place)
         pace.keep(f"{options.study}/{name}", time.monotonic() - begin)
         if held is not None:
             evidence.renew(place, held)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -232,6 +233,9 @@ def test_command_cancels_a_recording(tmp_path, capsys):
     far, mic, out = (tmp_path / name for name in ("far.wav", "mic.wav", "out.wav"))
     soundfile.write(far, scale * np.column_stack([signals.x.real, signals.x.imag]), 8000)
     soundfile.write(mic, scale * np.column_stack([signals.d.real, signals.d.imag]), 8000)
+    assert cli.main(["echo", str(far), str(mic), str(out), "--length", "32", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["taps"], row["passes"], row["residual"]) == (32, 3, str(out))
     assert cli.main(["echo", str(far), str(mic), str(out), "--length", "32"]) == 0
     said = capsys.readouterr().out
     assert "ERLE" in said

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import new_file, positive, readable, whole
+from voicewire.options import new_file, positive, print_json, readable, whole
 
 __all__ = ["register"]
 
@@ -45,6 +45,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--passes", type=whole(1, 1000), default=3, help="data-reuse passes N_it (default 3; more overshoot on speech)"
     )
+    parser.add_argument("--json", action="store_true", help="print an object instead of lines")
     parser.set_defaults(handler=_cancel)
 
 
@@ -66,6 +67,14 @@ def _cancel(args: argparse.Namespace) -> int:
         print(f"voicewire echo: {problem}", file=sys.stderr)
         return 1
     seconds = len(done.residual) / rate
+    if args.json:
+        print_json(
+            {
+                "seconds": seconds, "rate": rate, "taps": args.length, "passes": args.passes, "erle_db": done.erle(),
+                "erle_second_half_db": done.erle(seconds / 2), "residual": str(args.residual), "written": how,
+            }
+        )  # fmt: skip
+        return 0
     print(f"{seconds:.1f} s at {rate} Hz, {args.length} taps, {args.passes} passes")
     print(f"ERLE {done.erle():.1f} dB over all, {done.erle(seconds / 2):.1f} dB in the second half")
     print(f"residual: {args.residual} ({how})")

@@ -1,4 +1,4 @@
-"""`voicewire emqtt-record`: run the experiments of chapter 5 again; `voicewire emqtt-agent`: count for MQTT 5."""
+"""`voicewire emqtt-agent`: count acknowledgements for MQTT 5."""
 
 from __future__ import annotations
 
@@ -6,24 +6,11 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import folder, number, seed, text, whole
+from voicewire.options import number, seed, text, whole
 
 
 def register(subparsers: Any) -> None:
     """Add the command."""
-    command = subparsers.add_parser(
-        "emqtt-record",
-        help="record the experiments of the E-MQTT study",
-        description="Measure end-to-end, completion and broker-subscriber delays and write them as CSV.",
-    )
-    command.add_argument("folder", type=folder, help="where the tables are written")
-    command.add_argument(
-        "--tests", type=whole(3, 100_000), default=60, metavar="N", help="trials of each kind (default 60)"
-    )
-    command.add_argument(
-        "--seed", type=seed, default=2023, metavar="N", help="seed of the order of trials (default 2023)"
-    )
-    command.set_defaults(handler=_record)
     agent = subparsers.add_parser(
         "emqtt-agent",
         help="end-to-end acknowledgement beside any MQTT 5 broker",
@@ -42,6 +29,12 @@ def register(subparsers: Any) -> None:
     agent.set_defaults(handler=_agent)
 
 
+def record_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `voicewire record emqtt` takes beside its names."""
+    parser.add_argument("--tests", type=whole(3, 100_000), metavar="N", help="trials of each kind (default 60)")
+    parser.add_argument("--seed", type=seed, metavar="N", help="seed of the order of trials (default 2023)")
+
+
 def _agent(options: argparse.Namespace) -> int:
     import logging
     import threading
@@ -57,19 +50,5 @@ def _agent(options: argparse.Namespace) -> int:
         return 0
     except (ValueError, OSError) as error:
         print(f"voicewire emqtt-agent: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _record(options: argparse.Namespace) -> int:
-    from voicewire.emqtt.record import record
-
-    if options.tests < 3:
-        print("voicewire emqtt-record: at least 3 tests are needed", file=sys.stderr)
-        return 2
-    try:
-        record(options.folder, options.tests, options.seed)
-    except (OSError, RuntimeError) as error:
-        print(f"voicewire emqtt-record: {error}", file=sys.stderr)
         return 1
     return 0

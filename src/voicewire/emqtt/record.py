@@ -1,4 +1,4 @@
-"""The experiments of chapter 5, recorded: `voicewire emqtt-record FOLDER` writes the tables that notebook 3 reads."""
+"""The experiments of chapter 5, recorded: `voicewire record emqtt` writes the tables that notebook 3 reads."""
 
 from __future__ import annotations
 
@@ -184,7 +184,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
             (folder / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
         tell("MQTT 5 on mosquitto: request and response, and the agent")
     about = {
-        "command": f"voicewire emqtt-record FOLDER --tests {tests} --seed {seed}",
+        "command": f"voicewire record emqtt --tests {tests} --seed {seed}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {
             "voicewire": __version__,

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from voicewire.options import number, positive, seed, whole
+from voicewire.options import number, positive, print_json, seed, whole
 
 __all__ = ["register"]
 
 if TYPE_CHECKING:
     from voicewire.nfc.channel import Channel
+    from voicewire.nfc.session import Result, Session
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -60,6 +61,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     session.add_argument("--backoff", action=argparse.BooleanOptionalAction, default=True, help="double the timeout")
     session.add_argument("--seed", type=seed, default=1, metavar="N", help="seed of the bit errors (default 1)")
     _common(session)
+    session.add_argument("--json", action="store_true", help="print an object instead of lines")
     session.set_defaults(handler=_checked(_session, session.prog))
     exchange = commands.add_parser(
         "exchange",
@@ -77,6 +79,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     exchange.add_argument("--backoff", action="store_true", help="double the timeout at each further loss")
     exchange.add_argument("--seed", type=seed, default=1, metavar="N", help="seed (default 1)")
     _common(exchange)
+    exchange.add_argument("--json", action="store_true", help="print an object instead of lines")
     exchange.set_defaults(handler=_checked(_exchange, exchange.prog))
 
 
@@ -131,6 +134,9 @@ def _session(options: argparse.Namespace) -> int:
         link=Link.from_rate(options.rate), channel=_channel(options),
     )  # fmt: skip
     result = asked.run(np.random.default_rng(options.seed))
+    if options.json:
+        print_json(_session_row(asked, result, options.ber > 0))
+        return 1 if result.gave_up else 0
     print(f"session latency   {result.seconds:.2f} s, {result.outcome}")
     print(f"delivered         {result.delivered} of {asked.size} bytes")
     print(f"goodput           {result.goodput / 1e3:.2f} kbit/s of {asked.link.goodput / 1e3:.2f}")
@@ -150,6 +156,29 @@ def _session(options: argparse.Namespace) -> int:
     return 1 if result.gave_up else 0
 
 
+def _session_row(asked: "Session", result: "Result", errors: bool) -> dict[str, object]:
+    """What `_session` prints, under names with units."""
+    from voicewire.nfc import closed
+
+    found: dict[str, object] = {
+        "latency_s": result.seconds, "outcome": str(result.outcome), "delivered": result.delivered, "bytes": asked.size,
+        "goodput_bit_per_s": result.goodput, "link_bit_per_s": asked.link.goodput, "sent": result.data_sent,
+        "lost": result.data_lost, "twice": result.duplicates, "timeouts": result.timeouts, "fast": result.fast,
+    }  # fmt: skip
+    if errors:
+        return found
+    try:
+        parts = closed.latency(asked)
+    except closed.OutsideRegimeError as error:
+        return {**found, "closed_form": None, "why": str(error)}
+    period = asked.link.period
+    named = {
+        "total_s": parts.total, "data_s": parts.data, "acks_s": parts.acks,
+        "control_s": parts.handshake + parts.teardown, "responses_s": parts.responses, "stalls_s": parts.stalls,
+    }  # fmt: skip
+    return {**found, "closed_form": {name: slots * period for name, slots in named.items()}}
+
+
 def _exchange(options: argparse.Namespace) -> int:
     import numpy as np
 
@@ -162,6 +191,15 @@ def _exchange(options: argparse.Namespace) -> int:
     )  # fmt: skip
     out = asked.run(options.runs, np.random.default_rng(options.seed))
     low, middle, high = np.percentile(out.seconds, [5, 50, 95])
+    if options.json:
+        print_json(
+            {
+                "packet_loss": asked.loss, "without_errors_s": asked.floor, "expected_s": asked.mean,
+                "mean_s": out.seconds.mean(), "median_s": middle, "p5_s": low, "p95_s": high,
+                "delivered": int(out.delivered.sum()), "runs": options.runs,
+            }
+        )  # fmt: skip
+        return 0
     print(f"packet loss       {asked.loss:.4%}")
     print(f"without errors    {asked.floor:.2f} s")
     print(f"expected          {asked.mean:.2f} s")

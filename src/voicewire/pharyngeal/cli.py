@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import number, readable, readable_up_to, text, whole
+from voicewire.options import number, print_json, readable, readable_up_to, text, whole
 
 __all__ = ["formants", "register"]
 
@@ -65,6 +65,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--trajectory", type=whole(0, 10_000), default=0, metavar="N", help="also N points from 10 %% to 90 %%"
     )
+    parser.add_argument("--json", action="store_true", help="print a list of objects instead of CSV")
     parser.set_defaults(handler=formants)
 
 
@@ -110,6 +111,7 @@ def formants(options: argparse.Namespace) -> int:
         print(f"voicewire formants: {error}", file=sys.stderr)
         return 2
     failed, header = False, True
+    rows: list[dict[Any, Any]] = []
     for file, grid in zip(options.files, grids, strict=True):
         try:
             recording = sound.read(file, options.channel)
@@ -123,6 +125,11 @@ def formants(options: argparse.Namespace) -> int:
             print(f"voicewire formants: {error}", file=sys.stderr)
             failed = True
             continue
+        if options.json:
+            rows += table.to_dict("records")
+            continue
         print(table.to_csv(index=False, header=header, float_format="%.4f"), end="")
         header = False
+    if options.json:
+        print_json(rows)
     return 1 if failed else 0

@@ -1,33 +1,128 @@
-"""What is recorded once for TCP against MQTT: ``voicewire record transport``.
-
-``voicewire transport record`` and its neighbours take the single options (which network, how long, go on or anew).
-"""
+"""What is recorded once for TCP against MQTT: ``voicewire record transport``."""
 
 from __future__ import annotations
 
-import argparse
+import json
+import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
-__all__ = ["GOES_ON", "RECORDINGS"]
+__all__ = ["GOES_ON", "RECORDINGS", "choose_bed"]
 
 GOES_ON = ("experiment",)
 """What keeps each finished cell in the folder, so that the same command goes on after an interruption."""
 
 
-def _by_command(verb: str, folder: Path) -> None:
-    from voicewire.transport.cli import register
+def choose_bed(wanted: str | None = None) -> tuple[str, str]:
+    """Return the name of the test bed to use, and a line that says what it is.
 
-    parser = argparse.ArgumentParser(prog="voicewire")
-    register(parser.add_subparsers())
-    options = parser.parse_args(["transport", verb, "--out", str(folder)])
-    if options.handler(options):
-        raise RuntimeError(f"voicewire transport {verb} did not end well (see above)")
+    Parameters
+    ----------
+    wanted : {"namespaces", "proxy"}, optional
+        By default the best that this machine has.
+
+    Returns
+    -------
+    name, line : str
+
+    Raises
+    ------
+    voicewire.testbed.TestbedError
+        If this system cannot count segments.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> choose_bed("proxy")[0]
+    'proxy'
+    """
+    from voicewire.testbed import TestbedError, capabilities
+
+    found = capabilities()
+    bed = str(wanted or found.bed)
+    if bed == "recorded":
+        raise TestbedError("this system cannot count segments; see the recorded rows in data/transport")
+    same = bed == found.bed
+    return bed, found.line() if same else "test bed: loopback with the delay proxy, TCP_INFO counters"
 
 
-RECORDINGS: dict[str, Callable[[Path], None]] = {
-    name: partial(_by_command, verb)
-    for name, verb in (("experiment", "record"), ("captures", "examples"), ("extras", "extras"), ("series", "series"))
-}
+def _experiment(
+    folder: Path,
+    network: str | None = None,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    again: bool = False,
+    quiet: bool = False,
+    bed: str | None = None,
+    broker: str | None = None,
+) -> None:
+    """Run every cell that the folder does not hold yet and put all together into tables."""
+    from voicewire.transport import paper, recording
+    from voicewire.transport.cells import full_grid
+    from voicewire.transport.series import broker_here
+
+    grid = full_grid(iterations or paper.ITERATIONS)
+    begin = time.monotonic()
+    bed, words = choose_bed(bed)
+    print(words)
+    which = broker or broker_here()
+    if which == "embedded":
+        grid = [c for c in grid if c.nodelay]  # Nagle's stall needs a broker that can be told to cause it
+    chosen = [c for c in grid if network in (None, c.network)]
+    if again:
+        for cell in recording.finished(folder, chosen):
+            (folder / "cells" / f"{cell.name}.csv").unlink()
+    left = recording.record(chosen, folder, bed=bed, which=which, seconds=seconds, progress=not quiet)
+    recording.add_minutes(folder, (time.monotonic() - begin) / 60)
+    if left or network:
+        print(f"{len(left)} cells are still to run: the same command goes on")
+        return
+    recording.assemble(grid, folder, print)
+    command = "voicewire record transport experiment" + (f" --iterations {iterations}" if iterations else "")
+    recording.provenance(folder, command, bed, which)
+
+
+def _captures(folder: Path, broker: str = "embedded") -> None:
+    from voicewire.transport.examples import record_examples
+
+    record_examples(folder, broker)
+
+
+def _extras(folder: Path) -> None:
+    from voicewire.transport.extras import record_extras
+
+    print(json.dumps(record_extras(folder), indent=1))
+
+
+def _series(
+    folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
+) -> None:
+    """Run every series interleaved on one test bed and print what each takes beside its plain counterpart."""
+    from voicewire.transport import series
+
+    bed, words = choose_bed(bed)
+    print(words)
+    about = series.record_series(
+        folder, iterations=iterations, bed=bed, which=broker or series.broker_here(),
+        command=f"voicewire record transport series --iterations {iterations}", progress=not quiet,
+    )  # fmt: skip
+    for name, why in about["not measured here"].items():
+        print(f"{name}: not measured: {why}")
+    for network, spec in series.NETWORKS.items():
+        rows = series.load_series(folder, network)
+        for size in series.SIZES:
+            print(f"\n{network} ({spec}), {size} B: time (ms) on paper, measured, and beyond the plain counterpart")
+            for r in series.table(rows, size, spec.rtt).to_dict("records"):
+                line = f"{r['series']:<22}{r['counted_ms']:8.1f}{r['mean_ms']:9.2f} [{r['low']:.2f}, {r['high']:.2f}]"
+                if isinstance(r["plain"], str):
+                    line += f"  {r['added_ms']:+.2f} [{r['added_low']:+.2f}, {r['added_high']:+.2f}] to {r['plain']}"
+                print(line)
+
+
+RECORDINGS: dict[str, Callable[..., None]] = {
+    "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series,
+}  # fmt: skip
 """The whole experiment, captures of single sessions, what goes beyond the paper in bytes, and in time."""

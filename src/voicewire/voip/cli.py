@@ -1,13 +1,13 @@
-"""`voicewire voip …`: one call, or the recorded sweep."""
+"""`voicewire voip …`: one call."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from voicewire.options import new_file, number, seed, share, text, whole
+from voicewire.options import number, print_json, seed, share, text, whole
 
-__all__ = ["register"]
+__all__ = ["record_options", "register"]
 
 
 def _call(options: argparse.Namespace) -> int:
@@ -27,6 +27,14 @@ def _call(options: argparse.Namespace) -> int:
     except VoipError as error:
         print(f"voicewire voip call: {error}", file=sys.stderr)
         return 1
+    if options.json:
+        print_json(
+            {
+                "r": made.r, "mos": float(mos(made.r)), "quality": quality(made.r),
+                "not_played_percent": 100 * made.playout.loss, "frames": made.playout.total,
+            }
+        )  # fmt: skip
+        return 0
     print(
         f"R {made.r:.2f}  MOS {float(mos(made.r)):.2f}  {quality(made.r)}  "
         f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}"
@@ -34,18 +42,17 @@ def _call(options: argparse.Namespace) -> int:
     return 0
 
 
-def _sweep(options: argparse.Namespace) -> int:
-    from voicewire.voip.record import quality
+def record_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `voicewire record voip` takes beside its names."""
+    from voicewire.sweep import add_sweep_arguments
 
-    points = quality(options.out, options.calls, options.seconds, workers=options.workers, scheduler=options.scheduler)
-    print(f"{points} points")
-    return 0
+    parser.add_argument("--calls", type=whole(1, 10_000), metavar="N", help="seeds a point (default 30)")
+    parser.add_argument("--seconds", type=number(0.02, 86_400.0), help="length of each call (default 300)")
+    add_sweep_arguments(parser)
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add this part's commands to the house's command line."""
-    from voicewire.sweep import add_sweep_arguments
-
     voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
     commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
     one = commands.add_parser("call", help="simulate and score one call")
@@ -57,12 +64,5 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--seconds", type=number(0.02, 86_400.0), default=300.0, help="length of the call, a day at most (default: 300)"
     )
     one.add_argument("--seed", type=seed, default=0, help="of losses and talk spurts (default: 0)")
+    one.add_argument("--json", action="store_true", help="print an object instead of lines")
     one.set_defaults(handler=_call)
-    many = commands.add_parser("sweep", help="all quality figures, written as CSV")
-    many.add_argument("out", type=new_file, help="file to write")
-    many.add_argument("--calls", type=whole(1, 10_000), default=30, help="seeds a point (default: 30)")
-    many.add_argument(
-        "--seconds", type=number(0.02, 86_400.0), default=300.0, help="length of each call (default: 300)"
-    )
-    add_sweep_arguments(many)
-    many.set_defaults(handler=_sweep)

@@ -55,9 +55,16 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
     return len(rows)
 
 
-def _quality(folder: Path) -> None:
-    quality(folder / "quality.csv")
+def _quality(
+    folder: Path,
+    calls: int = 30,
+    seconds: float = 300.0,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> None:
+    points = quality(folder / "quality.csv", calls, seconds, workers=workers, scheduler=scheduler)
+    print(f"{points} points")
 
 
-RECORDINGS: dict[str, Callable[[Path], None]] = {"quality": _quality}
+RECORDINGS: dict[str, Callable[..., None]] = {"quality": _quality}
 """R (quartiles over 30 calls of 300 s) for Figures 5.1 to 5.6."""
