@@ -140,13 +140,16 @@ def test_the_book_says_how_long_its_notebooks_take(tmp_path):
 
 
 LONG = {
-    "a sweep": (["record", "voip", "quality", "--out", "{out}"], "quality"),
-    "real sockets": (["record", "emqtt", "--out", "{out}"], "experiments"),
-    "a test bed": (["record", "transport", "captures", "--out", "{out}"], "captures"),
+    "a sweep": (["record", "voip", "quality", "--calls", "10000", "--out", "{out}"], "quality"),
+    "real sockets": (["record", "emqtt", "--tests", "100000", "--out", "{out}"], "experiments"),
+    "a test bed": (
+        "record transport series --iterations 100000 --bed proxy --broker embedded --quiet --out {out}".split(),
+        "series",
+    ),
     "one process": (["record", "pharyngeal", "shapes", "--out", "{out}"], "shapes"),
-    "a loop": (["nfc", "exchange", "--runs", "10000000", "--ber", "0.001"], ""),
-    "a call": (["voip", "call", "TFRC", "--seconds", "86400"], ""),
+    "a loop": (["nfc", "exchange", "--packets", "10000", "--runs", "1000000", "--ber", "0.001"], ""),
 }
+"""Runs that take long anywhere, and a word of the line with which they begin."""
 FUZZ = [sys.executable, "-m", "voicewire.mqtt.fuzz", "--streams", "1000000"]
 
 
@@ -186,7 +189,7 @@ def test_ctrl_c_leaves_no_trace(kind, tmp_path):
         assert run.stdout is not None
         line = run.stdout.readline() if begun else ""
         assert begun in line
-        time.sleep(4.0)
+        time.sleep(1.5 if begun else 4.0)
         assert run.poll() is None, run.stderr.read() if run.stderr else ""
         os.killpg(run.pid, signal.SIGINT)
         _, err = run.communicate(timeout=60)
