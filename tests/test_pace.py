@@ -143,9 +143,10 @@ LONG = {
     "a sweep": (["record", "voip", "quality", "--calls", "10000", "--out", "{out}"], "quality"),
     "real sockets": (["record", "emqtt", "--tests", "100000", "--out", "{out}"], "experiments"),
     "a test bed": (
-        "record transport series --iterations 100000 --bed proxy --broker embedded --quiet --out {out}".split(),
+        ["record", "transport", "series", "--iterations", "100000", "--bed", "proxy", "--broker", "embedded",
+         "--quiet", "--out", "{out}"],
         "series",
-    ),
+    ),  # fmt: skip
     "one process": (["record", "pharyngeal", "shapes", "--out", "{out}"], "shapes"),
     "a loop": (["nfc", "exchange", "--packets", "10000", "--runs", "1000000", "--ber", "0.001"], ""),
 }
