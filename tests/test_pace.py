@@ -146,7 +146,7 @@ LONG = {
         ["record", "transport", "series", "--iterations", "100000", "--bed", "proxy", "--broker", "embedded",
          "--quiet", "--out", "{out}"],
         "series",
-    ),  # fmt: skip
+    ),
     "one process": (["record", "pharyngeal", "shapes", "--out", "{out}"], "shapes"),
     "a loop": (["nfc", "exchange", "--packets", "10000", "--runs", "1000000", "--ber", "0.001"], ""),
 }
