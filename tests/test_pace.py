@@ -202,7 +202,8 @@ def test_ctrl_c_leaves_no_trace(kind, tmp_path):
             os.killpg(run.pid, signal.SIGKILL)
         run.wait()
     told = [line for line in err.splitlines() if not re.match(r"(sweep|delays|fuzzing): \d+ of", line)]
-    assert run.returncode == 130, err
+    # CPython ends by the signal itself if that broke off an `exec`, of an import for one: 130 to a shell, too
+    assert run.returncode in (130, -signal.SIGINT), err
     assert told == (["interrupted"] if kind == "fuzzing" else ["voicewire: interrupted"])
     assert left == []
     assert not (tmp_path / "out").exists()
