@@ -163,7 +163,7 @@ def create(name: str, title: str, question: str, taken: Container[str] = ()) -> 
     _run(base, "voicewire", "record", name, "--out", f"data/{name}")
     _run(base, "voicewire.publish.weave", notebook)
     _run(base, "voicewire.publish.notebooks", "run", notebook)
-    recorded = [f"data/{name}/{file}" for file in ("provenance.json", "rates.csv")]
+    recorded = [f"data/{name}/{file}" for file in ("checksums.sha256", "provenance.json", "rates.csv")]
     return [*sorted([*files, *recorded]), *known]
 
 
