@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import components, inversion, measure, shapes, tract, tube, xray
+from voicewire.pharyngeal import components, experiments, inversion, measure, shapes, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
 
 
@@ -188,3 +188,12 @@ def test_a_frame_is_turned_and_never_mirrored(angle, shift, bend):
         u, v = found[1] - found[0], found[2] - found[0]
         assert u[0] * v[1] - u[1] * v[0] == pytest.approx(1)  # as it was; a mirror image has -1
         assert np.allclose(np.linalg.norm(np.diff(found, axis=0), axis=1), [1, np.sqrt(2)])
+
+
+def test_a_larynx_that_drags_the_root_along_lowers_the_second_formant():
+    """What chapter 4 says: with all else frozen F2 rises in every shape, tied one to one its mean falls."""
+    free, tied = experiments.coupled_roots(shapes.load()["plain"], (0.0, 1.0))
+    assert (free[:, 1] > 0).all()
+    assert tied[:, 1].mean() < 0
+    assert (tied[:, 1] < 0).sum() > len(tied) / 2
+    assert (tied[:, 0] > free[:, 0]).all()  # the root raises F1

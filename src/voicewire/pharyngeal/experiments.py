@@ -15,7 +15,7 @@ from voicewire.ledger.vocabulary import Plain
 from voicewire.pharyngeal import derived, shapes, tract, tube
 from voicewire.pharyngeal.tract import Articulation
 
-__all__ = ["HEIGHTS", "ROOTS", "causes", "larynx_heights", "larynx_tubes", "root_advances", "run"]
+__all__ = ["HEIGHTS", "ROOTS", "causes", "coupled_roots", "larynx_heights", "larynx_tubes", "root_advances", "run"]
 
 Array = NDArray[np.float64]
 
@@ -117,6 +117,36 @@ def root_advances(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> 
     able = [shape for shape in plain if shape.root <= _FREE_ROOT]
     moved = np.array([shapes.changes(able, root=float(root)) for root in roots])
     return np.asarray(goal[1] - goal[0] + (moved[:, :, 1] - moved[:, :, 0]).mean(axis=1))
+
+
+def coupled_roots(plain: list[Articulation], couplings: Sequence[float]) -> Array:
+    """Return what the measured rise of the larynx changes when the tongue root goes back with it.
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes; those whose root cannot move so far are left out.
+    couplings : sequence of float
+        How far the root goes back for each centimetre that the larynx rises, at most 3.
+
+    Returns
+    -------
+    ndarray of float, shape (couplings, shapes, 2)
+        Change of F1 and F2, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> free, tied = coupled_roots(shapes.load()["plain"], (0.0, 1.5))
+    >>> bool(free[:, 1].mean() > 0 > tied[:, 1].mean())
+    True
+    """
+    rise = shapes.RISE_MORE
+    able = [shape for shape in plain if shape.root <= _FREE_ROOT]
+    return np.array([shapes.changes(able, larynx=rise, root=float(c) * rise)[:, :2] for c in couplings])
 
 
 def larynx_tubes(plain: list[Articulation], shares: Sequence[float] = (0.6, 1.0, 1.4)) -> Array:
