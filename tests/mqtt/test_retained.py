@@ -124,6 +124,15 @@ def test_one_user_has_half_the_topics_and_no_more(users: Path) -> None:
     }  # fmt: skip
 
 
+def test_all_users_together_have_no_more_than_the_limit(users: Path) -> None:
+    retained, _ = made(users, max_retained=2, user_share=0.5)
+    for owner in ("ann", "bob", "cat"):
+        keep(retained, f"of {owner}", b"1", owner=owner)
+    assert set(retained.messages) == {"of ann", "of bob"}
+    keep(retained, "of bob", b"2", owner="cat")  # takes its place
+    assert retained.messages["of bob"][2] == "cat"
+
+
 def test_one_user_has_half_the_bytes_and_no_more(users: Path) -> None:
     retained, _ = made(users, max_retained_bytes=2 * size("a", b"12345"), user_share=0.5)
     keep(retained, "a", b"123456", owner="ann")

@@ -31,8 +31,8 @@ class Kept:
         return self.state
 
 
-def router() -> Any:
-    config = Config()
+def router(password_file: Path | None = None) -> Any:
+    config = Config(password_file=password_file)
     shares = Shares(config)
     retained = Retained(config.limits, shares, lambda *_: None, logging.getLogger("router"))
     return SimpleNamespace(
@@ -51,6 +51,29 @@ def loaded(path: Path) -> Any:
 def rows(store: Store, table: str) -> list[tuple[Any, ...]]:
     """Nobody else can read the file while the store has it."""
     return store._db.execute(f"select * from {table} order by 1, 2").fetchall()
+
+
+def test_what_comes_back_counts_for_whose_it_is(tmp_path: Path) -> None:
+    """Where names are proven, each user has a share; without a password file all are one."""
+    (tmp_path / "passwords").write_text("", encoding="utf-8")
+    store = Store(tmp_path / "store")
+    for client, username in (("a", "ann"), ("b", "ann"), ("c", "bob"), ("d", None)):
+        store.session(client, username)
+        store.outgoing(client, 0, 1, Message(b"t", b"x", False))
+    store.retain("a", b"1", 0, "ann")
+    store.close()
+    given = router(tmp_path / "passwords")
+    store = Store(tmp_path / "store")
+    store.load(given, lambda hold: None)
+    store.close()
+    size = Message(b"t", b"x", False).size
+    assert {client: session.owner for client, session in given.sessions.items()} == {
+        "a": "ann", "b": "ann", "c": "bob", "d": None
+    }  # fmt: skip
+    assert given.shares.kept == {"ann": 2, "bob": 1, None: 1}
+    assert given.shares.waiting == {"ann": 2 * size, "bob": size, None: size}
+    assert given.shares.retained == {"ann": 1}
+    assert loaded(tmp_path / "store").shares.kept == {None: 4}
 
 
 def test_a_session_comes_back_with_what_it_may_and_what_it_has_asked_for(tmp_path: Path) -> None:
@@ -210,9 +233,11 @@ def test_a_commit_that_fails_half_way_writes_nothing_and_can_be_repeated(tmp_pat
     store.close()
 
 
-def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_nobody_else_may_read_the_file(tmp_path: Path, there: bool) -> None:
     path = tmp_path / "store"
-    path.touch(0o644)
+    if there:
+        path.touch(0o644)
     store = Store(path)
     store.session("c", None)
     store.commit()
