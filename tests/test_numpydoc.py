@@ -1,4 +1,4 @@
-"""Public docstrings: nothing is missing in the rooms that are finished, and every example runs.
+"""Public docstrings: nothing is missing, and every example runs.
 
 Public is what a module lists in ``__all__``. numpydoc says what is missing; `complaints` asks what numpydoc does not.
 """
@@ -10,7 +10,6 @@ import importlib
 import inspect
 import re
 import typing
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,16 +36,12 @@ CHECKS = {
 }
 """What is asked of a docstring; the rest of numpydoc's list is a matter of layout."""
 
-UNFINISHED: set[str] = set()
-"""Rooms whose docstrings are still being written; a room that leaves this set is held to `CHECKS` from then on."""
-
 HELD = {
     *("echo", "foundations", "nfc", "pharyngeal"),
     *(f"emqtt.{name}" for name in ("counting", "dissect", "population", "reference")),
     *(f"transport.{name}" for name in ("dissect", "icto", "icto_format", "reference", "theory")),
 }
-"""Rooms and modules, finished ones and some of unfinished rooms, where classes have examples too, and every public name
-its chapter."""
+"""Rooms and modules where classes have examples too, and every public name its chapter."""
 
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
 
@@ -141,22 +136,22 @@ def held(module: str) -> bool:
     return room(module) in HELD or module.partition(".")[2] in HELD
 
 
-def finished(module: str) -> bool:
-    return room(module) not in UNFINISHED and not module.endswith(("cli", "__main__"))
+def described(module: str) -> bool:
+    return not module.endswith(("cli", "__main__"))
 
 
-TOLD = [n for n in MODULES if (finished(n) or held(n)) and "._" not in n.removeprefix("voicewire.")]
+TOLD = [n for n in MODULES if (described(n) or held(n)) and "._" not in n.removeprefix("voicewire.")]
 
 
 @pytest.mark.parametrize("module", TOLD)
-def test_nothing_is_missing_in_a_finished_room(module):
+def test_nothing_is_missing(module):
     loaded = importlib.import_module(module)
     if "\ndef " in MODULES[module].read_text(encoding="utf-8") or (held(module) and not hasattr(loaded, "__path__")):
         assert hasattr(loaded, "__all__"), "say in __all__ what is public"
     lacking = [
         f"{name}: {code} {CHECKS[code]}"
         for name in public(module)
-        for code in (faults(name, module) if finished(module) else ())
+        for code in (faults(name, module) if described(module) else ())
         if not EXEMPT.get(name, "").startswith(code)
     ]
     for name in public(module):
@@ -167,11 +162,8 @@ def test_nothing_is_missing_in_a_finished_room(module):
     assert lacking == []
 
 
-def test_few_are_exempt_and_the_unfinished_rooms_are_counted():
+def test_few_are_exempt():
     assert len(EXEMPT) <= 10
-    rooms = Counter(room(module) for module in MODULES)
-    print(f"finished: {len(set(rooms) - UNFINISHED)} of {len(rooms)} rooms; not yet: {', '.join(sorted(UNFINISHED))}")
-    assert set(rooms) - UNFINISHED
 
 
 def test_the_check_can_fail():
