@@ -14,7 +14,7 @@ from typing import NoReturn
 from voicewire import __version__, paths
 from voicewire.ledger import tally
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS, Score
-from voicewire.options import text
+from voicewire.options import PathOption, text
 
 MODULES = (
     "voicewire.verbs",
@@ -118,10 +118,40 @@ def parser() -> Parser:
     card.add_argument("study", nargs="?", type=text, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
     card.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     card.set_defaults(handler=_scorecard)
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes commands in a shell",
+        description="Print a script that completes commands and options; read it when a shell starts.",
+        epilog='For bash: eval "$(voicewire completion bash)" in ~/.bashrc. It needs the extra "completion".',
+    )
+    shells = ("bash", "zsh", "fish", "tcsh")
+    completion.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
+    completion.set_defaults(handler=_completion)
     for name in MODULES:
         if _exists(name):
             importlib.import_module(name).register(commands)
     return top
+
+
+def _completion(options: argparse.Namespace) -> int:
+    try:
+        import shtab
+    except ImportError:
+        return _told("completion needs the extra 'completion': pip install 'voicewire[completion]'", 1)
+    top = parser()
+    _complete_paths(top, shtab.FILE, shtab.DIR)
+    print(shtab.complete(top, shell=options.shell))
+    return 0
+
+
+def _complete_paths(part: argparse.ArgumentParser, file: object, folder: object) -> None:
+    """Tell shtab, by the attribute that it looks for, which words are files and which are folders."""
+    for action in part._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                _complete_paths(below, file, folder)
+        elif isinstance(action.type, PathOption):
+            action.complete = file if action.type.file else folder  # type: ignore[attr-defined]
 
 
 def _exists(name: str) -> bool:
