@@ -10,6 +10,7 @@ from voicewire.ledger.collecting import problems, scorecard
 from voicewire.ledger.judging import Ledger, Verdict, load
 from voicewire.ledger.loading import Claim, studies
 from voicewire.ledger.presentation import Table
+from voicewire.ledger.rivals import exchanged
 from voicewire.ledger.vocabulary import (
     CONTRADICTED,
     CORRECTED,
@@ -40,6 +41,7 @@ __all__ = [
     "Ledger",
     "Table",
     "Verdict",
+    "exchanged",
     "load",
     "problems",
     "scorecard",

@@ -210,6 +210,7 @@ def claim(kind: str = "value", **fields: object) -> Claim:
 
 
 MISPRINT = {"misprint": "5 for 10", "printed": 5}
+ASTRIDE = Interval(11, 10.5, 11.5, 0.95, 9)
 WHOLE = {"a": 1, "b": 2, "c": 3}
 PART = {"a": 1, "b": 3, "c": 2}
 NONE = {"a": 3, "b": 2, "c": 1}
@@ -246,6 +247,15 @@ LABELS = {"printed": {"a": 10, "b": 20}}
         (claim("trend"), ([1, 2, 3], [3, 2, 1]), None, "not reproduced", [3.0, 2.0, 1.0]),
         (claim("trend", tolerance={"absolute": 1}), ([1, 2, 3], [2, 1, 3]), None, "reproduced", [2.0, 1.0, 3.0]),
         (claim("identity"), (4, 5), None, "reproduced", 4.0),
+        (claim(), ASTRIDE, None, "undecided", 11.0),
+        (claim("arithmetic"), ASTRIDE, None, "undecided", 11.0),
+        (claim(**LABELS), {"a": ASTRIDE, "b": 20}, None, "undecided", {"a": 11.0, "b": 20.0}),
+        (claim(**LABELS), {"a": ASTRIDE, "b": 30}, None, "undecided", {"a": 11.0, "b": 30.0}),
+        (claim(correction=MISPRINT), ASTRIDE, 5, "reproduced, corrected", 5.0),
+        (claim(correction=MISPRINT), ASTRIDE, 7, "undecided", 11.0),
+        (claim("ordering", printed=["a", "b"]), {"a": np.array([0, 2.0]), "b": np.array([1, 3.0])}, None, "undecided",
+         {"a": 1.0, "b": 2.0}),
+        (claim("trend"), ([1, 2], [[0, 2.0], [1, 3.0]]), None, "undecided", [1.0, 2.0]),
         (claim("identity"), (4, 6), None, "not reproduced", 4.0),
         (claim("identity", tolerance=None), (4, 5), None, "not reproduced", 4.0),
     ],

@@ -240,7 +240,7 @@ def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: obje
         said = dict.fromkeys(claim.labels) if claim.labels else printed
         return rules.value(said, value, tolerance or {}, claim.unit)
     if claim.kind == "ordering":
-        return rules.ordering(printed, value, claim.margin, claim.unit)
+        return rules.ordering(printed, value, claim.margin, claim.unit, claim.paired)
     if claim.kind == "trend":
         return rules.trend(printed, value, tolerance, claim.unit)
     return rules.identity(value, tolerance)

@@ -61,6 +61,8 @@ class Claim:
         The misprint in words, and what the claim says once it is repaired.
     labels : list of str, optional
         Names of several numbers where the paper prints none of them.
+    paired : bool
+        Whether an ordering's samples belong together, the i-th of each label being of one seed.
     whose : str
         ``paper``, or ``ours``: a question that the paper does not raise, counted apart.
     chosen : str
@@ -98,6 +100,7 @@ class Claim:
     needs: str = ""
     correction: Correction | None = None
     labels: Sequence[str] = ()
+    paired: bool = False
     whose: str = "paper"
     chosen: str = ""
     rival: Rival | None = None
@@ -117,7 +120,9 @@ class Claim:
         Whose a claim is, when it was chosen and what cause it shares change how it is counted, not how it is judged.
         """
         parts = {name: getattr(self, name) for name in TEXT}
-        parts |= {name: getattr(self, name) for name in ("labels", "rival", "readings") if getattr(self, name)}
+        parts |= {
+            name: getattr(self, name) for name in ("labels", "paired", "rival", "readings") if getattr(self, name)
+        }
         text = json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -155,6 +160,8 @@ class Claim:
         self._check_readings()
         if self.rival and "none" in self.rival and not (self.kind == "ordering" and self.margin > 0):
             raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
+        if self.paired and self.kind != "ordering":
+            raise ClaimError(f"{self.id}: only the samples of an ordering can be paired")
         if self.labels and (self.printed is not None or self.kind not in ("value", "arithmetic")):
             raise ClaimError(f"{self.id}: labels name the numbers of a value of which the paper prints none")
         if self.kind in ("value", "arithmetic") and self.tolerance is None:

@@ -270,7 +270,7 @@ def difference(low: object, high: object) -> tuple[float, float, float]:
     return gap, float(interval.low), float(interval.high)
 
 
-def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = "") -> Finding:
+def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = "", paired: bool = False) -> Finding:
     """Judge a claimed order, smallest first: each neighbour must exceed the one before by more than `margin`.
 
     Where samples are given, the 95 % interval of the difference must lie wholly above the margin; only where it lies
@@ -286,6 +286,8 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
         The smallest difference that counts, in the unit of the numbers.
     unit : str
         For the words.
+    paired : bool
+        Whether the i-th samples of all labels belong together: the interval is that of their differences then.
 
     Returns
     -------
@@ -306,7 +308,7 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     labels = [str(label) for label in printed] if isinstance(printed, Sequence) else []
     by_label = _labelled(computed, labels)
     pairs = list(itertools.pairwise(labels))
-    parts = [_exceeds(by_label[a], by_label[b], margin) for a, b in pairs]
+    parts = [_exceeds(by_label[a], by_label[b], margin, paired) for a, b in pairs]
     means = {label: _means(by_label[label])[0] for label in labels}
     found = " < ".join(f"{label} ({show(means[label], unit)})" for label in sorted(labels, key=means.__getitem__))
     detail = f"found {found}"
@@ -316,8 +318,18 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     return Finding(together(parts), means, detail)
 
 
-def _exceeds(low: object, high: object, margin: float) -> Holds:
+def _gaps(low: object, high: object) -> NDArray[np.float64]:
+    """Return the differences of samples that belong together."""
+    samples_low, samples_high = _means(low)[1], _means(high)[1]
+    if samples_low is None or samples_high is None or samples_low.shape != samples_high.shape:
+        raise ClaimError("paired samples are needed: equally many for each label")
+    return samples_high - samples_low
+
+
+def _exceeds(low: object, high: object, margin: float, paired: bool) -> Holds:
     """Say whether one result exceeds another by more than the margin; open where an interval straddles it."""
+    if paired:
+        low, high = 0.0, _gaps(low, high)
     _, least, most = difference(low, high)
     return "yes" if least > margin else "no" if most <= margin else "undecided"
 
