@@ -127,6 +127,7 @@ EXEMPT = {
     "transport.dissect": "bytes of a protocol (tests of its own)",
     "transport.examples": _FILES,
     "transport.icto_cli": _COMMAND,
+    "transport.record": _RECORDS,
     "transport.extras": _SOCKETS,
     "transport.icto": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
