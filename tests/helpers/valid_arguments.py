@@ -132,7 +132,6 @@ EXEMPT = {
     "transport.icto": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.icto_format": "sealed bytes (tests of its own, with a fuzzer)",
     "transport.payloads": _FILES,
-    "transport.record": _SOCKETS,
     "transport.recording": _RECORDS,
     "transport.experiments": "rows of a recording, by name",
     "transport.run_mqtt": _SOCKETS,
