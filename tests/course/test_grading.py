@@ -142,7 +142,8 @@ def test_the_command_ends_with_a_line_for_each(tmp_path, capsys):
     [row] = json.loads(capsys.readouterr().out)
     assert row["questions"][0] == {"id": "t1", "points": 2.0, "max_points": 2.0, "reason": ""}
     assert (row["study"], row["points"], row["max_points"], row["problems"]) == ("nfc", 10.0, 10.0, [])
-    assert cli.main(["grade", str(tmp_path / "nobody")]) == 1
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["grade", str(tmp_path / "nobody")])
     assert "nobody does not exist" in capsys.readouterr().err
     for wrong in (["--timeout", "0"], ["--timeout", "1e9"], ["--confine", "hope"]):
         with pytest.raises(SystemExit) as stop:
