@@ -144,7 +144,7 @@ def test_the_command_ends_with_a_line_for_each(tmp_path, capsys):
     assert (row["study"], row["points"], row["max_points"], row["problems"]) == ("nfc", 10.0, 10.0, [])
     with pytest.raises(SystemExit, match="2"):
         cli.main(["grade", str(tmp_path / "nobody")])
-    assert "nobody does not exist" in capsys.readouterr().err
+    assert "nobody: there is no such file or folder" in capsys.readouterr().err
     for wrong in (["--timeout", "0"], ["--timeout", "1e9"], ["--confine", "hope"]):
         with pytest.raises(SystemExit) as stop:
             cli.main(["grade", "x", *wrong])
