@@ -64,7 +64,7 @@ MQTT = {
     "retained": ("test_retained",),
     "session": ("test_safety", "test_limits", "test_conformance_messages"),
     "routing": ("test_safety", "test_limits", "test_conformance_messages"),
-    "outbox": ("test_safety", "test_limits", "test_conformance_messages"),
+    "outbox": ("test_store", "test_safety", "test_limits", "test_conformance_messages"),
     "hold": ("test_e2e", "test_safety"),
     "store": ("test_store_rows", "test_store"),
 }
