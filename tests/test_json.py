@@ -91,8 +91,13 @@ def test_the_json_holds_what_the_table_shows(command, capsys):
         return
     held = [*_numbers(found), float(len(found))]
     if command == "scorecard":  # its table counts the rows
-        verdicts = [row["verdict"] for row in found]
-        held += [float(verdicts.count(verdict)) for verdict in set(verdicts)] + [0.0]
+        ours = [row["verdict"] for row in found if row["whose"] == "ours"]
+        theirs = [row for row in found if row["whose"] != "ours"]
+        causes = {(row["verdict"], row["cause"] or row["id"]) for row in theirs}
+        for verdicts in (ours, [row["verdict"] for row in theirs], [verdict for verdict, _ in causes]):
+            held += [float(len(verdicts)), *(float(verdicts.count(verdict)) for verdict in set(verdicts))]
+        held += [float(sum(row["basis"] == "by-reading" for row in theirs)), 0.0]
+        held += [float(sum(row["owes_rival"] for row in found))]
     scales = (1.0, 100.0, 1e-3)  # shares are shown in per cent, bit/s in kbit/s
     table = table.replace("5 to 95 %", "")  # a heading
     missing = [

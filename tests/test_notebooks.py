@@ -75,3 +75,12 @@ def test_the_kernel_cannot_be_reached_from_elsewhere_and_has_nothing_to_warn_of(
 def test_a_missing_file_is_an_error(capsys):
     assert notebooks.main(["run", "no/such.ipynb"]) == 1
     assert "no such file: no/such.ipynb" in capsys.readouterr().err
+
+
+def test_a_kernel_that_dies_says_what_it_said_last(tmp_path):
+    """ipykernel's own standard error is where a fault of its machinery, or of the interpreter, is told."""
+    path = tmp_path / "dies.ipynb"
+    dying = "import faulthandler, os, sys\nfaulthandler.enable(sys.__stderr__)\nos.kill(os.getpid(), 11)"
+    notebooks.write(path, new_notebook(cells=[new_code_cell(dying)]))
+    with pytest.raises(RuntimeError, match=r"(?s)died.*Segmentation fault"):
+        notebooks.run([path])

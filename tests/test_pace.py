@@ -148,7 +148,6 @@ LONG = {
         "series",
     ),
     "one process": (["record", "pharyngeal", "shapes", "--out", "{out}"], "shapes"),
-    "a loop": (["nfc", "exchange", "--packets", "10000", "--runs", "1000000", "--ber", "0.001"], ""),
 }
 """Runs that take long anywhere, and a word of the line with which they begin."""
 FUZZ = [sys.executable, "-m", "voicewire.mqtt.fuzz", "--streams", "1000000"]

@@ -73,7 +73,7 @@ def test_without_breaks_a_leg_takes_one_two_and_four_packets():
     assert [len(mqtt_figures.ladder(mqtt.Rules(qos))) for qos in (0, 1, 2)] == [1, 2, 4]
 
 
-@pytest.mark.parametrize(("qos", "early"), itertools.product((0, 1, 2), (True, False)))
+@pytest.mark.parametrize(("qos", "early"), list(itertools.product((0, 1, 2), (True, False))))
 @pytest.mark.parametrize("arrive", [0, 1, 2, 3])
 def test_a_ladder_is_one_of_the_ways(qos, early, arrive):
     arrows = mqtt_figures.ladder(mqtt.Rules(qos, early), arrive)

@@ -134,7 +134,7 @@ def test_the_command_writes_tables_and_where_they_come_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(series, "NETWORKS", {"lan": paper.LAN})
-    command = ["transport", "series", "--out", str(tmp_path), "--iterations", "2", "--bed", "proxy", "--quiet"]
+    command = ["record", "transport", "series", "--out", str(tmp_path), "--iterations", "2", "--bed", "proxy", "--quiet"]
     assert main([*command, "--broker", "embedded"]) == 0
     shown = capsys.readouterr().out
     assert "mqtt5-fresh: not measured" in shown
@@ -146,7 +146,7 @@ def test_the_command_writes_tables_and_where_they_come_from(
     with pytest.raises(KeyError, match="not recorded"):
         series.load_series(tmp_path, "moon")
     with pytest.raises(SystemExit):
-        main([*command[:4], "--iterations", "1"])
+        main([*command[:5], "--iterations", "1"])
 
 
 @pytest.mark.skipif(not (DATA / "series.csv").exists(), reason="the series have not been recorded yet")

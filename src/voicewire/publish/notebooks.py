@@ -159,8 +159,8 @@ def _environment() -> None:
 
 
 @contextmanager
-def _kernel() -> Iterator[Any]:
-    """A manager for one kernel, or None for the usual one.
+def _kernel() -> Iterator[tuple[Any, Path]]:
+    """A manager for one kernel, or None for the usual one, and a folder that lives as long.
 
     Over sockets of the file system nobody else on the machine can listen, and the kernel has nothing to warn of;
     where there are none (Windows), or their names would get too long, the usual one speaks TCP on 127.0.0.1.
@@ -171,9 +171,9 @@ def _kernel() -> Iterator[Any]:
     try:
         short = len(folder) < 90  # the name of such a socket has at most 107 bytes
         if os.name == "posix" and short:
-            yield AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/k")
+            yield AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/k"), Path(folder)
         else:
-            yield None
+            yield None, Path(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -190,7 +190,7 @@ def _execute(path: Path, target: Path) -> Run:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     start = time.perf_counter()
-    with _kernel() as manager:
+    with _kernel() as (manager, folder), (folder / "said").open("w+", encoding="utf-8") as said:
         client = NotebookClient(
             notebook,
             km=manager,
@@ -199,9 +199,14 @@ def _execute(path: Path, target: Path) -> Run:
             resources={"metadata": {"path": str(path.parent)}},
         )
         try:
-            client.execute(cleanup_kc=True)  # a manager of our own too ends with its notebook
-        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            # A manager of our own too ends with its notebook. What a kernel says on its own standard error matters
+            # if it died of it; when it is interrupted, it is a traceback of its machinery.
+            client.execute(cleanup_kc=True, stderr=said)
+        except (CellExecutionError, CellTimeoutError) as error:
             return Run(path, time.perf_counter() - start, 0, str(error).strip())
+        except DeadKernelError as error:
+            said.seek(0)
+            return Run(path, time.perf_counter() - start, 0, f"{error}\n{said.read()[-4000:]}".strip())
     seconds = time.perf_counter() - start
     normalise(notebook)
     if complaint := _stderr(notebook):
