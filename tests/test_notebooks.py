@@ -82,5 +82,5 @@ def test_a_kernel_that_dies_says_what_it_said_last(tmp_path):
     path = tmp_path / "dies.ipynb"
     dying = "import faulthandler, os, sys\nfaulthandler.enable(sys.__stderr__)\nos.kill(os.getpid(), 11)"
     notebooks.write(path, new_notebook(cells=[new_code_cell(dying)]))
-    with pytest.raises(RuntimeError, match=r"(?s)died.*Segmentation fault"):
+    with pytest.raises(RuntimeError, match=r"(?s)died.*File"):
         notebooks.run([path])

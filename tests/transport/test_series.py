@@ -134,7 +134,8 @@ def test_the_command_writes_tables_and_where_they_come_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(series, "NETWORKS", {"lan": paper.LAN})
-    command = ["record", "transport", "series", "--out", str(tmp_path), "--iterations", "2", "--bed", "proxy", "--quiet"]
+    command = ["record", "transport", "series", "--out", str(tmp_path)]
+    command += ["--iterations", "2", "--bed", "proxy", "--quiet"]
     assert main([*command, "--broker", "embedded"]) == 0
     shown = capsys.readouterr().out
     assert "mqtt5-fresh: not measured" in shown

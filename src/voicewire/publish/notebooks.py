@@ -206,7 +206,7 @@ def _execute(path: Path, target: Path) -> Run:
             return Run(path, time.perf_counter() - start, 0, str(error).strip())
         except DeadKernelError as error:
             said.seek(0)
-            return Run(path, time.perf_counter() - start, 0, f"{error}\n{said.read()[-4000:]}".strip())
+            return Run(path, time.perf_counter() - start, 0, f"{error}\n{said.read()[:4000]}".strip())
     seconds = time.perf_counter() - start
     normalise(notebook)
     if complaint := _stderr(notebook):
