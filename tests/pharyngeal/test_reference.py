@@ -28,6 +28,11 @@ def test_the_tube_to_read_is_the_compiled_one(cylinders):
     assert np.abs(pairs[:, 1] - fast.bandwidths).max() < 1e-6
 
 
+@pytest.mark.parametrize("f", [lambda s: complex("nan"), lambda s: np.exp(s.real) + 1])
+def test_secants_that_find_no_zero_end_with_no_number(f):
+    assert np.isnan(reference.secant(f, 1 + 1j))
+
+
 def test_the_tracts_of_the_model_too():
     rng = np.random.default_rng(1)
     for _ in range(4):

@@ -273,7 +273,7 @@ def secant(f: Callable[[complex], complex], s: complex) -> complex:
     Returns
     -------
     complex
-        The zero, once a step is shorter than 0.001.
+        The zero, once a step is shorter than 0.001; NaN if none of 40 is.
 
     Notes
     -----
@@ -286,13 +286,15 @@ def secant(f: Callable[[complex], complex], s: complex) -> complex:
     """
     before = s * (1 + 1e-4)
     f_before, f_s = f(before), f(s)
-    while f_s != f_before:
+    for _ in range(40):
+        if f_s == f_before:
+            break
         step = f_s * (s - before) / (f_s - f_before)
         before, f_before, s = s, f_s, s - step
         if abs(step) < 1e-3:
-            break
+            return s
         f_s = f(s)
-    return s
+    return complex(np.nan, np.nan)  # it has lost its way
 
 
 def formant(

@@ -93,14 +93,18 @@ def _follow(start: Array, areas: Array, lengths: Array, speed: float, walls: flo
             share = j / steps
             previous = s * (1.0 + 1e-4)
             f0 = _denominator(previous, areas, lengths, speed, walls * share, load * share)
+            found = False
             for _ in range(40):
                 f1 = _denominator(s, areas, lengths, speed, walls * share, load * share)
                 if f1 == f0:
                     break
                 following = s - f1 * (s - previous) / (f1 - f0)
                 previous, f0, s = s, f1, following
-                if abs(s - previous) < 1e-3:
+                found = abs(s - previous) < 1e-3
+                if found:
                     break
+            if not found:
+                s = complex(np.nan, np.nan)  # the secants have lost their way: no number
         out[0, k], out[1, k] = s.imag / (2 * np.pi), -s.real / np.pi
     return out
 
