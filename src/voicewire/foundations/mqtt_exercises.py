@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.foundations._student import Function, called, value
 from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
 
@@ -112,7 +113,7 @@ def check_packets(answer: object) -> Feedback:
     Not yet: <lambda>(2, [0, 1]): 4 is too small.
     """
     if not unanswered(answer) and callable(answer):
-        got = _called(answer, 2, [0, 1])
+        got = value(answer, 2, [0, 1])
         if got == 12:
             return Feedback(False, "each leg has a QoS of its own: the lesser of the two.")
         if got == 3:
@@ -150,7 +151,7 @@ def check_largest(answer: object) -> Feedback:
     Right: what the length can say, less what stands before.
     """
     if not unanswered(answer) and callable(answer):
-        got = _called(answer, 10, 1)
+        got = value(answer, 10, 1)
         usual = {
             268_435_446.0: "count the topic's own length, two bytes, too.",
             268_435_445.0: "the topic's length takes two bytes, and so does the packet id.",
@@ -187,7 +188,7 @@ def check_rate(answer: object) -> Feedback:
     Right: the window over the time for which an id is taken.
     """
     if not unanswered(answer) and callable(answer):
-        got = _called(answer, 20, 0.1, 2)
+        got = value(answer, 20, 0.1, 2)
         if abs(got - 200) < 1e-9:
             return Feedback(False, "at QoS 2 a packet id is free again after PUBCOMP, not after PUBREC.")
         if abs(got - 50) < 1e-9:
@@ -319,7 +320,8 @@ def check_memory(answer: object) -> Feedback:
     )
 
 
-def check_retained(answer: object) -> Feedback:
+@called
+def check_retained(answer: Function) -> Feedback:
     """A function kept, topic, payload, retain -> the broker's retained messages afterwards (a dict).
 
     Parameters
@@ -341,10 +343,6 @@ def check_retained(answer: object) -> Feedback:
     >>> check_retained(lambda kept, topic, payload, retain: kept)
     Not yet: a new retained message replaces the old one.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     kept: dict[str, bytes] = {"t": b"20"}
     cases = [
         (("t", b"21", True), {"t": b"21"}, "a new retained message replaces the old one."),
@@ -355,10 +353,7 @@ def check_retained(answer: object) -> Feedback:
         (("t", b"", False), {"t": b"20"}, "an empty message without RETAIN changes nothing that is kept."),
     ]
     for arguments, wanted, hint in cases:
-        try:
-            got = answer(dict(kept), *arguments)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"for {arguments} your function raises {type(error).__name__}: {error}")
+        got = answer(dict(kept), *arguments)
         if got != wanted:
             return Feedback(False, hint)
     return Feedback(True, "one message a topic, the newest; and an empty one wipes it.")
@@ -367,7 +362,8 @@ def check_retained(answer: object) -> Feedback:
 # --- the lab: both ends of QoS 2 from bytes ------------------------------------------------------------------------
 
 
-def check_length(answer: object) -> Feedback:
+@called
+def check_length(answer: Function) -> Feedback:
     """Stage 1: n -> bytes of the Remaining Length.
 
     Parameters
@@ -389,15 +385,8 @@ def check_length(answer: object) -> Feedback:
     >>> check_length(lambda n: n.to_bytes(4, "big"))
     Not yet: 0: seven bits a byte, not eight.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     for n in (0, 1, 127, 128, 321, 16_383, 16_384, 2_097_152, 268_435_455):
-        try:
-            got = bytes(answer(n))
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"for {n} your function raises {type(error).__name__}: {error}")
+        got = bytes(answer(n))
         wanted = p.encode_length(n)
         if got == wanted:
             continue
@@ -409,7 +398,8 @@ def check_length(answer: object) -> Feedback:
     return Feedback(True, "one to four bytes.")
 
 
-def check_publish(answer: object) -> Feedback:
+@called
+def check_publish(answer: Function) -> Feedback:
     """Stage 2: topic, payload, packet_id, dup -> bytes of a PUBLISH at QoS 2.
 
     Parameters
@@ -431,17 +421,10 @@ def check_publish(answer: object) -> Feedback:
     >>> check_publish(lambda topic, payload, packet_id, dup: payload)
     Not yet: the first byte is 0x34: type 3, then DUP 8, QoS 2 · 2, RETAIN 1.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     cases = [("t", b"ring", 1, False), ("t", b"ring", 1, True), ("häuser", b"x" * 300, 513, False)]
     for topic, payload, number_, dup in cases:
         wanted = encode(p.Publish(topic, payload, 2, dup=dup, packet_id=number_))
-        try:
-            got = bytes(answer(topic, payload, number_, dup))
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"for {topic!r} your function raises {type(error).__name__}: {error}")
+        got = bytes(answer(topic, payload, number_, dup))
         if got != wanted:
             return Feedback(False, _publish_hint(got, wanted))
     return Feedback(True, "byte for byte what the package sends.")
@@ -457,7 +440,8 @@ def _publish_hint(got: bytes, wanted: bytes) -> str:
     return f"wanted {wanted[:12].hex(' ')} …, yours begins {got[:12].hex(' ')}."
 
 
-def check_cut(answer: object) -> Feedback:
+@called
+def check_cut(answer: Function) -> Feedback:
     """Stage 3: stream -> (list of (first byte, body), rest).
 
     Parameters
@@ -479,26 +463,20 @@ def check_cut(answer: object) -> Feedback:
     >>> check_cut(lambda stream: ([], stream))
     Not yet: after 8 bytes of three packets 1 are whole; yours gives 0.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     whole = [encode(p.Publish("t", b"x" * n, 2, packet_id=n + 1)) for n in (1, 200)] + [encode(p.Pubrel(7))]
     stream = b"".join(whole)
     bodies = [(b[0], b[3 if b[1] & 128 else 2 :]) for b in whole]
     for end in range(len(stream) + 1):
-        try:
-            packets, rest = answer(stream[:end])
-            got = [(first, bytes(body)) for first, body in packets], bytes(rest)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"after {end} bytes your function raises {type(error).__name__}: {error}")
+        packets, rest = answer(stream[:end])
+        got = [(first, bytes(body)) for first, body in packets], bytes(rest)
         full = [k for k in range(len(whole) + 1) if len(b"".join(whole[:k])) <= end][-1]
         if got != (bodies[:full], stream[len(b"".join(whole[:full])) : end]):
             return Feedback(False, f"after {end} bytes of three packets {full} are whole; yours gives {len(got[0])}.")
     return Feedback(True, "wherever the stream is cut.")
 
 
-def check_receive(answer: object) -> Feedback:
+@called
+def check_receive(answer: Function) -> Feedback:
     """Stage 4: ids, first, body -> (ids, bytes to answer, payload passed on or None).
 
     Parameters
@@ -520,10 +498,6 @@ def check_receive(answer: object) -> Feedback:
     >>> check_receive(lambda ids, first, body: (ids, b"", None))
     Not yet: a message that is new: note its id, answer, pass it on.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     body = b"\0\1t\0\5ring"
     steps = [
         (0x34, body, {5}, encode(p.Pubrec(5)), b"ring", "a message that is new: note its id, answer, pass it on."),
@@ -534,17 +508,15 @@ def check_receive(answer: object) -> Feedback:
     ]
     ids: set[int] = set()
     for first, content, known, reply, passed, hint in steps:
-        try:
-            got_ids, got_reply, got_passed = answer(set(ids), first, content)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+        got_ids, got_reply, got_passed = answer(set(ids), first, content)
         if set(got_ids) != known or bytes(got_reply) != reply or got_passed != passed:
             return Feedback(False, hint)
         ids = set(got_ids)
     return Feedback(True, "passed on once, answered each time.")
 
 
-def check_acknowledge(answer: object) -> Feedback:
+@called
+def check_acknowledge(answer: Function) -> Feedback:
     """Stage 5: waiting, first, body -> (waiting, bytes to send); waiting is what would be sent again, by id.
 
     Parameters
@@ -566,10 +538,6 @@ def check_acknowledge(answer: object) -> Feedback:
     >>> check_acknowledge(lambda waiting, first, body: (waiting, b""))
     Not yet: after PUBREC it is PUBREL that is repeated.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
     one, two = encode(p.Publish("t", b"1", 2, packet_id=1)), encode(p.Publish("t", b"2", 2, packet_id=2))
     rel = encode(p.Pubrel(1))
     steps = [
@@ -579,10 +547,7 @@ def check_acknowledge(answer: object) -> Feedback:
         ({2: two}, 0x70, b"\0\1", {2: two}, b"", "a PUBCOMP for an id that isn't waiting changes nothing."),
     ]
     for before, first, body, after, out, hint in steps:
-        try:
-            waiting, sent = answer(dict(before), first, body)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"your function raises {type(error).__name__}: {error}")
+        waiting, sent = answer(dict(before), first, body)
         if dict(waiting) != after or bytes(sent) != out:
             return Feedback(False, hint)
     return Feedback(True, "PUBLISH, then PUBREL, then nothing.")
@@ -669,11 +634,3 @@ def _link(
         else:
             raise RuntimeError("nothing is under way, and ids are still waiting")
     return passed, breaks
-
-
-def _called(answer: Callable[..., Any], *arguments: object) -> float:
-    """Call a student's function for a hint; whatever it raises is said by `function` afterwards."""
-    try:
-        return float(answer(*arguments))
-    except Exception:  # whatever a student's code may raise
-        return float("nan")
