@@ -230,6 +230,7 @@ def _besides(row: Score) -> list[tuple[str, str]]:
     said = [
         ("whose", "a question of ours" if row["whose"] == "ours" else ""),
         ("by reading", "; ".join(row["places"])),
+        ("runs", f"{row['runs']}, stated beforehand" if row["runs"] else ""),
         ("rival", named or ("not named yet" if row["owes_rival"] else "")),
         *(
             ("read as", f"{one['name']} ({one['source']}): {one['verdict']}, {one['detail']}")

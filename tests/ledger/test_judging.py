@@ -461,7 +461,8 @@ def test_a_claim_that_cannot_be_judged_does_not_load(made, message):
         claim("identity", tolerance={"relative": 0.1}),
         claim("identity", tolerance=None, tolerance_reason=""),
         claim("ordering"),
-        *(claim("trend", printed=trend) for trend in ("increasing", "decreasing", "constant")),
+        *(claim("trend", printed=trend) for trend in ("increasing", "decreasing")),
+        claim("trend", printed="constant", tolerance={"absolute": 0}, tolerance_reason="Counts are exact."),
         claim(tolerance=None, needs="The films themselves"),
         claim("ordering", printed=None, needs="The films themselves"),
     ],
@@ -476,7 +477,7 @@ def test_a_row_keeps_all_but_the_digest(base):
     row = judged(base).verdicts["nfc.a"].row()
     place = {"notebook": "notebooks/nfc/01_a.ipynb", "anchor": "claim-nfc.a"}
     said = {"whose": "paper", "chosen": "", "basis": "computed", "places": [], "cause": "", "reach": "", "rival": None}
-    said |= {"owes_rival": False, "readings": [], "statistic": "", "waits": ""}
+    said |= {"owes_rival": False, "readings": [], "statistic": "", "waits": "", "runs": 0}
     assert score == {**{key: value for key, value in row.items() if key != "digest"}, **place, **said}
 
 

@@ -11,6 +11,8 @@ from voicewire import claims, cli
 from voicewire.claims import Claim, ClaimError
 from voicewire.ledger import tally
 from voicewire.ledger.judging import agreed
+from voicewire.publish.pages import scorecard as scorecard_page
+from voicewire.stats import Interval
 
 RIVAL = {"mechanism": "the labels exchanged within each seed"}
 READINGS = [{"name": "one", "source": "Section 1, first words"}, {"name": "two", "source": "Section 2, last words"}]
@@ -194,6 +196,79 @@ def test_how_readings_agree(verdicts, together):
     assert agreed(verdicts) == together
 
 
+# The number of runs, stated beforehand
+
+SIX = np.array([9.9, 10.0, 10.1, 9.9, 10.0, 10.1])
+SPREAD = Interval(10, 9.9, 10.1, 0.95, 6)
+
+
+@pytest.mark.parametrize(
+    ("made", "value"),
+    [
+        (claim("value", runs=6), SIX),
+        (claim("value", runs=6), list(SIX)),
+        (claim("value", runs=6), SPREAD),
+        (claim("value", printed={"a": 10, "b": 10}, runs=6), {"a": SIX, "b": SPREAD}),
+        (claim("value", runs=6, readings=READINGS), {"one": SIX, "two": SIX}),
+        (claim(runs=6), {"a": SIX, "b": SIX + 1}),
+        (claim(runs=6, paired=True), {"a": SIX, "b": SIX + 1}),
+        (claim(runs=6), {"a": 1, "b": SIX}),  # a bound is one number
+        (claim("trend", printed="increasing", runs=6), ([1, 2], [SIX, SIX + 1])),
+        (claim("trend", printed="increasing", runs=6), (np.array([1, 2]), np.array([SIX, SIX + 1]))),
+    ],
+)
+def test_only_the_number_of_runs_that_was_stated_is_judged(made, value):
+    given = judge(made, value)
+    assert given.verdict == "reproduced"
+    assert given.row()["runs"] == 6
+    for stated in (5, 7):
+        with pytest.raises(ClaimError, match=f"^nfc.x: {stated} runs were stated beforehand, and 6 are here: judge"):
+            judge(dataclasses.replace(made, runs=stated), value)
+
+
+@pytest.mark.parametrize(
+    ("made", "value", "said"),
+    [
+        (claim("value", runs=6), 10.0, "none"),
+        (claim("value", runs=6), np.float64(10), "none"),
+        (claim(runs=6), {"a": 1, "b": 2}, "none"),
+        (claim(runs=6), {"a": SIX, "b": SIX[:5] + 1}, "5 and 6"),
+        (claim("trend", printed="increasing", runs=6), ([1, 2, 3, 4, 5, 6], SIX), "none"),
+        (claim("value", runs=6, readings=READINGS), {"one": SIX, "two": SIX[:4]}, "4 and 6"),
+    ],
+)
+def test_a_single_number_or_another_number_of_runs_is_refused(made, value, said):
+    with pytest.raises(ClaimError, match=f"^nfc.x: 6 runs were stated beforehand, and {said} are here: judge those"):
+        judge(made, value)
+
+
+def test_the_repaired_value_and_the_rivals_runs_are_counted_too():
+    made = claim("value", runs=6, correction={"misprint": "5 for 10", "printed": 5}, rival=RIVAL)
+    assert judge(made, SIX + 5, corrected=SIX - 5).verdict == "reproduced, corrected"
+    with pytest.raises(ClaimError, match="6 runs were stated beforehand, and 5 are here"):
+        judge(made, SIX + 5, corrected=SIX[:5] - 5)
+    with pytest.raises(ClaimError, match="6 runs were stated beforehand, and 3 are here"):
+        judge(made, SIX, rival=[SIX, SIX[:3]])
+
+
+def test_undecided_says_whether_its_number_of_runs_was_stated_beforehand():
+    wide = SIX + np.array([-3, 0, 3, 3, 0, -3])
+    assert judge(claim("value", runs=6), wide).reason.endswith("after 6 runs, as stated beforehand. Because.")
+    without = judge(claim("value"), wide)
+    assert without.verdict == "undecided"
+    assert without.reason.endswith("after a number of runs that was not stated beforehand. Because.")
+    assert "runs" not in without.row()
+
+
+def test_a_stated_number_of_runs_stands_beside_the_verdict(tmp_path, capsys):
+    row = judge(claim("value", runs=6), SIX).row()
+    assert "<br>Runs stated beforehand: 6." in claims.Table((row,), frozenset())._html()
+    body = f"{HEAD}claims:\n{CLAIM}  rival: {{mechanism: labels exchanged}}\n  runs: 30\n  state: registered\n"
+    (score,) = claims.scorecard(text(tmp_path, f"{body}  statistic: mean time over seeds\n"))
+    assert score["runs"] == 30
+    assert "Runs stated beforehand: 30." in scorecard_page._besides(score)
+
+
 # By reading, registered, ours, labels
 
 
@@ -211,6 +286,8 @@ def test_how_readings_agree(verdicts, together):
         (claim("value", paired=True), "only the samples of an ordering can be paired"),
         (claim("value", labels=["a", "b"]), "labels name the numbers of a value of which the paper prints none"),
         (claim(printed=None, labels=["a", "b"]), "labels name the numbers of a value"),
+        (claim("identity", printed=None, runs=30), "an identity is not drawn over runs"),
+        (claim("trend", printed="constant"), "a constant trend needs a tolerance: the change that would count"),
     ],
 )
 def test_a_claim_that_contradicts_itself_does_not_load(made, message):
@@ -242,6 +319,9 @@ def test_an_order_of_counts_needs_only_its_margin():
         "cause: Two Words",
         "state: judged",
         "basis: guessed",
+        "runs: 1",
+        "runs: 2.5",
+        "runs: many",
     ],
 )
 def test_what_the_schema_refuses(tmp_path, line):
@@ -270,7 +350,7 @@ def test_a_registered_claim_is_no_fault_and_is_not_judged(tmp_path):
 
 def test_what_a_verdict_rests_on_makes_it_stale_and_how_it_is_counted_does_not():
     made = claim()
-    for field, value in {"rival": RIVAL, "readings": READINGS, "labels": ["a"]}.items():
+    for field, value in {"rival": RIVAL, "readings": READINGS, "labels": ["a"], "runs": 30}.items():
         assert dataclasses.replace(made, **{field: value}).digest != made.digest, field
     counted = {"whose": "ours", "chosen": "exploratory", "cause": "slip", "reach": "all", "state": "registered"}
     for field, value in counted.items():
@@ -285,7 +365,7 @@ def test_a_row_says_whose_it_is_and_where_it_was_read():
     assert "A question of ours." in page
     assert "§ By reading: Table 1; Section 2 &lt;b&gt;." in page
     plain = judge(claim(), {"a": 1, "b": 2}).row()
-    assert not {"whose", "basis", "places", "rival", "readings"} & set(plain)
+    assert not {"whose", "basis", "places", "rival", "readings", "runs"} & set(plain)
 
 
 def test_the_default_of_chosen_stands_once_in_the_file(tmp_path):

@@ -344,11 +344,51 @@ UP, DOWN = [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]
         ("increasing", [samples(m, 0.4) for m in (2, 2.6, 2.2)], None, "undecided"),  # first to last, not to the middle
         ("increasing", [samples(m, 0.1) for m in (2, 1, 2.05)], None, "no"),  # a step clearly down: not open
         ("increasing", [samples(m, 0.4) for m in (2.2, 2.1, 2)], None, "undecided"),  # nor is a fall
-        ("constant", [samples(m, 9) for m in (2, 2, 2)], None, "yes"),  # by the means
+        ("constant", [samples(m, 9) for m in (2, 2, 2)], None, "undecided"),  # equal means alone show nothing
+        ("constant", [samples(m, 9) for m in (2, 2, 2)], {"absolute": 1}, "undecided"),
+        ("constant", [samples(m, 0.1) for m in (2, 2, 2)], {"absolute": 1}, "yes"),
+        ("constant", [samples(m, 0.1) for m in (2, 2.2, 2)], {"absolute": 1}, "yes"),  # a difference that is too small
+        ("constant", [samples(m, 0.1) for m in (2, 2.9, 2)], {"absolute": 1}, "undecided"),
+        ("constant", [samples(m, 0.1) for m in (2, 3.1, 2)], {"absolute": 1}, "undecided"),
+        ("constant", [samples(m, 0.1) for m in (2, 4, 2)], {"absolute": 1}, "no"),
+        ("constant", [samples(m, 0.1) for m in (4, 2, 3)], {"absolute": 1}, "no"),
+        ("constant", [samples(m, 0.1) for m in (2, 2.55, 3.1)], {"absolute": 1}, "undecided"),  # not neighbours only
+        ("constant", [samples(m, 0.1) for m in (2, 2.8, 3.6)], {"absolute": 1}, "no"),
+        ("constant", [samples(m, 0.1) for m in (8, 8, 8)], {"relative": 0.1}, "yes"),
+        ("constant", [samples(m, 0.6) for m in (8, 8, 8)], {"relative": 0.1}, "undecided"),
+        ("constant", [[2, 2], [2, 2], [2, 2]], {"absolute": 0}, "yes"),  # without spread
     ],
 )
 def test_a_trend(printed, y, tolerance, holds):
     assert rules.trend(printed, (X, y), tolerance).holds == holds
+
+
+def test_a_constant_is_judged_by_the_intervals_of_all_differences_together():
+    """The widest step of three gets Bonferroni's share: a third of 5 % for each of the three differences."""
+    rows = [samples(2, 0.3), samples(2, 0.3), samples(2.4, 0.3)]
+    half = scipy_stats.ttest_ind(rows[2], rows[0], equal_var=False).confidence_interval(1 - 0.05 / 3).high - 0.4
+    for margin, holds in ((0.4 + half + EPS, "yes"), (0.4 + half - EPS, "undecided")):
+        assert rules.trend("constant", (X, rows), {"absolute": margin}).holds == holds
+    far = [rows[0], rows[1], rows[2] + 1]
+    for margin, holds in ((1.4 - half - EPS, "no"), (1.4 - half + EPS, "undecided")):
+        assert rules.trend("constant", (X, far), {"absolute": margin}).holds == holds
+    found = rules.trend("constant", (X, rows), {"absolute": 0.5}, "s")
+    ends = f"[{rules.show(0.4 - half, 's')}, {rules.show(0.4 + half, 's')}]"
+    assert found.detail.startswith(f"the difference that decides, 4 less 1, is 0.4 s {ends}, margin 0.5 (1: 2 s, ")
+    fall = rules.trend("constant", (X, rows[::-1]), {"absolute": 0.5}, "s")
+    assert fall.detail.startswith(f"the difference that decides, 2 less 1, is {M}0.4 s [")
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.99, 1.01, 1.5])
+def test_a_constant_trend_errs_as_seldom_as_it_says(shift):
+    """What differs by more than the margin is called constant, and what does not is called changing, in 5 % at most."""
+    rng = np.random.default_rng(11)
+    found = [
+        rules.trend("constant", (X, rng.normal([[0], [0], [shift]], 0.5, (3, 30))), {"absolute": 1}).holds
+        for _ in range(200)
+    ]
+    assert found.count("yes" if shift > 1 else "no") <= 0.05 * 200
+    assert found.count("no" if shift > 1 else "yes") > (0.9 * 200 if shift in (0.0, 1.5) else -1)
 
 
 @pytest.mark.parametrize(

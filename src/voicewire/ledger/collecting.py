@@ -123,6 +123,7 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
         "readings": row.get("readings", []),
         "statistic": claim.statistic,
         "waits": claim.waits,
+        "runs": claim.runs,
     }
 
 

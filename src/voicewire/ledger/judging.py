@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from voicewire.ledger import rules
+from voicewire.ledger import rules, sampling
 from voicewire.ledger.loading import Claim, read
 from voicewire.ledger.presentation import Table, plain, sentence
 from voicewire.ledger.rules import Finding
@@ -96,6 +96,8 @@ class Verdict:
             row["rival"] = self.rival
         if self.readings:
             row["readings"] = list(self.readings)
+        if claim.runs:
+            row["runs"] = claim.runs
         return row
 
     def __repr__(self) -> str:
@@ -162,8 +164,8 @@ class Ledger:
         Raises
         ------
         ClaimError
-            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, or a missing
-            reason.
+            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, another number
+            of runs than the claim states, or a missing reason.
 
         Examples
         --------
@@ -179,11 +181,15 @@ class Ledger:
         if claim.state:
             raise ClaimError(f"{identifier} is registered: remove `state` to judge it")
         try:
+            for result in (value, *(() if corrected is None else (corrected,)), *rival):
+                sampling.check(claim, result)
             name, finding, readings = _decide(claim, value, corrected)
             against = _rival(claim, rival)
         except ClaimError as error:
             raise ClaimError(f"{identifier}: {error}") from None
         words = [finding.detail]
+        if name == UNDECIDED:
+            words[0] += f" after {sampling.stated(claim)}"
         if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED):
             words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
             name = NOT_TESTABLE

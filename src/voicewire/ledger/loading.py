@@ -63,6 +63,8 @@ class Claim:
         Names of several numbers where the paper prints none of them.
     paired : bool
         Whether an ordering's samples belong together, the i-th of each label being of one seed.
+    runs : int
+        Over how many runs (seeds, repetitions) it is judged, stated beforehand; zero if nothing was stated.
     whose : str
         ``paper``, or ``ours``: a question that the paper does not raise, counted apart.
     chosen : str
@@ -101,6 +103,7 @@ class Claim:
     correction: Correction | None = None
     labels: Sequence[str] = ()
     paired: bool = False
+    runs: int = 0
     whose: str = "paper"
     chosen: str = ""
     rival: Rival | None = None
@@ -120,9 +123,8 @@ class Claim:
         Whose a claim is, when it was chosen and what cause it shares change how it is counted, not how it is judged.
         """
         parts = {name: getattr(self, name) for name in TEXT}
-        parts |= {
-            name: getattr(self, name) for name in ("labels", "paired", "rival", "readings") if getattr(self, name)
-        }
+        optional = ("labels", "paired", "runs", "rival", "readings")
+        parts |= {name: getattr(self, name) for name in optional if getattr(self, name)}
         text = json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -162,6 +164,8 @@ class Claim:
             raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
         if self.paired and self.kind != "ordering":
             raise ClaimError(f"{self.id}: only the samples of an ordering can be paired")
+        if self.runs and self.kind == "identity":
+            raise ClaimError(f"{self.id}: an identity is not drawn over runs: leave `runs` out")
         if self.labels and (self.printed is not None or self.kind not in ("value", "arithmetic")):
             raise ClaimError(f"{self.id}: labels name the numbers of a value of which the paper prints none")
         if self.kind in ("value", "arithmetic") and self.tolerance is None:
@@ -170,6 +174,8 @@ class Claim:
             raise ClaimError(f"{self.id}: an ordering needs printed: [smallest, …, largest]")
         if self.kind == "trend" and self.printed not in ("increasing", "decreasing", "constant"):
             raise ClaimError(f"{self.id}: a trend needs printed: increasing, decreasing or constant")
+        if self.printed == "constant" and self.kind == "trend" and self.tolerance is None:
+            raise ClaimError(f"{self.id}: a constant trend needs a tolerance: the change that would count")
         if self.tolerance is not None:
             self._check_tolerance(self.tolerance)
 

@@ -129,8 +129,10 @@ def sentence(row: Row) -> str:
     return f"{VERDICTS[row['verdict']]} {row['verdict']}: {row['id']}: {row['reason']}"
 
 
-def beside(places: Sequence[str], rival: Rival | None, readings: Sequence[Judged], unit: str = "") -> str:
-    """Return what stands below a verdict's reason: the places it was read off, its rival, its readings.
+def beside(
+    places: Sequence[str], rival: Rival | None, readings: Sequence[Judged], unit: str = "", runs: int = 0
+) -> str:
+    """Return what stands below a verdict's reason: the places it was read off, its runs, its rival, its readings.
 
     Parameters
     ----------
@@ -142,6 +144,8 @@ def beside(places: Sequence[str], rival: Rival | None, readings: Sequence[Judged
         The claim under each reading.
     unit : str
         Of the numbers.
+    runs : int
+        The number of runs that was stated beforehand; zero if none was.
 
     Returns
     -------
@@ -154,6 +158,7 @@ def beside(places: Sequence[str], rival: Rival | None, readings: Sequence[Judged
     '<br>§ By reading: Table 1; Section 2.'
     """
     text = f"<br>{BY_READING} By reading: {html.escape('; '.join(places))}." if places else ""
+    text += f"<br>Runs stated beforehand: {runs}." if runs else ""
     if rival and "none" in rival:
         text += f"<br>No rival by chance: {html.escape(rival['none'])}."
     elif rival:
@@ -217,4 +222,4 @@ def _ours(row: Row) -> str:
 
 
 def _below(row: Row) -> str:
-    return beside(row.get("places", []), row.get("rival"), row.get("readings", []), row["unit"])
+    return beside(row.get("places", []), row.get("rival"), row.get("readings", []), row["unit"], row.get("runs", 0))

@@ -128,7 +128,7 @@ def _found(claim: Claim, row: Row) -> set[str]:
         holds = {rules.ordering(printed, value, claim.margin).holds}
         return holds | {"undecided"}  # of samples only the means are stored
     if claim.kind == "trend":
-        return _trend(printed, value, claim)
+        return _trend(printed, value, claim, samples="[" in row["reason"])
     return _identity(row, tolerance)
 
 
@@ -149,11 +149,11 @@ def _several(printed: Any, value: Mapping[str, Any], tolerance: Any, samples: bo
     return found | ({"undecided"} if samples else set())
 
 
-def _trend(printed: Any, value: Sequence[float], claim: Claim) -> set[str]:
+def _trend(printed: Any, value: Sequence[float], claim: Claim, samples: bool) -> set[str]:
     """Return what a trend's means allow; of samples, a step may stand within its interval."""
     bare = rules.trend(printed, (range(len(value)), value), claim.tolerance).holds
     if printed == "constant":
-        return {bare}
+        return {bare, "undecided"} if samples else {bare}
     rise = (value[-1] - value[0]) * (1 if printed == "increasing" else -1)
     return {bare, "undecided"} | ({"yes", "partly"} if rise > 0 else {"partly", "no"})
 

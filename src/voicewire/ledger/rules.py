@@ -232,13 +232,15 @@ def _means(values: object) -> tuple[float, NDArray[np.float64] | None]:
     raise ClaimError(f"a number or a 1-D array of at least two samples is needed, not shape {array.shape}")
 
 
-def difference(low: object, high: object) -> tuple[float, float, float]:
-    """Return `high` minus `low` with the ends of its 95 % interval (Welch's, where samples are given).
+def difference(low: object, high: object, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return `high` minus `low` with the ends of its interval (Welch's, where samples are given).
 
     Parameters
     ----------
     low, high : number or samples, shape (n,)
         The two sides; with a plain number on either side there is no interval.
+    confidence : float
+        Coverage, between 0 and 1 exclusive.
 
     Returns
     -------
@@ -262,11 +264,11 @@ def difference(low: object, high: object) -> tuple[float, float, float]:
     if not spread:
         return gap, gap, gap
     if samples_low is None or samples_high is None:  # against a number only the samples have an error
-        half = t_interval(spread[0]).high - float(spread[0].mean())
+        half = t_interval(spread[0], confidence).high - float(spread[0].mean())
         return gap, gap - half, gap + half
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no spread on one side is no fault
-        interval = scipy_stats.ttest_ind(samples_high, samples_low, equal_var=False).confidence_interval(0.95)
+        interval = scipy_stats.ttest_ind(samples_high, samples_low, equal_var=False).confidence_interval(confidence)
     return gap, float(interval.low), float(interval.high)
 
 
@@ -353,7 +355,9 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
 
     A step against the trend of at most the tolerance is allowed; with samples, a step counts as against the trend
     only where its 95 % interval lies wholly beyond that slack, and the change from first to last must lie wholly on
-    the claimed side.
+    the claimed side. *Constant* means equivalent within the tolerance: of samples, the intervals of the differences
+    between any two points (95 % for all of them together, by Bonferroni) must lie within it; one that lies wholly
+    beyond makes it ``no``.
 
     Parameters
     ----------
@@ -370,7 +374,8 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     -------
     Finding
         ``partly`` if the trend holds over three or more neighbouring points, but not over all; ``undecided`` if no
-        step goes against it and the interval of the whole change straddles zero.
+        step goes against it and the interval of the whole change straddles zero, or, for a constant, if an interval
+        straddles the tolerance.
 
     Raises
     ------
@@ -393,8 +398,8 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     slack = _allowance(tolerance, float(np.abs(means).mean()))
     shown = ", ".join(f"{a:g}: {show(b, unit)}" for a, b in zip(x, means, strict=True))
     if printed == "constant":
-        spread = float(np.ptp(means))
-        return Finding("yes" if spread <= slack else "no", means.tolist(), f"spread {show(spread, unit)} ({shown})")
+        holds, detail = _constant(x, y, slack, unit)
+        return Finding(holds, means.tolist(), f"{detail} ({shown})")
     if printed not in ("increasing", "decreasing"):
         raise ClaimError(f"a trend is increasing, decreasing or constant, not {printed!r}")
     rows = [row if printed == "increasing" else -row for row in y]
@@ -406,6 +411,23 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     if last - first >= 2:
         return Finding("partly", means.tolist(), f"holds from {x[first]:g} to {x[last]:g} ({shown})")
     return Finding("no", means.tolist(), shown)
+
+
+def _constant(x: NDArray[np.float64], y: NDArray[np.float64], slack: float, unit: str) -> tuple[Holds, str]:
+    """Say whether no two points differ by more than the slack, and which two decide that."""
+    if y.ndim == 1:
+        spread = float(np.ptp(y))
+        return "yes" if spread <= slack else "no", f"spread {show(spread, unit)}"
+    pairs = list(itertools.combinations(range(len(x)), 2))
+    gaps = {(i, j): difference(y[i], y[j], 1 - 0.05 / len(pairs)) for i, j in pairs}
+    nearest = {pair: max(low, -high) for pair, (_, low, high) in gaps.items()}
+    farthest = {pair: max(-low, high) for pair, (_, low, high) in gaps.items()}
+    apart = max(nearest.values()) > slack
+    decides = nearest if apart else farthest
+    i, j = max(pairs, key=lambda pair: decides[pair])
+    gap, low, high = (show(number, unit) for number in gaps[i, j])
+    holds: Holds = "no" if apart else "yes" if farthest[i, j] <= slack else "undecided"
+    return holds, f"the difference that decides, {x[j]:g} less {x[i]:g}, is {gap} [{low}, {high}], margin {show(slack)}"
 
 
 def _open(rows: Sequence[NDArray[np.float64]], slack: float) -> bool:

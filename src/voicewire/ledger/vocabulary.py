@@ -123,7 +123,7 @@ class Judged(TypedDict):
 
 
 class Row(TypedDict):
-    """A verdict as plain data: what stands in a notebook's output. The last five stand there only if there is cause."""
+    """A verdict as plain data: what stands in a notebook's output. The last six stand there only if there is cause."""
 
     id: str
     study: str
@@ -144,6 +144,7 @@ class Row(TypedDict):
     places: NotRequired[list[str]]
     rival: NotRequired[Rival]
     readings: NotRequired[list[Judged]]
+    runs: NotRequired[int]
 
 
 class Score(TypedDict):
@@ -175,3 +176,4 @@ class Score(TypedDict):
     readings: list[Judged]
     statistic: str
     waits: str
+    runs: int

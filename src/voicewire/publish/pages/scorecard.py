@@ -238,7 +238,7 @@ def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
 
 def _besides(row: Mapping[str, Any]) -> str:
     """Return what the ledger says of the claim besides its text: whose, from what cause, how far it reaches, when."""
-    text = beside(row.get("places", ()), row.get("rival"), row.get("readings", ()), row["unit"])
+    text = beside(row.get("places", ()), row.get("rival"), row.get("readings", ()), row["unit"], row.get("runs", 0))
     if row.get("owes_rival"):
         text += "<br>Its rival is not named yet."
     if row.get("reach"):
