@@ -9,7 +9,7 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.testbed.capture import Segment, parse, stream
+from voicewire.testbed.capture import Repeats, Segment, parse, stream
 
 
 def packet(seq: int, payload: bytes, options: bytes = b"", flags: int = 0x18, version: int = 4) -> bytes:
@@ -51,3 +51,23 @@ def test_a_stream_comes_back_whatever_the_order_and_the_repeats(data: bytes, ran
     pieces += random.choices(pieces, k=3)
     random.shuffle(pieces)
     assert stream([syn, *pieces], pieces[0].source, pieces[0].target) == data
+
+
+SEGMENTS = st.lists(st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 20), st.sampled_from(["A", "FA"])))
+
+
+@given(st.integers(0, 2**32 - 1), SEGMENTS)
+def test_repeats_are_what_was_seen_before(isn, segments):
+    ends, seen, repeats = [("10.0.0.1", 1), ("10.0.0.2", 2)], {True: set(), False: set()}, Repeats()
+    for out in (True, False):
+        syn = Segment(0.0, out, ends[not out], ends[out], isn, 0, "S", 20, 20, (), b"", 0)
+        assert [repeats.count(syn), repeats.count(syn)] == [0, 1]
+    for out, at, size, flags in segments:
+        seq = (isn + 1 + at) % 2**32
+        segment = Segment(0.0, out, ends[not out], ends[out], seq, 0, flags, 20, 20, (), b"", size)
+        numbers = set(range(at, at + size + ("F" in flags)))
+        assert repeats.count(segment) == len(numbers & seen[out])
+        seen[out] |= numbers
+    again = Segment(0.0, True, *ends, (isn + 7) % 2**32, 0, "S", 20, 20, (), b"", 0)
+    assert repeats.count(again) == 0  # a new connection has new numbers
+    assert repeats.count(Segment(0.0, True, *ends, (isn + 8) % 2**32, 0, "A", 20, 20, (), b"", 50)) == 0

@@ -18,7 +18,7 @@ from types import TracebackType
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 
-__all__ = ["Capture", "Segment", "flow_header_bytes", "parse", "read_pcap", "stream", "write_pcap"]
+__all__ = ["Capture", "Repeats", "Segment", "flow_header_bytes", "parse", "read_pcap", "stream", "write_pcap"]
 
 _ETH_P_ALL = 3
 _SO_RCVBUFFORCE, _SO_TIMESTAMPNS = 33, 35
@@ -248,6 +248,56 @@ class Capture:
         else:
             with contextlib.suppress(TestbedError):
                 self.stop()
+
+
+class Repeats:
+    """Tells which captured segments had been captured before, in whole or in part.
+
+    A busy machine answers late, and TCP then sends again what was never lost. The kernel's counters count payload
+    once; a capture sees all of it. This says what the difference is.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> repeats = Repeats()
+    >>> a, b = ("10.0.0.1", 1234), ("10.0.0.2", 1883)
+    >>> sent = [Segment(0.0, True, a, b, seq, 0, "A", 20, 20, (), b"", size) for seq, size in ((5, 10), (8, 10))]
+    >>> [repeats.count(segment) for segment in sent]
+    [0, 7]
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[tuple[str, int], tuple[str, int]], tuple[int, list[tuple[int, int]]]] = {}
+
+    def count(self, segment: Segment) -> int:
+        """Take the next segment of the capture.
+
+        Parameters
+        ----------
+        segment : Segment
+            As captured, in order.
+
+        Returns
+        -------
+        int
+            How many of its sequence numbers had been captured: one for each byte, the SYN and the FIN.
+        """
+        way = segment.source, segment.target
+        first, spans = self._seen.get(way, (segment.seq, []))
+        at = (segment.seq - first + 2**31) % 2**32 - 2**31  # sequence numbers wrap
+        if "S" in segment.flags and at:
+            first, spans, at = segment.seq, [], 0  # a new connection between the same two ports
+        end = at + segment.length + ("S" in segment.flags) + ("F" in segment.flags)
+        again = sum(max(0, min(end, high) - max(at, low)) for low, high in spans)
+        if end > at:
+            touched = [span for span in spans if span[0] <= end and span[1] >= at]
+            apart = [span for span in spans if span not in touched]
+            spans = [*apart, (min([at, *(low for low, _ in touched)]), max([end, *(high for _, high in touched)]))]
+        self._seen[way] = first, spans
+        return again
 
 
 def flow_header_bytes(segments: Iterable[Segment], port: int) -> tuple[int, int]:

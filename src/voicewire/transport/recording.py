@@ -57,7 +57,8 @@ METRICS = (
 )  # fmt: skip
 _RETRANSMITTED = ("sender", "receiver", "publisher", "subscriber")
 _KEYS = ("network", "transport", "qos", "session", "kind", "size", "gap", "nodelay")
-_COLUMNS = (*_KEYS, "iteration", *METRICS, *(f"{end}_retransmitted" for end in _RETRANSMITTED))
+_REPEATED = tuple(f"{leg}_{what}" for leg in ("broker_in", "broker_out") for what in ("repeated", "repeated_payload"))
+_COLUMNS = (*_KEYS, "iteration", *METRICS, *(f"{end}_retransmitted" for end in _RETRANSMITTED), *_REPEATED)
 
 
 def run_cell(cell: Cell, bed: str = "namespaces", which: str = "embedded") -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.testbed import Capture, Mosquitto, TcpInfo, TestbedError, counters
-from voicewire.testbed.capture import parse
+from voicewire.testbed.capture import Repeats, parse
 from voicewire.testbed.mosquitto import free_port
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed
@@ -296,7 +296,8 @@ def run_mqtt(bed: Bed, cell: Cell, which: str = "embedded", progress: Callable[[
     Columns: `time_ms` (publisher's start to complete receipt at the subscriber), `session_ms` (to the publisher's
     connection closed; persistent: to the last acknowledgement), then segments, header bytes, payload bytes and
     retransmissions of publisher and subscriber, and segments, header and payload bytes of both broker legs as
-    captured on the broker's host (empty on loopback).
+    captured on the broker's host (empty on loopback), what was captured twice among them: `_repeated` segments, and
+    the `_repeated_payload` in them, which the ends' counters count once.
 
     Parameters
     ----------
@@ -351,7 +352,8 @@ class _Legs:
     def __init__(self, publisher: Capture | None, subscriber: Capture | None, port: int) -> None:
         self.captures = {"broker_in": publisher, "broker_out": subscriber}
         self.port = port
-        self.counts: dict[str, dict[int, list[tuple[float, int, int]]]] = {"broker_in": {}, "broker_out": {}}
+        self.counts: dict[str, dict[int, list[tuple[float, int, int, int]]]] = {"broker_in": {}, "broker_out": {}}
+        self.repeats = {"broker_in": Repeats(), "broker_out": Repeats()}
 
     def collect(self) -> None:
         for leg, capture in self.captures.items():
@@ -363,7 +365,8 @@ class _Legs:
                 if segment is None:
                     continue
                 port = segment.target[1] if segment.source[1] == self.port else segment.source[1]
-                self.counts[leg].setdefault(port, []).append((when, segment.header, segment.length))
+                again = self.repeats[leg].count(segment)
+                self.counts[leg].setdefault(port, []).append((when, segment.header, segment.length, again))
             capture.packets.clear()
 
     def fill(self, rows: list[Row]) -> None:
@@ -376,6 +379,8 @@ class _Legs:
                 row[f"{leg}_segments"] = len(seen) if seen is not None else ""
                 row[f"{leg}_header"] = sum(x[1] for x in seen) if seen is not None else ""
                 row[f"{leg}_payload"] = sum(x[2] for x in seen) if seen is not None else ""
+                row[f"{leg}_repeated"] = sum(x[3] > 0 for x in seen) if seen is not None else ""
+                row[f"{leg}_repeated_payload"] = sum(min(x[3], x[2]) for x in seen) if seen is not None else ""
 
 
 def _row(i: int, start: float, done: float, end: float, sent: TcpInfo, got: TcpInfo, ports: tuple[int, int]) -> Row:
