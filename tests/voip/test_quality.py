@@ -49,6 +49,14 @@ def test_printed_recursion_is_wrong():
     assert gap > 1
 
 
+def test_where_nothing_arrives_every_way_gives_the_codec_without_a_frame():
+    d, k = [np.inf, np.inf, np.inf], [0, 0, 1]
+    nothing = float(emodel.r_factor(0.0, 1.0, "G.729"))
+    ways = recursion.printed_recursion, recursion.repaired_recursion, recursion.brute_force
+    assert [way(d, k, "G.729") for way in ways] == [nothing] * 3
+    assert playout.bound(d, k, "G.729").r == nothing
+
+
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("delay", [0, 25, 177.3, 200, 400])
 def test_udp_closed_form(codec, delay):

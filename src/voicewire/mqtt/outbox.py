@@ -55,8 +55,6 @@ class Outbox:
                 try:
                     if not connection.transport.is_closing():
                         connection.write()
-                    else:
-                        connection.dirty = False
                 except Exception as error:
                     connection.broke(error)
 

@@ -1,0 +1,163 @@
+"""The outbox alone: who is written to, when, and what a store that cannot be written to holds back."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from voicewire.mqtt.outbox import PATIENCE, RETRY, Outbox
+
+
+class Loop:
+    """Keeps what it is asked to do, with the seconds until then."""
+
+    def __init__(self):
+        self.asked = []
+
+    def call_soon(self, work):
+        self.asked.append((0.0, work))
+
+    def call_later(self, seconds, work):
+        self.asked.append((seconds, work))
+
+    def turn(self):
+        """Do all that was asked for until now; give the seconds."""
+        asked, self.asked = self.asked, []
+        for _, work in asked:
+            work()
+        return [seconds for seconds, _ in asked]
+
+
+class Peer:
+    """A connection that notes in `told` when it writes."""
+
+    def __init__(self, box, told, name, closing=False, error=None):
+        self.box, self.told, self.name, self.closing, self.error = box, told, name, closing, error
+        self.out, self.dirty, self.transport = [], False, self
+
+    def is_closing(self):
+        return self.closing
+
+    def push(self):
+        self.out.append(b"x")
+        if not self.dirty:
+            self.dirty = True
+            self.box.dirty.append(self)
+
+    def write(self):
+        if self.error:
+            raise self.error
+        self.told.append((self.name, len(self.out)))
+        self.out, self.dirty = [], False
+
+    def broke(self, error):
+        self.told.append((self.name, error))
+
+
+class Disk:
+    """A store that may be full."""
+
+    def __init__(self, told):
+        self.told, self.pending, self.full = told, True, False
+
+    def commit(self):
+        if self.full:
+            raise OSError("no room")
+        self.told.append("committed")
+        self.pending = False
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def box(told):
+    made = Outbox(logging.getLogger("outbox under test"), lambda stuck: told.append(("halt", stuck)))
+    made.loop = Loop()
+    return made
+
+
+def test_a_flush_writes_what_each_has_and_a_broken_one_breaks_alone(box, told):
+    error = OSError("gone")
+    first, broken, closing, last = (
+        Peer(box, told, "first"),
+        Peer(box, told, "broken", error=error),
+        Peer(box, told, "closing", closing=True),
+        Peer(box, told, "last"),
+    )
+    for peer in (first, broken, closing, last, first):
+        peer.push()
+    box.flush()
+    assert told == [("first", 2), ("broken", error), ("last", 1)]
+    box.flush()
+    assert len(told) == 3
+    assert box.loop.asked == []
+
+
+def test_what_is_written_waits_for_one_commit_of_all_that_a_turn_brings(box, told):
+    box.store = Disk(told)
+    for name in "ab":
+        Peer(box, told, name).push()
+        box.flush()
+    assert told == []
+    assert box.loop.turn() == [0.0]
+    assert told == ["committed", ("a", 1), ("b", 1)]
+    Peer(box, told, "c").push()
+    box.flush()  # with nothing to commit there is nothing to wait for
+    assert told[3:] == [("c", 1)]
+
+
+def test_a_full_disk_is_told_once_and_holds_all_back_until_there_is_room(box, told, caplog):
+    box.store = disk = Disk(told)
+    disk.full = True
+    Peer(box, told, "a").push()
+    box.flush()
+    assert box.loop.turn() == [0.0]
+    assert told == [("halt", True)]
+    disk.pending = False  # what is due waits all the same
+    Peer(box, told, "b").push()
+    box.flush()
+    assert [box.loop.turn() for _ in range(3)] == [[RETRY]] * 3
+    assert told == [("halt", True)]
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    disk.full = False
+    assert box.loop.turn() == [RETRY]
+    assert told[1:] == ["committed", ("halt", False), ("a", 1), ("b", 1)]
+    assert box.loop.asked == []
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    box.commit()
+    assert told[5:] == ["committed"]
+
+
+def test_what_was_put_off_is_written_once_when_the_patience_is_over(box, told):
+    peers = [Peer(box, told, name) for name in "abc"]
+    for peer in peers:
+        peer.out.append(b"x")
+        box.put_off(peer)
+    peers[0].push()  # something else has come for it: it goes with that
+    peers[1].push()
+    box.flush()
+    assert told == [("a", 2), ("b", 2)]
+    peers[1].push()  # waits for the next flush already
+    assert box.loop.turn() == [PATIENCE]
+    assert told[2:] == [("b", 1), ("c", 1)]
+    assert (box.patient, box.dirty, box.loop.asked) == ([], [], [])
+
+
+def test_patience_ends_early_when_a_publisher_s_turn_comes(box, told):
+    peer = Peer(box, told, "a")
+    peer.out.append(b"x")
+    box.put_off(peer)
+    box.end_patience()
+    peer.push()
+    assert told == []
+    box.flush()
+    assert told == [("a", 2)]
+    peer.push()
+    box.loop.turn()  # nobody is waiting any more: no flush of its own
+    assert told == [("a", 2)]
+    box.put_off(peer)
+    assert [seconds for seconds, _ in box.loop.asked] == [PATIENCE]

@@ -1,0 +1,54 @@
+"""Bottleneck, RED, bursts and jitter against the plain wire, to the nanosecond."""
+
+import numpy as np
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from plain_wire import Queue, Wire, seeds
+
+from voicewire.netsim import Bottleneck, Flow, Path, Red, Udp, simulate
+from voicewire.netsim.reference import Packet
+
+QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
+times = st.one_of(
+    st.lists(st.integers(0, 3000), min_size=1, max_size=80).map(lambda t: np.sort(t) * 1_000_000),
+    st.integers(1, 60).map(lambda n: np.arange(n, dtype=np.int64) * 20_000_000),
+)
+share = st.sampled_from([0.0, 0.05, 0.4, 1.0])
+paths = st.builds(
+    Path,
+    st.sampled_from([0.0, 7.5, 40.0]),
+    share,
+    jitter_ms=st.sampled_from([0.0, 3.0, 60.0]),
+    burst=st.none() | st.tuples(share, st.sampled_from([0.05, 0.3, 1.0]), share),
+)
+reds = st.builds(
+    Red,
+    st.sampled_from([0.0, 1.0, 2.5]),
+    st.sampled_from([3.0, 6.0]),
+    st.sampled_from([0.1, 0.5, 1.0]),
+    st.sampled_from([0.02, 0.2, 1.0]),
+)
+queues = st.none() | st.builds(Bottleneck, st.sampled_from([8, 33.3, 200]), st.integers(1, 12), st.none() | reds)
+
+
+@settings(max_examples=400, deadline=None, phases=QUICK)
+@given(st.lists(st.tuples(times, st.sampled_from([20, 160]), paths), min_size=1, max_size=3), queues, st.integers(0, 99))
+def test_the_wire_is_the_plain_one(given_flows, bottleneck, seed):
+    """Whose turn it is on one nanosecond: the first flow of the list."""
+    luck, ways = seeds(seed, len(given_flows))
+    queue = None if bottleneck is None else Queue(bottleneck, luck)
+    wires = [Wire(path, path.loss, way[0], queue) for (_, _, path), way in zip(given_flows, ways, strict=True)]
+    turns = sorted((int(t), k, n) for k, (at, _, _) in enumerate(given_flows) for n, t in enumerate(at))
+    for now, k, n in turns:
+        wires[k].size = given_flows[k][1] + 40
+        wires[k].send(now, Packet(n, n, 1, now))
+    result = simulate([Flow(t, size, Udp(), path) for t, size, path in given_flows], bottleneck=bottleneck, seed=seed)
+    for flow, wire, (at, _, _) in zip(result.flows, wires, given_flows, strict=True):
+        assert flow.sent.tolist() == list(at)
+        assert {n: t for n, t in enumerate(flow.arrive.tolist()) if t >= 0} == {p.first: t for t, p in wire.flight}
+        assert np.flatnonzero(flow.fate == 3).tolist() == wire.full
+        assert np.flatnonzero(flow.fate == 4).tolist() == wire.gone
+        counts = [flow.packets[name] for name in ("sent", "lost", "dropped_queue", "delivered", "in_flight")]
+        assert counts == [wire.sent, wire.lost, len(wire.full), len(wire.flight), 0]
+    if queue is not None:
+        assert (result.bytes_through, result.longest_queue) == (queue.carried, queue.longest)
