@@ -32,7 +32,9 @@ queues = st.none() | st.builds(Bottleneck, st.sampled_from([8, 33.3, 200]), st.i
 
 
 @settings(max_examples=400, deadline=None, phases=QUICK)
-@given(st.lists(st.tuples(times, st.sampled_from([20, 160]), paths), min_size=1, max_size=3), queues, st.integers(0, 99))
+@given(
+    st.lists(st.tuples(times, st.sampled_from([20, 160]), paths), min_size=1, max_size=3), queues, st.integers(0, 99)
+)
 def test_the_wire_is_the_plain_one(given_flows, bottleneck, seed):
     """Whose turn it is on one nanosecond: the first flow of the list."""
     luck, ways = seeds(seed, len(given_flows))
