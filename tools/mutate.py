@@ -62,10 +62,10 @@ MQTT = {
     "decode": ("test_packets",),
     "topics": ("test_topics",),
     "retained": ("test_retained",),
-    "session": ("test_safety", "test_limits", "test_conformance_messages"),
-    "routing": ("test_safety", "test_limits", "test_conformance_messages"),
+    "session": ("test_session", "test_conformance_messages"),
+    "routing": ("test_routing", "test_limits", "test_conformance_messages"),
     "outbox": ("test_outbox", "test_store"),
-    "hold": ("test_e2e", "test_safety"),
+    "hold": ("test_hold", "test_e2e"),
     "store": ("test_store_rows", "test_store"),
 }
 READING = {"echo": ("test_filters",), "voip": ("test_reference", "test_quality")}  # else test_reference
@@ -79,9 +79,15 @@ ENGINE_TESTS = {
     "nfc": ("test_channel", "test_exchange", "test_reference", "test_session"),
     "voip": ("test_quality", "test_reference"),
 }
-WITHOUT = (  # minutes without a compiler; what they say of the engines, others say too
-    "tests/netsim/test_simulate.py::test_losses_have_their_rate_and_burst",
-    "tests/netsim/test_simulate.py::test_twelve_flows_run_dry",
+WITHOUT = tuple(  # minutes without a compiler; what they say of the rules, others say too
+    f"tests/netsim/test_simulate.py::test_{name}"
+    for name in (
+        "faster_restart_is_idle_without_loss",
+        "losses_have_their_rate_and_burst",
+        "md_equals_udp_while_eight_packets_a_round_trip_suffice",
+        "tcp_equals_udp_for_a_thin_codec",
+        "twelve_flows_run_dry",
+    )
 )
 
 

@@ -5,28 +5,9 @@ from __future__ import annotations
 import logging
 
 import pytest
+from mqtt_doubles import Loop
 
 from voicewire.mqtt.outbox import PATIENCE, RETRY, Outbox
-
-
-class Loop:
-    """Keeps what it is asked to do, with the seconds until then."""
-
-    def __init__(self):
-        self.asked = []
-
-    def call_soon(self, work):
-        self.asked.append((0.0, work))
-
-    def call_later(self, seconds, work):
-        self.asked.append((seconds, work))
-
-    def turn(self):
-        """Do all that was asked for until now; give the seconds."""
-        asked, self.asked = self.asked, []
-        for _, work in asked:
-            work()
-        return [seconds for seconds, _ in asked]
 
 
 class Peer:

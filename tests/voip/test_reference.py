@@ -82,3 +82,25 @@ def test_ramjee_s_rule_by_hand():
     assert (mean, variation) == (0.125 * 900 + 0.875 * 400, 0.0)
     low = reference.followed(390.0, 400.0, 390.0, (400.0, 0.0, 10.0))
     assert low == pytest.approx((400.0, 0.001998 * 10, -1.0))
+
+
+@pytest.mark.parametrize(("jump", "followed"), [(100.0, False), (100.01, True), (-100.0, False), (-100.01, True)])
+def test_a_spike_is_a_jump_of_more_than_100_ms(jump, followed):
+    """From a steady 300 ms. A smaller jump counts as variation, and a thousandth of it, a thousandfold, is much."""
+    trace = [300.0, 300.0 + jump, 300.0 + jump], [0, 0, 1]
+    narrow, wide = (ramjee(*trace, "G.729", factor=factor).delays_ms[1] for factor in (0.0, 1000.0))
+    assert (wide - narrow == 0) == followed
+    assert followed or wide - narrow > 100
+
+
+@pytest.mark.parametrize(("back", "ended"), [(281.4, True), (281.5, True), (281.52, False), (281.6, False)])
+def test_a_spike_ends_when_its_slope_has_fallen_to_63_samples_of_8_khz(back, ended):
+    """100 ms, a jump to 400, then back: the slope there is |2 · 281.5 - 400 - 100| / 8 = 7.875 ms, 63 samples."""
+    (_, delay) = ramjee([100.0, 400.0, back, back], [0, 0, 0, 1], "G.729", factor=0.0).delays_ms
+    if ended:  # the estimate creeps from the spike's top
+        assert delay == pytest.approx(0.998002 * 400 + 0.001998 * back)
+    else:  # it follows by eighths, twice
+        assert delay == pytest.approx(back + 0.875**2 * (400 - back))
+    assert reference.adaptive_delays([100.0, 400.0, back, back], [0, 0, 0, 1])[1] == pytest.approx(
+        ramjee([100.0, 400.0, back, back], [0, 0, 0, 1], "G.729").delays_ms[1]
+    )
