@@ -77,7 +77,7 @@ ENGINES = {
 ENGINE_TESTS = {
     "netsim": ("test_equation", "test_reference", "test_simulate", "test_wire", "test_ccid2"),
     "nfc": ("test_channel", "test_exchange", "test_reference", "test_session"),
-    "voip": ("test_quality", "test_reference"),
+    "voip": ("test_playout", "test_quality", "test_reference"),
 }
 WITHOUT = tuple(  # minutes without a compiler; what they say of the rules, others say too
     f"tests/netsim/test_simulate.py::test_{name}"

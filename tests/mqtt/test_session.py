@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.config import EVERYTHING, Access, permissions
@@ -113,6 +113,8 @@ def test_who_has_ended_meanwhile_is_left_out_of_the_pieces_to_come():
     assert rest == [entry for entry in everybody[len(first.subscribers) :] if not entry[0].ended]
 
 
+@example(1)
+@example(2)
 @given(st.integers(0, 3000))
 def test_light_is_what_one_slice_can_hand_out(count):
     """A step is 4,096 bytes for one subscriber; to one subscriber anything is light."""

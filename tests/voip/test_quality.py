@@ -28,16 +28,6 @@ def test_bound_is_brute_force_and_the_repaired_recursion(codec, frames):
     assert playout.per_talkspurt(d, k, best.delays_ms, codec).r == pytest.approx(best.r, abs=1e-9)
 
 
-@pytest.mark.parametrize("codec", CODECS)
-@given(small)
-def test_the_best_fixed_delay_is_the_best_of_those_that_occur(codec, frames):
-    frames.sort(key=lambda f: f[1])
-    d, k = [f[0] for f in frames], [f[1] for f in frames]
-    tried = [playout.fixed(d, k, codec, delay_ms=x).r for x in d if np.isfinite(x)]
-    nothing = float(emodel.r_factor(0.0, 1.0, codec))
-    assert playout.fixed(d, k, codec).r == pytest.approx(max([*tried, nothing]), abs=1e-9)
-
-
 def test_bound_at_full_size_against_the_recursion():
     rng = np.random.default_rng(1)
     k = np.repeat(np.arange(40), 25)

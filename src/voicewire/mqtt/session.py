@@ -240,9 +240,7 @@ class Route:
         count = max(1, SLICE // 4 // each)
         for i in range(0, len(self.subscribers), count):
             there = [entry for entry in self.subscribers[i : i + count] if not entry[0].ended]
-            piece = Route(self.topic, self.name, there, self.kind)
-            piece.light = 1 << 30
-            yield piece, count * each
+            yield Route(self.topic, self.name, there, self.kind), count * each
 
     def head(self, qos: int, size: int) -> bytes:
         """Return a PUBLISH up to its packet id, for a payload of `size` bytes; `heads` remembers the last few."""
