@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,7 @@ from sphinx.errors import ExtensionError
 
 from voicewire import claims, paths
 from voicewire.ledger import collecting
+from voicewire.publish import clone
 from voicewire.publish.pages import gather, mend, scorecard, status
 
 ROOT = paths.root()
@@ -34,6 +36,7 @@ def row(study: str = "nfc", verdict: str = "reproduced", **other: Any) -> dict[s
         "reason": "Close.",
         "notebook": f"notebooks/{study}/03_paper.ipynb",
         "anchor": f"claim-{study}.table-1.x",
+        "whose": "paper",
         **other,
     }
 
@@ -48,7 +51,9 @@ def base(tmp_path):
         folder = tmp_path / "book" / study
         folder.mkdir(parents=True)
         (folder / "index.md").write_text(heading)
+        shutil.copy(ROOT / "book" / study / "references.bib", folder)
         (folder / "_glossary.md").write_text(f"# Words\n\n```{{glossary}}\n:sorted:\n\n{terms}```\n")
+    shutil.copy(ROOT / "CITATION.cff", tmp_path)
     (tmp_path / "book" / "nfc" / "_notation.md").write_text("| symbol |\n|---|\n| $x$ |\n")
     (tmp_path / "book" / "voip" / "_notation.md").write_text("# Symbols\n\n| symbol |\n|---|\n| $y$ |\n")
     return tmp_path
@@ -152,7 +157,7 @@ def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):
     assert re.search(r"\| Commit \| `\w+` of ", page)
     for path in paths.chapters():
         assert path.stem in page
-    assert status.commit(tmp_path) == ("unknown", "unknown")
+    assert clone.commit(tmp_path) == ("unknown", "unknown")
 
 
 def test_a_fault_that_occurs_no_more_fails_the_build(tmp_path, monkeypatch):

@@ -9,11 +9,15 @@ import subprocess
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import jsonschema
 import pytest
+from rocrate.rocrate import ROCrate
 
-from voicewire import paths
+from voicewire import claims, paths
+from voicewire.publish.machines import listing
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -144,6 +148,38 @@ def test_only_what_mathjax_needs_is_left_of_it():
     folder = SITE / "_static" / "mathjax"
     assert (folder / "tex-chtml.js").is_file()
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
+
+
+def test_the_address_of_every_claim_resolves():
+    """Each is a row of the scorecard, and of the notebook that judges it."""
+    told = json.loads((SITE / "claims.json").read_text(encoding="utf-8"))
+    book = told["book"]["address"]
+    known = {claim["id"] for study in claims.studies() for claim in claims.scorecard(study=study)}
+    assert {claim["id"] for claim in told["claims"]} == known
+    for claim in told["claims"]:
+        for address in (claim["address"], _in_the_notebook(claim, book)):
+            page, _, fragment = address.removeprefix(book).partition("#")
+            assert fragment in pages()[SITE / page].ids, address
+
+
+def _in_the_notebook(claim: dict[str, Any], book: str) -> str:
+    """Return the place where a claim was judged; its row in the scorecard while it was not."""
+    if claim["notebook"] is None:
+        return str(claim["address"])
+    return f"{book}{claim['notebook'].removesuffix('.ipynb')}.html#{claim['anchor']}"
+
+
+def test_what_programs_find_keeps_to_its_schema_and_can_be_read_back():
+    told, schema = (json.loads((SITE / name).read_text(encoding="utf-8")) for name in (listing.NAME, listing.SCHEMA))
+    jsonschema.Draft202012Validator(schema).validate(told)
+    read = ROCrate(SITE)
+    files = {entity.id for entity in read.get_by_type("File")}
+    assert [name for name in files if not (SITE / unquote(name)).is_file()] == []
+    shown = {path.relative_to(ROOT).with_suffix("").as_posix() for path in paths.chapters()}
+    assert {f"{name}.html" for name in shown} | {f"_sources/{name}.ipynb" for name in shown} <= files
+    text = (SITE / "book" / "scorecard.html").read_text(encoding="utf-8")
+    (data,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text)
+    assert json.loads(data)["@graph"]
 
 
 def graded() -> list[str]:

@@ -26,7 +26,7 @@ SITE = ROOT / "_build" / "html"
 PARTS = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
 SOURCE = ROOT / "_build" / "source"
 STAGED = ("book", "notebooks", "data")
-STAGED_FILES = ("_config.yml", "genindex.md", "pyproject.toml", ".cache/notebook-times.json")
+STAGED_FILES = ("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", ".cache/notebook-times.json")
 CHAPTERS = "[0-9][0-9]_*.ipynb"
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -184,7 +184,7 @@ def book(options: argparse.Namespace) -> None:
 
 
 def outputs(options: argparse.Namespace) -> None:
-    """Execute what changed, and write new outputs into notebooks/ and the README's picture."""
+    """Execute what changed; write new outputs into notebooks/, the README's picture and the archives' files."""
     setup()
     execute("outputs")
 

@@ -213,7 +213,8 @@ def write_back(base: Path) -> list[str]:
 
 
 def outputs(base: Path) -> None:
-    """Write new outputs into the committed notebooks, and draw the README's picture anew."""
+    """Write new outputs into the committed notebooks, draw the README's picture anew, write the archives' files."""
+    from voicewire.publish.machines import archives
     from voicewire.publish.pages import scorecard
 
     written = write_back(base)
@@ -226,6 +227,7 @@ def outputs(base: Path) -> None:
     if picture.read_text(encoding="utf-8") != drawn:
         picture.write_text(drawn, encoding="utf-8")
         written.append(scorecard.PICTURE.as_posix())
+    written += archives.write(base)
     print("\n".join(["written anew:", *(f"  {name}" for name in written)]) if written else "nothing to write")
 
 

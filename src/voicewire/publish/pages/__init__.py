@@ -1,8 +1,8 @@
 """The Sphinx extension behind the published book.
 
 It fills the pages that are gathered from all studies (scorecard, notation, glossary, errata, status), gives glossary
-terms a hint that needs no script, and keeps the built pages free of anything fetched from elsewhere. A study that
-is not there is simply absent.
+terms a hint that needs no script, keeps the built pages free of anything fetched from elsewhere, and has what is for
+programs written beside them (`voicewire.publish.machines`). A study that is not there is simply absent.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from voicewire.publish.machines import site
 from voicewire.publish.pages import gather, hints, mend, offline
 
 __all__ = ["setup"]
@@ -42,6 +43,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     html-page-context: clean
     build-finished: prune
     build-finished: mend
+    build-finished: publish
     """
     app.connect("config-inited", gather.add_bibliographies)
     app.connect("env-get-outdated", gather.always_read)
@@ -51,4 +53,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)
     app.connect("build-finished", mend.mend, priority=901)
+    app.connect("build-finished", site.publish, priority=902)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

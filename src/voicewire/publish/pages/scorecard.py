@@ -14,6 +14,7 @@ from voicewire import paths
 from voicewire.ledger import collecting, tally
 from voicewire.ledger.presentation import beside, show_html
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS
+from voicewire.publish.machines import linked, listing
 
 __all__ = ["FILLS", "PICTURE", "WIDTH", "badge", "draw_picture", "page", "picture"]
 
@@ -139,7 +140,8 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
         return "No study of this checkout has a ledger yet.\n"
     titles = {row["study"]: paths.part(row["study"]).title for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
-    parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}')]
+    data = linked.script(rows, base, listing.citation(base)["url"])
+    parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}{data}')]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
         theirs, ours = ([row for row in mine if (row.get("whose") == "ours") == own] for own in (False, True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 import re
-import subprocess
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 
 from voicewire import paths
 from voicewire.ledger import evidence
+from voicewire.publish.clone import commit
 
-__all__ = ["commit", "page"]
+__all__ = ["page"]
 
 TIMES = Path(".cache/notebook-times.json")
 
@@ -41,34 +41,6 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     """
     parts = ["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _recorded(base)]
     return "\n".join([*parts, _versions(base)])
-
-
-def commit(base: Path) -> tuple[str, str]:
-    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    short, date : str
-        As ``git log`` shows them.
-
-    Examples
-    --------
-    >>> commit(Path("/no/such/folder"))
-    ('unknown', 'unknown')
-    """
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(base), "log", "-1", "--format=%h %cs"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown", "unknown"
-    short, date = done.stdout.split()
-    return short, date
 
 
 def _build(base: Path) -> str:
