@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from voicewire.foundations import tcp, tcp_figures
 from voicewire.foundations.tcp_trace import trace
+from voicewire.netsim.reference.tcp_sender import Timeout, measure, opened, transfer
 
 
 @given(st.integers(1, 10_000), st.integers(1, 64))
@@ -19,27 +22,15 @@ def test_round_trips_are_the_closed_form(n, window):
 
 @given(st.floats(0.001, 2.0), st.floats(0.001, 5.0), st.integers(0, 40))
 def test_the_timer_after_a_jump_is_the_derived_one(before, jump, n):
-    timer = tcp.Timeout(0.0, before, before, 0.0)
+    timer = Timeout(0.0, before, before, 0.0)
     for _ in range(n):
-        tcp.measure(timer, before + jump)
+        measure(timer, before + jump)
     derived = before + jump + jump * (7 * (7 / 8) ** n - 8 * (3 / 4) ** n)
     assert timer.rto == pytest.approx(derived, rel=1e-9)
 
 
-def test_the_timer_agrees_with_the_sender_of_the_simulator():
-    from voicewire.netsim.reference import TcpSender
-
-    rng = np.random.default_rng(1)
-    sender, timer = TcpSender(100, 0.1), tcp.Timeout()
-    tcp.measure(timer, 0.1)
-    for sample in rng.gamma(4, 0.1, 50):
-        sender.measure(float(sample))
-        tcp.measure(timer, float(sample))
-        assert timer.rto == pytest.approx(sender.rto, rel=1e-12)
-
-
 def test_a_timer_doubles_up_to_a_minute():
-    timer = tcp.Timeout()
+    timer = Timeout()
     seen = []
     for _ in range(8):
         tcp.expired(timer)
@@ -68,6 +59,31 @@ def test_a_pause_begins_again_with_the_initial_window():
     assert sum(abs(t - 3.0) < 1e-6 for t, _ in run.sent) == 10
     short = trace([(0.0, 60), (0.9, 60)])
     assert sum(abs(t - 0.9) < 1e-6 for t, _ in short.sent) > 30
+
+
+@given(st.integers(1, 150), st.sets(st.integers(0, 160), max_size=25), st.integers(1, 12), st.sampled_from([0.2, 1.0]))
+def test_the_loop_on_the_page_is_the_simulator_s(total, lost, window, least):
+    """`transfer` sends what `carry` does, at the same nanosecond, whatever is lost."""
+    turns = transfer(opened(0.1, window, least), total, lost, 0.1)
+    run = trace([(0.0, total)], lost, 0.1, window, least)
+    assert [(time, number) for time, _, left in turns for number in left] == run.sent
+    assert all(cwnd >= 1 for _, cwnd, _ in turns)
+
+
+def test_the_loop_shows_both_losses_of_the_table():
+    """A hole is mended by SACK and halves the window; the loss of the repeat is left to the timer: one segment."""
+    turns = transfer(opened(0.1, least=0.2), 300, {40}, 0.1)
+    before, after = next((a, b) for (_, a, _), (_, b, _) in itertools.pairwise(turns) if b < a)
+    assert before / 2 - 2 <= after <= before / 2 + 2
+    assert min(cwnd for _, cwnd, _ in turns) >= 10
+    repeat = [number for _, _, left in turns for number in left].index(40, 41)
+    s = opened(0.1, least=0.2)
+    turns = transfer(s, 300, {40, repeat}, 0.1)
+    assert min(cwnd for _, cwnd, _ in turns) == 1.0
+    assert s.ssthresh / s.mss == 52.5  # 105 segments out, as the chapter says
+    turns = transfer(opened(0.1, least=0.2), 200, set(range(30, 70)), 0.1)  # a whole flight: the chapter's limit
+    repairs = [cwnd for time, cwnd, left in turns if time > 0.35 and left and left[0] in range(30, 70)]
+    assert len(repairs) == 40 and set(repairs) == {1.0}
 
 
 def test_random_losses_lie_above_the_square_root_law():

@@ -7,6 +7,7 @@ import pytest
 
 from voicewire.foundations import tcp
 from voicewire.foundations import tcp_exercises as e
+from voicewire.netsim.reference.tcp_sender import Timeout, measure
 
 
 def first(sample, least):
@@ -29,12 +30,12 @@ def karn(state, sample, sent, least):
 
 
 def run(events, least):
-    timer, out = tcp.Timeout(least), []
+    timer, out = Timeout(least), []
     for kind, sample, sent in events:
         if kind == "expired":
             tcp.expired(timer)
         elif sent == 1:
-            tcp.measure(timer, sample)
+            measure(timer, sample)
         out.append(timer.rto)
     return out
 
@@ -122,12 +123,12 @@ def fades(excess):
 
 def test_the_spikes_answers_are_what_their_hints_say():
     """The right one by the timer itself; the wrong ones by the mistakes that the hints name."""
-    timer = tcp.Timeout(0.0, 0.1, 0.1, 0.0)
-    tcp.measure(timer, 0.18)
+    timer = Timeout(0.0, 0.1, 0.1, 0.0)
+    measure(timer, 0.18)
     assert timer.rto - 0.1 == pytest.approx(9 / 8 * 0.08)
     samples = 0
     while timer.rto - 0.1 >= 0.008:
-        tcp.measure(timer, 0.1)
+        measure(timer, 0.1)
         samples += 1
     assert samples == fades(lambda n: 9 / 8 * (7 / 8) ** n) == 19
     assert fades(lambda n: (7 / 8) ** n) == 18  # four deviations only

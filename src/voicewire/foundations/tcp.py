@@ -1,23 +1,23 @@
 """TCP's rules, each by itself and short enough to read.
 
 The chapter *TCP in one chapter* (``notebooks/foundations/03_tcp.ipynb``)
-is woven from them. A whole sender stands in `voicewire.netsim.reference`.
+is woven from them, and from the whole sender with its timer, which stands in
+`voicewire.netsim.reference.tcp_sender`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from voicewire.netsim.reference.tcp_sender import Timeout
+
 __all__ = [
-    "Timeout",
     "cubic",
     "expired",
     "jain",
-    "measure",
     "red",
     "reno_rounds",
     "round_trips",
@@ -74,65 +74,6 @@ def round_trips(segments: int, window: int = 10) -> int:
         window *= 2
         trips += 1
     return trips
-
-
-@dataclass
-class Timeout:
-    """A retransmission timer and what it was computed from (RFC 6298).
-
-    Attributes
-    ----------
-    least : float
-        Floor of the timer, s (the RFC says 1, Linux takes 0.2).
-    rto : float
-        The timer, s; 1 before anything was measured.
-    srtt, rttvar : float or None
-        Smoothed round trip and its mean deviation, s.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
-    Examples
-    --------
-    >>> Timeout().rto
-    1.0
-    """
-
-    least: float = 1.0
-    rto: float = 1.0
-    srtt: float | None = None
-    rttvar: float | None = None
-
-
-def measure(timer: Timeout, sample: float) -> None:
-    """Take a round trip of a segment that was sent once (Karn).
-
-    Parameters
-    ----------
-    timer : Timeout
-        Changed in place.
-    sample : float
-        The round trip, s.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
-    Examples
-    --------
-    >>> timer = Timeout(least=0.0)
-    >>> measure(timer, 0.1)
-    >>> round(timer.rto, 3)
-    0.3
-    """
-    if timer.srtt is None or timer.rttvar is None:
-        timer.srtt, timer.rttvar = sample, sample / 2
-    else:
-        off = abs(timer.srtt - sample)  # from the old average
-        timer.rttvar += (off - timer.rttvar) / 4
-        timer.srtt += (sample - timer.srtt) / 8
-    timer.rto = max(timer.srtt + 4 * timer.rttvar, timer.least)
 
 
 def expired(timer: Timeout) -> None:

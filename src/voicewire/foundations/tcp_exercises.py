@@ -11,7 +11,8 @@ import numpy as np
 
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.foundations._student import Function, NotYetError, called, value
-from voicewire.foundations.tcp import Timeout, expired, measure, small_writes
+from voicewire.foundations.tcp import expired, small_writes
+from voicewire.netsim.reference.tcp_sender import Timeout, measure
 
 __all__ = [
     "check_ack",

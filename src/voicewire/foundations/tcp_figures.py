@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire import figures
-from voicewire.foundations.tcp import Timeout, cubic, measure, red
+from voicewire.foundations.tcp import cubic, red
 from voicewire.foundations.tcp_trace import Trace
+from voicewire.netsim.reference.tcp_sender import Timeout, Turns, measure
 
-__all__ = ["equations", "growth", "queue", "sawtooth", "segments", "step", "writes"]
+__all__ = ["equations", "growth", "queue", "sawtooth", "segments", "step", "windows", "writes"]
 
 
 def segments(run: Trace, ax: Axes | None = None) -> Axes:
@@ -59,6 +60,41 @@ def segments(run: Trace, ax: Axes | None = None) -> Axes:
     )
     ax.set(xlabel="time (ms)", ylabel="segment", ylim=(-1, None))
     ax.legend(loc="lower right")
+    return figures.origin(ax, "simulated here")
+
+
+def windows(runs: Mapping[str, Turns], ax: Axes | None = None) -> Axes:
+    """The congestion window of whole transfers, over time.
+
+    Parameters
+    ----------
+    runs : mapping of name to turns
+        What `voicewire.netsim.reference.tcp_sender.transfer` gave.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes, with the stamp of where the data come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim.reference.tcp_sender import opened, transfer
+    >>> (line,) = windows({"no loss": transfer(opened(0.1), 30, set(), 0.1)}).lines
+    >>> float(max(line.get_ydata()))
+    40.0
+    """
+    ax = figures.new_axes(ax, size=(7.0, 3.0))
+    for k, (name, turns) in enumerate(runs.items()):
+        times, cwnd = np.array([(1000 * time, cwnd) for time, cwnd, _ in turns]).T
+        ax.step(times, cwnd, where="post", color=figures.SERIES[k], linestyle=("-", "--", ":")[k % 3], label=name)
+    ax.set(xlabel="time (ms)", ylabel="window (segments)", ylim=(0, None))
+    ax.legend()
     return figures.origin(ax, "simulated here")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from voicewire.netsim.reference import Packet, TcpReceiver, TcpSender, Way, carry
 from voicewire.netsim.reference.path import SECOND
-from voicewire.netsim.reference.tcp import Ack
+from voicewire.netsim.reference.tcp_receiver import Ack
 
 __all__ = ["Trace", "trace"]
 

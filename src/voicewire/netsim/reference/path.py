@@ -22,7 +22,7 @@ class Packet:
     Attributes
     ----------
     seq : int
-        Number of the packet, from 0.
+        Number of the packet, from 0; TCP's is that of its first frame.
     first, count : int
         The frames that it carries.
     sent : int

@@ -1,0 +1,163 @@
+"""TCP's receiver to read: order, SACK and delayed acknowledgements.
+
+RFC 5681 section 4.2 and RFC 2018, in plain Python; `netsim.tcp` is the same
+rules compiled. The stream is counted in frames: what a program writes at
+once, and a segment carries whole. Times are whole nanoseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voicewire.netsim.reference.path import NEVER, Packet
+
+__all__ = ["Ack", "TcpReceiver"]
+
+
+@dataclass
+class Ack:
+    """A cumulative acknowledgement, with SACK blocks (RFC 2018).
+
+    Attributes
+    ----------
+    echo : int
+        When the segment left that it answers, ns: its timestamp.
+    upto : int
+        The frame that is expected next.
+    sacked : tuple of (int, int)
+        What came behind a hole: frames from … to before …, the newest
+        block first; nothing, if no hole is left.
+
+    Notes
+    -----
+    Chapters ``notebooks/foundations/03_tcp`` and
+    ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Ack(echo=0, upto=3, sacked=((4, 6),)).upto
+    3
+    """
+
+    echo: int
+    upto: int
+    sacked: tuple[tuple[int, int], ...] = ()
+
+
+class TcpReceiver:
+    """In-order delivery, SACK, delayed acknowledgements (RFC 5681, 4.2).
+
+    Parameters
+    ----------
+    frames : int
+        Frames of the whole stream.
+    every : int
+        Segments that one acknowledgement answers.
+    delay : int
+        How long an acknowledgement may wait, ns.
+
+    Notes
+    -----
+    Chapters ``notebooks/foundations/03_tcp`` and
+    ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> receiver = TcpReceiver(4)
+    >>> first = Packet(0, 0, 1, sent=-50)
+    >>> receiver.on_packet(0, first) is None  # waits for a second
+    True
+    >>> receiver.on_packet(9, Packet(1, 1, 1, sent=-41)).upto
+    2
+    """
+
+    def __init__(
+        self, frames: int, every: int = 2, delay: int = 200_000_000
+    ) -> None:
+        self.got = [False] * frames
+        self.arrive: dict[int, int] = {}
+        self.expected = 0  # frame
+        self.every, self.delay = every, delay
+        self.unacked = self.echo = 0
+        self.older = (0, 0)  # the block that was sent before
+        self.timer = NEVER
+
+    def on_packet(self, now: int, packet: Packet) -> Ack | None:
+        """Deliver in order; say at once where something is missing.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        packet : Packet
+            What arrives.
+
+        Returns
+        -------
+        Ack or None
+            The acknowledgement, if it is sent at once.
+        """
+        end = packet.first + packet.count
+        hole = packet.first > self.expected
+        for frame in range(packet.first, end):
+            self.got[frame] = True
+        while self.expected < len(self.got) and self.got[self.expected]:
+            self.arrive[self.expected] = now
+            self.expected += 1
+        filled = self.expected > end
+        again = end <= self.older[1] and not hole
+        if self.unacked == 0:
+            self.echo = packet.sent
+        self.unacked += 1
+        if hole:
+            return self.acknowledge(packet.sent, packet.first)
+        if filled or again or self.unacked >= self.every:
+            return self.acknowledge(self.echo, packet.first)
+        if self.timer == NEVER:
+            self.timer = now + self.delay
+        return None
+
+    def acknowledge(self, echo: int, frame: int = -1) -> Ack:
+        """The first block holds the frame that came last (RFC 2018, 4).
+
+        Parameters
+        ----------
+        echo : int
+            When the segment left that is answered, ns.
+        frame : int
+            First frame of the segment that came last; -1: none came.
+
+        Returns
+        -------
+        Ack
+            The acknowledgement.
+        """
+        self.unacked, self.timer = 0, NEVER
+        low = high = 0
+        if frame >= self.expected:
+            low = high = frame
+            while low - 1 > self.expected and self.got[low - 1]:
+                low -= 1
+            while high < len(self.got) and self.got[high]:
+                high += 1
+        if high == low:
+            return Ack(echo, self.expected)
+        blocks = ((low, high), self.older)
+        if low != self.older[0]:
+            self.older = (low, high)
+        return Ack(echo, self.expected, blocks)
+
+    def on_timer(self, now: int) -> Ack:
+        """No second segment came in time.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        Ack
+            The acknowledgement that was delayed.
+        """
+        return self.acknowledge(self.echo)

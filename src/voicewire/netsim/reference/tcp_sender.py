@@ -1,0 +1,674 @@
+"""TCP's sender to read: plain functions over one record.
+
+Slow start, congestion avoidance, fast retransmit and recovery by SACK, and
+the timer: RFC 5681, 6298 and 6675. `netsim.tcp` is the same compiled; it
+names the older RFCs of the thesis (2581, 2988, 3517). The chapter *TCP in one
+chapter* is woven from this.
+
+One thing is simpler than in the RFCs: the window doesn't grow while what was
+out at a time-out is repaired.
+
+The stream is counted in frames: what a program writes at once, and a segment
+carries whole. Times are whole nanoseconds, windows bytes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import count
+
+from voicewire.netsim.reference.path import NEVER, SECOND, Packet
+from voicewire.netsim.reference.tcp_receiver import Ack, TcpReceiver
+
+__all__ = [
+    "Segment",
+    "Sender",
+    "Timeout",
+    "acknowledged",
+    "find_losses",
+    "grow",
+    "measure",
+    "opened",
+    "pipe",
+    "push",
+    "react",
+    "timed_out",
+    "transfer",
+]
+
+
+@dataclass
+class Timeout:
+    """A retransmission timer and what it was computed from (RFC 6298).
+
+    Attributes
+    ----------
+    least : float
+        Floor of the timer, s (the RFC says 1, Linux takes 0.2).
+    rto : float
+        The timer, s; 1 before anything was measured.
+    srtt, rttvar : float or None
+        Smoothed round trip and its mean deviation, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> Timeout().rto
+    1.0
+    """
+
+    least: float = 1.0
+    rto: float = 1.0
+    srtt: float | None = None
+    rttvar: float | None = None
+
+
+def measure(timer: Timeout, sample: float) -> None:
+    """Take a measured round trip (RFC 6298, 2.2 and 2.3).
+
+    Parameters
+    ----------
+    timer : Timeout
+        Changed in place.
+    sample : float
+        The round trip, s.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> timer = Timeout(least=0.0)
+    >>> measure(timer, 0.1)
+    >>> round(timer.rto, 3)
+    0.3
+    """
+    if timer.srtt is None or timer.rttvar is None:
+        timer.srtt, timer.rttvar = sample, sample / 2
+    else:
+        off = abs(timer.srtt - sample)  # from the old average
+        timer.rttvar = 0.75 * timer.rttvar + 0.25 * off
+        timer.srtt = 0.875 * timer.srtt + 0.125 * sample
+    timer.rto = max(timer.srtt + 4 * timer.rttvar, timer.least)
+
+
+@dataclass
+class Segment:
+    """A segment that isn't acknowledged yet.
+
+    Attributes
+    ----------
+    first, count : int
+        The frames that it carries.
+    sacked : bool
+        Whether it arrived, behind a hole.
+    lost : bool
+        Whether it is taken for lost.
+    again : bool
+        Whether it has been sent again since.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> Segment(first=3, count=1).lost
+    False
+    """
+
+    first: int
+    count: int
+    sacked: bool = False
+    lost: bool = False
+    again: bool = False
+
+
+@dataclass
+class Settings:
+    """What holds for the whole connection; sizes in bytes."""
+
+    size: int = 1460  # of a frame
+    mss: int = 1460  # the largest segment
+    initial: float = 14600.0  # the initial window
+    limit: float = float("inf")  # the receiver's window
+
+
+@dataclass
+class Sender(Settings):
+    """What a sender knows.
+
+    Attributes
+    ----------
+    written, nxt, una : int
+        Frames that the program has written, the next to send, and the first
+        that isn't acknowledged.
+    waiting : list of Segment
+        Sent and not acknowledged, in order.
+    cwnd, ssthresh : float
+        Congestion window and slow-start threshold, bytes.
+    recover : int
+        In recovery until this frame is acknowledged; -1: not in recovery.
+    timeout : Timeout
+        The timer's length.
+    backoff : float
+        Times that length: doubled by each time-out.
+    timer, last : int
+        When the timer fires, and when something was sent last, ns.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> Sender().cwnd
+    14600.0
+    """
+
+    written: int = 0
+    nxt: int = 0
+    una: int = 0
+    waiting: list[Segment] = field(default_factory=list)
+    cwnd: float = 14600.0
+    ssthresh: float = 1e18
+    recover: int = -1  # in recovery until this is acknowledged
+    timeout: Timeout = field(default_factory=Timeout)
+    backoff: float = 1.0
+    timer: int = NEVER  # ns
+    last: int = -NEVER  # when something was sent
+
+
+def opened(rtt: float, window: int = 10, least: float = 1.0) -> Sender:
+    """A connection just opened; that has measured one round trip.
+
+    Parameters
+    ----------
+    rtt : float
+        Round trip of the handshake, s.
+    window : int
+        Initial window, segments.
+    least : float
+        Floor of the timer, s.
+
+    Returns
+    -------
+    Sender
+        Of full segments, and with no limit by the receiver.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> opened(0.1).timeout.srtt, opened(0.1).timeout.rto
+    (0.1, 1.0)
+    """
+    size = 1460.0 * window
+    s = Sender(initial=size, cwnd=size, timeout=Timeout(least))
+    measure(s.timeout, rtt)
+    return s
+
+
+def pipe(s: Sender) -> int:
+    """Bytes under way: neither arrived nor lost (RFC 6675, SetPipe).
+
+    Parameters
+    ----------
+    s : Sender
+        Not changed.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> waiting = [Segment(0, 1, lost=True), Segment(1, 1, sacked=True)]
+    >>> pipe(Sender(waiting=[*waiting, Segment(2, 1)]))
+    1460
+    """
+    return s.size * sum(
+        x.count
+        for x in s.waiting
+        if not x.sacked and (x.again or not x.lost)
+    )
+
+
+def fits(s: Sender, frames: int) -> bool:
+    """Is the window open for so many frames? With nothing out, always."""
+    out = pipe(s)
+    window = min(s.cwnd, s.limit)
+    return out == 0 or out + frames * s.size <= window
+
+
+def upcoming(s: Sender) -> Segment | None:
+    """What goes next (RFC 6675, NextSeg): what was lost, then new."""
+    for x in s.waiting if s.recover >= 0 else []:
+        if x.lost and not (x.sacked or x.again):
+            return x
+    frames = min(s.written - s.nxt, max(s.mss // s.size, 1))
+    return Segment(s.nxt, frames) if frames else None
+
+
+def start_timer(s: Sender, now: int) -> None:
+    """The timer of RFC 6298, doubled by time-outs, at most 64 s."""
+    wait = min(s.timeout.rto * s.backoff, 64.0)
+    s.timer = now + int(wait * SECOND)
+
+
+def send(s: Sender, now: int, x: Segment) -> Packet:
+    """Let a segment leave, and start the timer if it rests."""
+    if x.lost:
+        x.again = True
+    else:
+        s.waiting.append(x)
+        s.nxt += x.count
+    s.last = now
+    if s.timer == NEVER:
+        start_timer(s, now)
+    return Packet(x.first, x.first, x.count, now)
+
+
+def push(s: Sender, now: int) -> list[Packet]:
+    """Send what the window allows.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        Time, ns.
+
+    Returns
+    -------
+    list of Packet
+        What leaves now.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = opened(0.1, window=2)
+    >>> s.written = 5
+    >>> [packet.first for packet in push(s, 0)]
+    [0, 1]
+    """
+    idle = now - s.last > int(s.timeout.rto * SECOND)
+    if idle and not s.waiting and s.nxt < s.written:
+        s.cwnd = min(s.cwnd, s.initial)  # RFC 5681, 4.1
+    packets = []
+    while (x := upcoming(s)) and fits(s, x.count):
+        packets.append(send(s, now, x))
+    return packets
+
+
+def find_losses(s: Sender, ack: Ack) -> bool:
+    """Three SACKed segments above it: one is lost (RFC 6675, IsLost).
+
+    Parameters
+    ----------
+    s : Sender
+        Its segments are marked.
+    ack : Ack
+        What has come back.
+
+    Returns
+    -------
+    bool
+        Whether a loss was found that wasn't known.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = Sender(waiting=[Segment(k, 1) for k in range(4)])
+    >>> find_losses(s, Ack(0, 0, ((2, 4),)))
+    False
+    >>> find_losses(s, Ack(0, 0, ((1, 4),)))
+    True
+    """
+    found, above = False, 0
+    for x in reversed(s.waiting):
+        if any(low <= x.first < high for low, high in ack.sacked):
+            x.sacked = True
+        above += x.sacked
+        if above >= 3 and not (x.sacked or x.lost):
+            x.lost = found = True
+    return found
+
+
+def halve(s: Sender) -> None:
+    """Half of what is out, at least two segments (RFC 5681, eq. 4)."""
+    out = (s.nxt - s.una) * s.size
+    s.ssthresh = max(out / 2, 2.0 * s.mss)
+
+
+def fast_retransmit(s: Sender) -> None:
+    """Half the window, and recovery until all that is out is heard of."""
+    halve(s)
+    s.cwnd = s.ssthresh
+    s.recover = s.nxt
+
+
+def grow(s: Sender) -> None:
+    """Slow start, then congestion avoidance (RFC 5681, 3.1).
+
+    Parameters
+    ----------
+    s : Sender
+        Its congestion window grows.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = Sender(cwnd=14600.0, ssthresh=16060.0)
+    >>> grow(s)
+    >>> s.cwnd
+    16060.0
+    >>> grow(s)
+    >>> round(s.cwnd)
+    16193
+    """
+    if s.cwnd < s.ssthresh:
+        s.cwnd += s.mss  # doubles in a round trip
+    else:
+        s.cwnd += s.mss * s.mss / s.cwnd  # a segment in a round trip
+
+
+def advance(s: Sender, now: int, upto: int) -> None:
+    """Nothing below `upto` is waited for any more."""
+    s.una, s.backoff = upto, 1.0
+    s.waiting = [x for x in s.waiting if x.first >= upto]
+    start_timer(s, now)
+    if upto >= s.recover:
+        s.recover = -1
+
+
+def acknowledged(s: Sender, now: int, ack: Ack) -> None:
+    """An acknowledgement: what arrived, what is lost, the window.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        Time, ns.
+    ack : Ack
+        What has come back.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = opened(0.1)
+    >>> s.written = 30
+    >>> packets = push(s, 0)
+    >>> acknowledged(s, SECOND // 10, Ack(echo=0, upto=1))
+    >>> s.una, s.cwnd / s.mss
+    (1, 11.0)
+    """
+    measure(s.timeout, (now - ack.echo) / SECOND)
+    new = ack.upto > s.una
+    if new:
+        advance(s, now, ack.upto)
+    if find_losses(s, ack) and s.recover < 0:
+        fast_retransmit(s)
+    if new and s.recover < 0:
+        grow(s)
+    if not s.waiting:
+        s.timer = NEVER
+
+
+def timed_out(s: Sender) -> None:
+    """Nothing came: all is lost, begin with one segment (RFC 5681, 3.1).
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = Sender(waiting=[Segment(0, 1)], nxt=1)
+    >>> timed_out(s)
+    >>> s.cwnd, s.backoff, s.waiting[0].lost
+    (1460.0, 2.0, True)
+    """
+    halve(s)
+    s.cwnd, s.recover = float(s.mss), s.nxt
+    s.timer, s.backoff = NEVER, min(2 * s.backoff, 64.0)
+    for x in s.waiting:
+        x.lost, x.again = True, False
+        x.sacked = False  # it may be forgotten (RFC 2018, 8)
+
+
+Event = int | Ack | None
+"""Frames written so far, an acknowledgement, or None: the timer."""
+Turns = list[tuple[float, float, list[int]]]
+"""Each turn's time, s, and congestion window and segments that leave."""
+
+
+def react(s: Sender, now: int, event: Event) -> list[Packet]:
+    """One turn: what happened changes the record, then what may leaves.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        Time, ns.
+    event : int, Ack or None
+        Frames that the program has written so far, or an acknowledgement;
+        None: the timer fired.
+
+    Returns
+    -------
+    list of Packet
+        What leaves now.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> s = opened(0.1, window=1)
+    >>> [len(react(s, 0, 5)), len(react(s, s.timer, None))]
+    [1, 1]
+    """
+    if isinstance(event, int):
+        s.written = event
+    elif event is None:
+        timed_out(s)
+    else:
+        acknowledged(s, now, event)
+    return push(s, now)
+
+
+def transfer(s: Sender, total: int, lost: set[int], rtt: float) -> Turns:
+    """The loop: an acknowledgement or the timer, and what then leaves.
+
+    Parameters
+    ----------
+    s : Sender
+        A connection that is open; changed in place.
+    total : int
+        Frames, which the program writes at once.
+    lost : set of int
+        Packets to lose, counted from 0 in the order in which they leave.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    list of (float, float, list of int)
+        For each turn its time, s, the congestion window then, segments, and
+        the segments that leave.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> turns = transfer(opened(0.1), 30, set(), 0.1)
+    >>> [(round(time, 3), len(left)) for time, _, left in turns[:2]]
+    [(0.0, 10), (0.1, 2)]
+    """
+    receiver, order = TcpReceiver(total, every=1), count()
+    events: deque[tuple[int, Event]] = deque([(0, total)])
+    turns: Turns = []
+    while s.una < total:
+        due = bool(events) and events[0][0] <= s.timer
+        now, event = events.popleft() if due else (s.timer, None)
+        left = react(s, now, event)
+        turns.append((now / SECOND, s.cwnd / s.mss, [x.first for x in left]))
+        for x in left:
+            if next(order) not in lost:
+                back = now + int(rtt * SECOND)
+                events.append((back, receiver.on_packet(now, x)))
+    return turns
+
+
+class TcpSender(Sender):
+    """The same sender as `carry` calls it: an event, a method.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of a frame.
+    rtt : float
+        Round trip of the handshake, s.
+    mss : int
+        Largest segment, bytes.
+    initial : float
+        Initial window, bytes (RFC 3390).
+    least_rto : float
+        Least time-out, s.
+    window : float
+        The receiver's window, bytes.
+
+    Notes
+    -----
+    Chapters ``notebooks/foundations/03_tcp`` and
+    ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> sender = TcpSender(1460, 0.1)
+    >>> packets = sender.on_frames(0, range(10))
+    >>> [p.first for p in packets]  # the window of RFC 3390
+    [0, 1, 2]
+    """
+
+    send_at = NEVER  # a TCP sender has no pace of its own
+
+    def __init__(
+        self,
+        size: int,
+        rtt: float,
+        mss: int = 1460,
+        initial: float = 4380.0,
+        least_rto: float = 1.0,
+        window: float = 65535.0,
+    ) -> None:
+        super().__init__(size, mss, initial, window, cwnd=initial)
+        self.timeout.least = least_rto
+        measure(self.timeout, rtt)
+        self.sent: dict[int, int] = {}  # when each frame first left, ns
+
+    def _react(self, now: int, event: Event) -> list[Packet]:
+        packets = react(self, now, event)
+        for packet in packets:
+            for frame in range(packet.first, packet.first + packet.count):
+                self.sent.setdefault(frame, now)
+        return packets
+
+    def on_frames(self, now: int, frames: range) -> list[Packet]:
+        """With NODELAY frames leave at once, if the window is open.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frames : range
+            Frames that are ready now.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
+        return self._react(now, frames.stop)
+
+    def on_answer(self, now: int, ack: Ack) -> list[Packet]:
+        """An acknowledgement has come.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        ack : Ack
+            What has come back.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
+        return self._react(now, ack)
+
+    def on_send(self, now: int) -> list[Packet]:
+        """TCP has no pace, so this is never called.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            Nothing.
+        """
+        return []
+
+    def on_timer(self, now: int) -> list[Packet]:
+        """No answer came in time.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
+        return self._react(now, None)
