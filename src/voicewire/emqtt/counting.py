@@ -14,12 +14,13 @@ __all__ = [
     "without_count",
 ]  # fmt: skip
 
-READINGS = ("mqtt-2", "mqtt-0", "first", "half", "all", "unmodified")
-"""MQTT with responses at QoS 2 and at QoS 0; E-MQTT waiting for the first, for half, for all; `$e2e` at QoS 2."""
+READINGS = ("mqtt-2", "mqtt-0", "first", "one", "half", "all", "unmodified")
+"""MQTT with responses at QoS 2 and at QoS 0; E-MQTT asynchronous, waiting for 1, for half, for all; `$e2e` at QoS 2."""
 LABELS = {
     "mqtt-2": "MQTT, responses at QoS 2",
     "mqtt-0": "MQTT, responses at QoS 0",
     "first": "E-MQTT, asynchronous (first)",
+    "one": "E-MQTT, synchronous (one of n)",
     "half": "E-MQTT, half of n",
     "all": "E-MQTT, synchronous (all n)",
     "unmodified": "$e2e/n/T, unmodified client",

@@ -14,13 +14,16 @@ from voicewire.emqtt.population import Population, Trial
 from voicewire.ledger.vocabulary import Plain
 from voicewire.mqtt import BrokerThread, Config
 
-__all__ = ["LIVE", "READING", "live", "load", "medians", "ratio", "run", "samples", "slower_everywhere"]
+__all__ = ["LIVE", "PROTOCOL", "READING", "live", "load", "medians", "ratio", "run", "samples", "slower_everywhere"]
 
 LIVE = (1, 10, 40)
 """Numbers of subscribers that are counted live."""
 
 READING = {paper.MQTT: "mqtt-2", paper.ASYNCHRONOUS: "first", paper.SYNCHRONOUS: "all"}
 """How the paper's three methods are called in the recorded tables."""
+
+PROTOCOL = "no favours"
+"""Our broker without what it does for a publisher that waits: the arm on which the protocol is judged."""
 
 
 def load(name: str) -> pd.DataFrame:

@@ -195,7 +195,7 @@ class Population:
             return p.encode(p.Publish(paper.TOPIC, paper.PAYLOAD, 2, packet_id=packet_id))
         if reading == "unmodified":
             return p.encode(p.Publish(f"$e2e/{n}/{paper.TOPIC}", paper.PAYLOAD, 2, packet_id=packet_id))
-        waited = {"first": 0, "half": max(1, n // 2), "all": n}[reading]
+        waited = {"first": 0, "one": 1, "half": max(1, n // 2), "all": n}[reading]
         return p.encode(p.Publish(paper.TOPIC, paper.PAYLOAD, 3, packet_id=packet_id, waited=waited))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import __version__
-from voicewire.emqtt import counting, paper
+from voicewire.emqtt import counting, experiments, paper
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
@@ -40,14 +40,17 @@ def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict
     rows, sizes = [], list(sizes)
     pace = Pace("delays", tests * sum(sizes), tell)  # a trial takes about as long as it has subscribers
     with ExitStack() as stack:
-        brokers = {"voicewire": stack.enter_context(process.ours())}
+        brokers = {
+            "voicewire": stack.enter_context(process.ours()),
+            experiments.PROTOCOL: stack.enter_context(process.ours("--no-favours")),
+        }
         if process.mosquitto_version() is not None:
             brokers["mosquitto"] = stack.enter_context(process.mosquitto())
         for n in sizes:
             with ExitStack() as inner:
                 arms = []
                 for name, broker in brokers.items():
-                    mine = name == "voicewire"
+                    mine = name != "mosquitto"
                     people = inner.enter_context(Population(broker.port, n, qos3=mine))
                     readings = counting.READINGS if mine else counting.READINGS[:2]
                     arms += [(name, reading, people) for reading in readings]
@@ -77,38 +80,39 @@ def broker_subscriber(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -
     Returns
     -------
     list of dict
-        One row a trial: reading, subscribers, test, delay_ms (mean over the subscribers).
+        One row a trial: broker, reading, subscribers, test, delay_ms (mean over the subscribers).
     """
     rng = random.Random(seed)
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe()
-    worker = context.Process(target=_timed_broker, args=(there,), daemon=True)
-    worker.start()
-    rows = []
-    try:
-        port = here.recv()
+    rows, pipes = [], {}
+    with ExitStack() as stack:
+        for name in ("voicewire", experiments.PROTOCOL):
+            pipes[name], there = context.Pipe()
+            worker = context.Process(target=_timed_broker, args=(there, name == "voicewire"), daemon=True)
+            worker.start()
+            stack.callback(worker.join, 10)
+            stack.callback(pipes[name].send, "stop")
+        ports = {name: here.recv() for name, here in pipes.items()}
         for n in sizes:
-            with Population(port, n) as people:
-                readings = ("mqtt-2", "first", "all")
+            with ExitStack() as inner:
+                people = {name: inner.enter_context(Population(port, n)) for name, port in ports.items()}
+                arms = [(name, reading) for name in people for reading in ("mqtt-2", "first", "all")]
                 for test in range(tests):
-                    for reading in rng.sample(readings, len(readings)):
-                        people.trial(reading)
-                        here.send("delays")
-                        found = here.recv()[:n]
+                    for name, reading in rng.sample(arms, len(arms)):
+                        people[name].trial(reading)
+                        pipes[name].send("delays")
+                        found = pipes[name].recv()[:n]
                         rows.append(
                             {
-                                "reading": reading, "subscribers": n, "test": test,
+                                "broker": name, "reading": reading, "subscribers": n, "test": test,
                                 "delay_ms": round(sum(found) / len(found) * 1e3, 4),
                             }
                         )  # fmt: skip
             tell(f"{n} subscribers: broker-subscriber delay")
-    finally:
-        here.send("stop")
-        worker.join(10)
     return rows
 
 
-def _timed_broker(pipe: Pipe) -> None:
+def _timed_broker(pipe: Pipe, favours: bool) -> None:
     """A broker in a process of its own that notes when it sends to `T` and when PUBREC comes."""
     import time
 
@@ -138,7 +142,7 @@ def _timed_broker(pipe: Pipe) -> None:
         broker_class = TimedBroker
 
     Timed.sent, Timed.found = {}, []
-    with Thread(Config(port=0, sys_interval=0)) as broker:
+    with Thread(Config(port=0, sys_interval=0, favours=favours)) as broker:
         pipe.send(broker.port)
         while pipe.recv() == "delays":
             found, Timed.found = Timed.found, []

@@ -57,6 +57,7 @@ def register(subparsers: Any) -> None:
         "may have (default 0.25; with a password file)",
     )  # fmt: skip
     broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
+    broker.add_argument("--no-favours", action="store_true", help="serve messages whose publisher waits like all others")
     broker.add_argument("--quiet", action="store_true", help="log warnings only")
     broker.set_defaults(handler=_broker)
     _clients(subparsers)
@@ -130,6 +131,8 @@ def _config(options: argparse.Namespace) -> Config:
         config.limits = dataclasses.replace(config.limits, user_share=options.user_share)
     if options.no_qos3:
         config.qos3 = False
+    if options.no_favours:
+        config.favours = False
     return config
 
 

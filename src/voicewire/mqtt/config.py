@@ -344,6 +344,10 @@ class Config:
         SQLite file in which sessions outlive the broker.
     qos3 : bool
         Speak E-MQTT with clients that ask for it; False makes the broker a strict MQTT 3.1.1 server.
+    favours : bool
+        Serve a message whose publisher waits before others: its first copies are written early, its answer before
+        what waits for others, and a PUBREL to a subscriber up to 5 ms late. False: everything in turn, PUBREL at
+        once, as the paper on E-MQTT has it.
     sys_interval : float
         Seconds between statistics under ``$SYS``; 0: none.
     limits : Limits
@@ -360,6 +364,7 @@ class Config:
     tls_key: Path | None = None
     persist: Path | None = None
     qos3: bool = True
+    favours: bool = True
     sys_interval: float = 10.0
     limits: Limits = field(default_factory=Limits)
 

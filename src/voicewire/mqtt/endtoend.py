@@ -151,7 +151,7 @@ class EndToEnd:
         connection = publisher.connection
         if connection is None:
             return
-        if not connection.dirty:
+        if self.router.favours and not connection.dirty:
             connection.dirty = True
             self.outbox.dirty.insert(0, connection)  # the publisher waits: it is written to first
         self.outbox.end_patience()

@@ -275,7 +275,7 @@ class Incoming:
                 inflight[packet_id] = (RELEASED, qos, number)
                 self.router.released(session, entry, data)
                 hold = message.hold
-                if hold is not None and hold.status is None:
+                if hold is not None and hold.status is None and self.router.favours:
                     send = self.peer.put_off  # a publisher waits for others still: what it waits for goes first
         send(((0x66020000 if qos == 3 else 0x62020000) | packet_id).to_bytes(4, "big"))
 

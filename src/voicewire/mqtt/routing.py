@@ -24,6 +24,7 @@ ORDINARY, END_TO_END, CLOSED = 0, 1, 2
 FIRST = 16
 """Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
 
+
 class Router:
     """Routes messages between sessions.
 
@@ -40,6 +41,7 @@ class Router:
     def __init__(self, config: Config, outbox: Outbox, work: Work, log: logging.Logger) -> None:
         self.config = config
         self.limits = config.limits
+        self.favours = config.favours
         self.max_inflight = config.limits.max_inflight
         self.max_load = config.limits.max_queued_bytes
         self.outbox = outbox
@@ -224,7 +226,7 @@ class Router:
             return
         message: Message | None = None
         for session, granted in route.subscribers:
-            if hold is not None and len(self.outbox.dirty) >= FIRST:
+            if hold is not None and self.favours and len(self.outbox.dirty) >= FIRST:
                 self.outbox.flush()
             q = qos if qos < granted else granted
             connection = session.connection
