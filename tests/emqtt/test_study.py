@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.emqtt import _exchange, counting, experiments, figures, paper, population, rules, trace
+from voicewire.emqtt import _exchange, counting, experiments, figures, paper, population, rules, steps, trace
 from voicewire.emqtt import exercises as e
 from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population
@@ -61,6 +61,25 @@ def test_rules_of_the_paper(rule: object, port: int) -> None:
     assert rule(port) is True  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    "step",
+    [steps.to_all_at_once, steps.fewer_than_named, steps.subscribes_to_nothing, steps.suspended_until_answered,
+     steps.asynchronous_goes_on, steps.keeps_until_answered],
+)  # fmt: skip
+def test_steps_of_the_paper(step: Callable[[int], bool], port: int) -> None:
+    assert step(port) is True
+
+
+@pytest.mark.parametrize("favours", [True, False])
+def test_a_release_is_put_off_by_the_favours_only(favours: bool) -> None:
+    with BrokerThread(Config(port=0, favours=favours)) as broker:
+        assert steps.release_at_once(broker.port) is not favours
+
+
+def test_what_is_answered_at_each_level(port: int) -> None:
+    assert steps.answers_by_qos(port) == ["", "PUBACK", "PUBREC", "PUBREC"]
+
+
 def test_table_3() -> None:
     for ids, printed in paper.EMQTT_BYTES.items():
         assert counting.papers_count(counting.publish_size(3, ids)) == printed
@@ -83,11 +102,11 @@ def test_recorded_trials_are_complete_and_exact() -> None:
     table = experiments.load("delays")
     assert set(table["subscribers"]) == set(paper.SUBSCRIBERS)
     sizes = table.groupby(["broker", "reading", "subscribers"]).size()
-    assert (sizes == paper.TESTS).all() and len(sizes) == 8 * 8
+    assert (sizes == paper.TESTS).all() and len(sizes) == (7 + 7 + 2) * 8
     for row in table.drop_duplicates(["reading", "subscribers"]).itertuples():
         assert row.messages == counting.messages(row.reading, row.subscribers)
         assert row.received == counting.received(row.reading, row.subscribers)
-    held = table[table["reading"].isin(["first", "half", "all", "unmodified"])]
+    held = table[table["reading"].isin(["first", "one", "half", "all", "unmodified"])]
     assert (held["end_to_end_ms"] < held["completion_ms"]).all()
 
 

@@ -46,7 +46,7 @@ def load(name: str) -> pd.DataFrame:
     Examples
     --------
     >>> sorted(load("delays")["reading"].unique())
-    ['all', 'first', 'half', 'mqtt-0', 'mqtt-2', 'unmodified']
+    ['all', 'first', 'half', 'mqtt-0', 'mqtt-2', 'one', 'unmodified']
     """
     return pd.read_csv(paths.data("emqtt") / f"{name}.csv")
 
@@ -68,7 +68,7 @@ def samples(
     column : str
         What is compared.
     broker : str
-        ``voicewire`` or ``mosquitto``.
+        ``voicewire``, ``no favours`` or ``mosquitto``.
 
     Returns
     -------
@@ -152,8 +152,10 @@ def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
     return quantiles.set_axis(["q1", "median", "q3"], axis=1).reset_index()
 
 
-def slower_everywhere(table: pd.DataFrame, slow: str, fast: str, column: str = "end_to_end_ms") -> bool:
-    """Return whether a reading's median is above another's at every number of subscribers (our broker).
+def slower_everywhere(
+    table: pd.DataFrame, slow: str, fast: str, column: str = "end_to_end_ms", broker: str = PROTOCOL
+) -> bool:
+    """Return whether a reading's median is above another's at every number of subscribers.
 
     Parameters
     ----------
@@ -163,6 +165,8 @@ def slower_everywhere(table: pd.DataFrame, slow: str, fast: str, column: str = "
         The readings.
     column : str
         What is compared.
+    broker : str
+        Whose trials.
 
     Returns
     -------
@@ -177,7 +181,7 @@ def slower_everywhere(table: pd.DataFrame, slow: str, fast: str, column: str = "
     >>> slower_everywhere(load("delays"), "mqtt-2", "all")
     True
     """
-    found = medians(table[table["broker"] == "voicewire"], column).pivot(
+    found = medians(table[table["broker"] == broker], column).pivot(
         index="subscribers", columns="reading", values="median"
     )
     return bool((found[slow] > found[fast]).all())
@@ -260,17 +264,19 @@ def run(quick: bool = False) -> dict[str, Plain]:
     }
     found |= {f"emqtt.table-3.ids-{ids}": counting.publish_size(3, ids) for ids in paper.EMQTT_BYTES}
     delays, leg = load("delays"), load("broker_subscriber")
-    ours = ("voicewire", mqtt)
+    ours = (PROTOCOL, mqtt)
 
     def against_mqtt(reading: str, column: str = "end_to_end_ms") -> float:
-        return float(ratio(delays, ("voicewire", reading), ours, column).mean())
+        return float(ratio(delays, (PROTOCOL, reading), ours, column).mean())
 
-    found["emqtt.order-e2e"] = {name: float(samples(delays, each).mean()) for name, each in READING.items()}
+    found["emqtt.order-e2e"] = {
+        name: float(samples(delays, each, broker=PROTOCOL).mean()) for name, each in READING.items()
+    }
     found["emqtt.e2e.async-ratio"], found["emqtt.e2e.sync-ratio"] = against_mqtt(first), against_mqtt(every)
     found["emqtt.completion.async-ratio"] = against_mqtt(first, "completion_ms")
     found["emqtt.completion.sync-ratio"] = against_mqtt(every, "completion_ms")
     found["emqtt.broker-subscriber.alike"] = {
-        f"{name} / MQTT": float(np.median(ratio(leg, ("voicewire", each), ours, "delay_ms")))
+        f"{name} / MQTT": float(np.median(ratio(leg, (PROTOCOL, each), ours, "delay_ms")))
         for name, each in READING.items()
         if each != mqtt
     }

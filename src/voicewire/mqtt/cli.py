@@ -57,7 +57,7 @@ def register(subparsers: Any) -> None:
         "may have (default 0.25; with a password file)",
     )  # fmt: skip
     broker.add_argument("--no-qos3", action="store_true", help="strict MQTT 3.1.1, without E-MQTT")
-    broker.add_argument("--no-favours", action="store_true", help="serve messages whose publisher waits like all others")
+    broker.add_argument("--no-favours", action="store_true", help="do not serve publishers that wait first")
     broker.add_argument("--quiet", action="store_true", help="log warnings only")
     broker.set_defaults(handler=_broker)
     _clients(subparsers)

@@ -1,0 +1,333 @@
+"""The steps of Section 3.2 that say who goes on and who waits, tried one by one like the rules in `rules`."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from voicewire.emqtt import paper, trace
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.client import Client
+from voicewire.mqtt.outbox import PATIENCE
+from voicewire.mqtt.wire import connect, subscribed
+
+__all__ = [
+    "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "keeps_until_answered", "release_at_once",
+    "subscribes_to_nothing", "suspended_until_answered", "to_all_at_once",
+]  # fmt: skip
+
+TRIES = 20
+
+
+def to_all_at_once(port: int, n: int = 5) -> bool:
+    """All subscribers have the message although none has answered (step 5).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    n : int
+        Subscribers.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     to_all_at_once(broker.port, n=2)
+    True
+    """
+    wires = [subscribed(port, "T", qos=3) for _ in range(n)]
+    with subscribed(port, "$e2e/hello", qos=3) as pub:
+        pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=n))
+        got = [wire.publication().payload for wire in wires]
+        pub.quiet()
+    for wire in wires:
+        wire.close()
+    return got == [b"x"] * n
+
+
+def release_at_once(port: int) -> bool:
+    """A subscriber's PUBREC is answered with PUBREL in less than our broker's patience, while others are silent (7).
+
+    The least of several tries counts, so that a busy machine changes nothing; a broker that puts it off never answers
+    before its patience is over.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     release_at_once(broker.port)
+    False
+    >>> with BrokerThread(Config(port=0, favours=False)) as broker:
+    ...     release_at_once(broker.port)
+    True
+    """
+    least = float("inf")
+    for _ in range(TRIES):
+        with (
+            subscribed(port, "T", qos=3) as quick,
+            subscribed(port, "T", qos=3) as silent,
+            subscribed(port, "$e2e/hello", qos=3) as pub,
+        ):
+            pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=2))
+            got = quick.publication()
+            silent.publication()
+            start = time.perf_counter()
+            quick.send(p.Pubrec(got.packet_id, 3))
+            quick.expect(p.Pubrel(got.packet_id, 3))
+            least = min(least, time.perf_counter() - start)
+    return least < PATIENCE
+
+
+def fewer_than_named(port: int) -> bool:
+    """One answer of two named subscribers is enough where one is waited for (Section 3.4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     fewer_than_named(broker.port)
+    True
+    """
+    with (
+        subscribed(port, "T", qos=3, client_id="a") as a,
+        subscribed(port, "T", qos=3, client_id="b"),
+        subscribed(port, "$e2e/hello", qos=3) as pub,
+    ):
+        pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=1, subscribers=("a", "b")))
+        pub.quiet()
+        a.send(p.Pubrec(a.publication().packet_id, 3))
+        return pub.receive() == p.Pubrec(1, 3)
+
+
+def subscribes_to_nothing(port: int) -> bool:
+    """A publisher that has sent nothing but CONNECT may publish to `$e2e` and learns of its subscriber.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether the broker does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     subscribes_to_nothing(broker.port)
+    True
+    """
+    with subscribed(port, "T", qos=2) as sub, connect(port) as pub:
+        pub.send(p.Publish("$e2e/1/T", b"x", 2, packet_id=1))
+        pub.quiet()
+        sub.send(p.Pubrec(sub.publication().packet_id))
+        return pub.receive() == p.Pubrec(1)
+
+
+def answers_by_qos(port: int) -> list[str]:
+    """Tell what a subscriber sends first after PUBLISH, at QoS 0 to 3 (Section 4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    list of str
+        One for each QoS; empty where it sends nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     answers_by_qos(broker.port)
+    ['', 'PUBACK', 'PUBREC', 'PUBREC']
+    """
+    found = []
+    for qos in range(4):
+        steps = trace.one_message(port, qos).steps
+        said = [step.label.split()[0] for step in steps if step.source == trace.SUBSCRIBER]
+        found.append(said[0] if said else "")
+    return found
+
+
+def _in_a_thread(make: Callable[[], Coroutine[Any, Any, bool]]) -> bool:
+    """Run it in a thread of its own: a notebook has a running loop already."""
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(make())))
+    thread.start()
+    thread.join()
+    return found == [True]
+
+
+def suspended_until_answered(port: int) -> bool:
+    """A synchronous publisher waits while its subscriber is silent, and goes on once it has answered (step 18).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether our client does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     suspended_until_answered(broker.port)
+    True
+    """
+    with subscribed(port, "T", qos=3) as sub:
+
+        async def attempt() -> bool:
+            async with Client(port=port) as client:
+                waiting = asyncio.create_task(client.publish("T", b"x", wait_for=1))
+                got = await asyncio.to_thread(sub.publication)
+                await asyncio.sleep(0.05)
+                silent = not waiting.done()
+                sub.send(p.Pubrec(got.packet_id, 3))
+                return silent and len((await waiting).acknowledged) == 1
+
+        return _in_a_thread(attempt)
+
+
+def asynchronous_goes_on(port: int) -> bool:
+    """A publisher that waits for nobody sends its next message while no subscriber has answered the first (step 4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether our client can, and hears of the first answer later.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     asynchronous_goes_on(broker.port)
+    True
+    """
+    with subscribed(port, "T", qos=3) as sub:
+
+        async def attempt() -> bool:
+            async with Client(port=port) as client:
+                first = asyncio.create_task(client.publish("T", b"1", wait_for=0))
+                second = asyncio.create_task(client.publish("T", b"2", wait_for=0))
+                got = [await asyncio.to_thread(sub.publication) for _ in range(2)]
+                neither = not first.done() and not second.done()
+                for packet in got:
+                    sub.send(p.Pubrec(packet.packet_id, 3))
+                told = await asyncio.gather(first, second)
+                return neither and all(len(delivery.acknowledged) == 1 for delivery in told)
+
+        return _in_a_thread(attempt)
+
+
+def keeps_until_answered(port: int) -> bool:
+    """What the publisher would send again: PUBLISH until PUBREC, PUBREL until PUBCOMP, then nothing (1, 12, 13).
+
+    Read from what our client keeps for a reconnection, before the answer and while the exchange goes on.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    bool
+        Whether our client does so.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     keeps_until_answered(broker.port)
+    True
+    """
+    with subscribed(port, paper.TOPIC, qos=3) as sub:
+
+        async def attempt() -> bool:
+            async with Client(port=port) as client:
+                waiting = asyncio.create_task(client.publish(paper.TOPIC, b"x", wait_for=1))
+                got = await asyncio.to_thread(sub.publication)
+                kept = [type(entry.packet) for entry in client._pending.values()]
+                handled: list[type[p.Packet]] = []
+                sub.send(p.Pubrec(got.packet_id, 3))
+                while not waiting.done():
+                    handled += [type(entry.packet) for entry in client._pending.values()]
+                    await asyncio.sleep(0)
+                return kept == [p.Publish] and p.Pubrel in handled and not client._pending
+
+        return _in_a_thread(attempt)
