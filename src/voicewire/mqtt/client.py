@@ -204,7 +204,8 @@ class Client(asyncio.Protocol):
         retain : bool
             Keep it for subscribers to come.
         wait_for : int or "all", optional
-            Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first).
+            Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first). A
+            publisher that goes on meanwhile, as in the paper's asynchronous mode, makes a task of the call.
         subscribers : iterable of str
             Client ids that count; `wait_for` defaults to all of them.
         timeout : float, optional
