@@ -6,6 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, equation, initial_window, reference, simulate
+from voicewire.netsim.reference import readings
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -18,6 +19,24 @@ TFRC = {
     "RFC 5348, large": ({"initial": 2.0}, reference.TfrcSender5348),
 }
 FIELDS = {"floor": "floor_packets", "initial": "initial_packets"}
+SCHEDULES = {
+    "nominal": ({}, ()),
+    "sent": ({"schedule": "sent"}, (readings.TimedFromDeparture,)),
+    "grid": ({"schedule": "grid"}, (readings.KameTimer,)),
+}
+RATES = {
+    "ccid3": ({}, ()),
+    "thesis": ({"x_recv": "thesis"}, (readings.ThesisReceiveRate,)),
+    "kame": ({"x_recv": "kame"}, (readings.KameReceiveRate,)),
+}
+SENDS = {
+    "once": ({"report_moves": False}, (readings.OneTimeOnly,)),
+    "twice": ({"timeout_restart": False}, (readings.TwiceAfterTimeout,)),
+}
+HEARS = {
+    "reports": ({"report_after": 5}, (readings.KameReports,)),
+    "open": ({"short_open": True}, (readings.ShortOpenInterval,)),
+}
 
 
 @st.composite
@@ -75,14 +94,28 @@ class Told:
     back=st.sampled_from([0.0, 0.05, 0.5]),
     seed=st.integers(0, 2**32),
     buffer=st.integers(1, 8),
+    schedule=st.sampled_from(sorted(SCHEDULES)),
+    rate=st.sampled_from(sorted(RATES)),
+    sends=st.sets(st.sampled_from(sorted(SENDS))),
+    hears=st.sets(st.sampled_from(sorted(HEARS))),
 )
-def test_tfrc_is_the_engine_s(times, name, payload, delay, loss, back, seed, buffer):
+def test_tfrc_is_the_engine_s(
+    times, name, payload, delay, loss, back, seed, buffer, schedule, rate, sends, hears
+):  # fmt: skip
     how, kind = TFRC[name]
+    changes, sending, hearing = {}, [Told], []
+    for setting, classes in (SCHEDULES[schedule], *(SENDS[s] for s in sends)):
+        changes |= setting
+        sending += classes
+    for setting, classes in (RATES[rate], *(HEARS[s] for s in hears)):
+        changes |= setting
+        hearing += classes
     fast = Tfrc(
-        modern=kind is reference.TfrcSender5348, buffer=buffer, **{FIELDS.get(k, k): v for k, v in how.items()}
-    )
-    sender = type("Told", (Told, kind), {"rows": []})(payload, max(2 * delay / 1e3, 1e-4), buffer=buffer, **how)
-    receiver = reference.TfrcReceiver(payload, how.get("small", False))
+        modern=kind is reference.TfrcSender5348, buffer=buffer, **changes,
+        **{FIELDS.get(k, k): v for k, v in how.items()},
+    )  # fmt: skip
+    sender = type("Told", (*sending, kind), {"rows": []})(payload, max(2 * delay / 1e3, 1e-4), buffer=buffer, **how)
+    receiver = type("Heard", (*hearing, reference.TfrcReceiver), {})(payload, how.get("small", False))
     flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
     the_same(flow, sender, receiver, ways)
     assert len(sender.dropped) == flow.packets["dropped_sender"]
@@ -99,12 +132,15 @@ def test_tfrc_is_the_engine_s(times, name, payload, delay, loss, back, seed, buf
     back=st.sampled_from([0.0, 0.05, 0.5]),
     seed=st.integers(0, 2**32),
     window=st.sampled_from([2000, 8000, 65535]),
+    since=st.sampled_from(["sent", "received"]),
 )
-def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window):
+def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window, since):
     rtt = max(2 * delay / 1e3, 1e-4)
-    sender = reference.TcpSender(payload, rtt, initial=initial_window(1460, rfc), window=float(window))
+    kind = reference.TcpSender if since == "sent" else readings.IdleSinceHeard
+    sender = kind(payload, rtt, initial=initial_window(1460, rfc), window=float(window))
     receiver = reference.TcpReceiver(len(times))
-    flow, ways = both(times, payload, Tcp(rfc=rfc, window=window), sender, receiver, delay, loss, back, seed)
+    fast = Tcp(rfc=rfc, window=window, idle_since=since)
+    flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
     the_same(flow, sender, receiver, ways)
 
 

@@ -117,7 +117,7 @@ def _feedback(f: FlowState, w: World, now: int) -> None:
     ack = w.acks[f.ring + (f.ack_head & f.mask)]
     f.ack_head += 1
     if f.kind == TFRC:
-        tfrc_sender.on_feedback(f, now, ack.echo, ack.counter, ack.x_recv, ack.p)
+        tfrc_sender.on_feedback(f, w, now, ack.echo, ack.counter, ack.x_recv, ack.p)
         _log_rate(f, w, now)
     elif f.kind == TCP:
         tcp.on_ack(f, ack, w, now)
@@ -128,7 +128,7 @@ def _feedback(f: FlowState, w: World, now: int) -> None:
 @rule
 def _timer(f: FlowState, w: World, now: int) -> None:
     if f.kind == TFRC:
-        tfrc_sender.on_timer(f, now)
+        tfrc_sender.on_timer(f, w, now)
         _log_rate(f, w, now)
     elif f.kind == TCP:
         tcp.on_timer(f, w, now)

@@ -26,7 +26,10 @@ WAITING, DELIVERED, DROPPED_SENDER, DROPPED_QUEUE, LOST = 0, 1, 2, 3, 4  # fate 
 EV_FEEDBACK, EV_ARRIVAL, EV_FRAME, EV_SEND, EV_TIMER, EV_DELAYED_ACK = 0, 1, 2, 3, 4, 5
 
 # how the receiver measures X_recv
-XRECV_CCID3, XRECV_THESIS, XRECV_SINCE, XRECV_RTT = 0, 1, 2, 3
+XRECV_CCID3, XRECV_THESIS, XRECV_SINCE, XRECV_RTT, XRECV_KAME = 0, 1, 2, 3, 4
+
+# from what the next packet of TFRC is timed
+FROM_SENT, FROM_NOMINAL, FROM_GRID = 0, 1, 2
 
 HISTORY = 256  # arrivals that the receiver remembers for X_recv
 GAPS = 8  # holes in the sequence space that still wait for three later packets
@@ -141,6 +144,10 @@ class FlowState:
     restart_factor: float
     floor_packets: float
     modern: int
+    timeout_factor: float
+    schedule: int
+    reschedules: int
+    spacing: int
     credit: int
     min_interval: int
     initial_packets: float
@@ -170,6 +177,8 @@ class FlowState:
     r_first: int
     x_recv_rule: int
     seed_rule: int
+    short_open: int
+    report_after: int
     fb_time: int
     fb_packets: int
     fb_counter: int
@@ -207,6 +216,8 @@ class FlowState:
     rto_min: float
     backoff: float
     last_send: int
+    last_heard: int
+    idle_heard: int
     ecn_until: int
     window_limit: float
 

@@ -17,7 +17,9 @@ _X_RECV = {
     "thesis": records.XRECV_THESIS,
     "since": records.XRECV_SINCE,
     "rtt": records.XRECV_RTT,
+    "kame": records.XRECV_KAME,
 }
+_SCHEDULE = {"nominal": records.FROM_NOMINAL, "sent": records.FROM_SENT, "grid": records.FROM_GRID}
 
 
 @checks.takes(error=NetsimError, rfc=checks.one_of(2581, 3390))
@@ -91,6 +93,7 @@ _TCP = {
     "mss": checks.whole(1, 65_000),
     "rfc": checks.one_of(2581, 3390),
     "window": checks.whole(1, 1 << 30),
+    "idle_since": checks.one_of("sent", "received"),
     **_WINDOWED,
 }
 _BUFFER = checks.whole(1, records.QUEUE)
@@ -100,6 +103,8 @@ _TFRC = {
     "buffer": _BUFFER,
     "credit_ms": checks.number(0.0, 1e7),
     "x_recv": checks.one_of(*_X_RECV),
+    "schedule": checks.one_of(*_SCHEDULE),
+    "report_after": checks.whole(1, 15),
     "first_interval": checks.one_of("x_recv", "counted"),
     "initial_packets": checks.number(0.01, 1e6),
     "idle_packets": checks.number(0.0, 1e6),
@@ -117,6 +122,8 @@ class Tcp:
     rto_min : least retransmission time-out in seconds (RFC 2988: 1 s)
     ack_every, ack_delay_ms : delayed acknowledgements (RFC 2581 section 4.2)
     window : receiver's window in bytes
+    idle_since : from when a silence counts after which the window is restarted: the last segment "sent" (RFC 2581
+        section 4.1), or the last one "received" (Jacobson, and FreeBSD in 2006)
     ecn : understands congestion marks
 
     Notes
@@ -135,6 +142,7 @@ class Tcp:
     ack_every: int = 2
     ack_delay_ms: float = 200.0
     window: int = 65535
+    idle_since: Literal["sent", "received"] = "sent"
     ecn: bool = False
 
     def __post_init__(self) -> None:
@@ -156,6 +164,7 @@ class Tcp:
         f["ack_every"] = self.ack_every
         f["ack_delay"] = round(self.ack_delay_ms * 1e6)
         f["window_limit"] = self.window
+        f["idle_heard"] = self.idle_since == "received"
         f["ecn"] = self.ecn
 
 
@@ -171,9 +180,17 @@ class Tfrc:
     modern : the sender of RFC 5348 instead of RFC 3448's
     buffer : frames that wait in the sender at most
     drop_oldest : a full buffer loses its oldest frame instead of the new one
-    credit_ms : sending time that a silent sender may save up
-    x_recv : "ccid3" (RFC 4342), "thesis" (section 5.2), "since" (bytes since the last report over
-        max(RTT, time since)), or "rtt" (RFC 3448)
+    schedule : from what the next packet is timed. "nominal": from when this one was due (RFC 3448 section 4.6); "sent":
+        from when it left; "grid": as "nominal", but after a silence on the next tick of a timer that ran on (KAME)
+    credit_ms : sending time that a silent sender may save up; RFC 3448 sets no limit
+    report_moves : a report's rate moves the packet that waits (KAME); else its time stands since the one before left
+    timeout_restart : the nofeedback timer recalculates X with `restart` (RFC 3448 section 4.4 (2) by point (4) of
+        section 4.3); else with 2
+    x_recv : "ccid3" (RFC 4342 section 8.3), "thesis" (section 5.2), "since" (bytes since the last report over
+        max(RTT, time since)), "rtt" (RFC 3448 section 6.2), or "kame" (as "thesis", in 32 bits that wrap)
+    report_after : quarters of a round trip on the window counter until a report is due (RFC 4342 section 6: 4;
+        KAME: 5)
+    short_open : TFRC-SP counts an open loss interval of at most two round trips, too (RFC 4828 section 4.4: no)
     first_interval : "x_recv" (RFC 3448 section 6.3.1) or "counted"
     initial_packets : packets per RTT at the start; RFC 3448 has 1, RFC 4342 and RFC 5348 up to 4
     idle_packets : an idle sender's X_recv isn't halved below so many packets per RTT (RFC 3448 section 4.4)
@@ -195,8 +212,13 @@ class Tfrc:
     modern: bool = False
     buffer: int = 5
     drop_oldest: bool = False
+    schedule: Literal["nominal", "sent", "grid"] = "nominal"
     credit_ms: float = 0.0
-    x_recv: Literal["ccid3", "thesis", "since", "rtt"] = "ccid3"
+    report_moves: bool = True
+    timeout_restart: bool = True
+    x_recv: Literal["ccid3", "thesis", "since", "rtt", "kame"] = "ccid3"
+    report_after: int = 4
+    short_open: bool = False
     first_interval: Literal["x_recv", "counted"] = "x_recv"
     initial_packets: float = 1.0
     idle_packets: float = 4.0
@@ -220,7 +242,12 @@ class Tfrc:
         f["modern"] = self.modern
         f["buffer"] = self.buffer
         f["drop_oldest"] = self.drop_oldest
+        f["schedule"] = _SCHEDULE[self.schedule]
         f["credit"] = round(self.credit_ms * 1e6)
+        f["reschedules"] = self.report_moves
+        f["timeout_factor"] = self.restart if self.timeout_restart else 2.0
+        f["report_after"] = self.report_after
+        f["short_open"] = self.short_open
         f["min_interval"] = 10_000_000 if self.small else 0  # RFC 4828 section 4.3: 10 ms
         f["x_recv_rule"] = _X_RECV[self.x_recv]
         f["seed_rule"] = self.first_interval == "counted"

@@ -30,7 +30,7 @@ def initialise(f: FlowState) -> None:
     f.rttvar = f.rtt / 2.0
     f.rto = max(f.srtt + 4.0 * f.rttvar, f.rto_min)
     f.backoff = 1.0
-    f.last_send = -NEVER
+    f.last_send = f.last_heard = -NEVER
     f.old_lo = f.old_hi = 0
 
 
@@ -64,7 +64,8 @@ def push(f: FlowState, w: World, now: int) -> None:
                 f.retransmitted += 1
                 _send_segment(f, w, segment, now)
             k += 1
-    if f.nxt < f.next_frame and f.seg_head == f.seg_tail and now - f.last_send > int(f.rto * SECOND):
+    silent = now - (f.last_heard if f.idle_heard else f.last_send)  # RFC 2581 section 4.1; FreeBSD: since heard
+    if f.nxt < f.next_frame and f.seg_head == f.seg_tail and silent > int(f.rto * SECOND):
         f.cwnd = min(f.cwnd, f.initial_window)  # RFC 2581 section 4.1: restart window after idleness
         window = min(f.cwnd, f.window_limit)
     while f.nxt < f.next_frame and f.seg_tail - f.seg_head <= f.mask:
@@ -96,6 +97,7 @@ def _measure(f: FlowState, now: int, echo: int) -> None:
 @rule
 def on_ack(f: FlowState, ack: Ack, w: World, now: int) -> None:
     """An acknowledgement arrives: cumulative part, SACK blocks, losses, window."""
+    f.last_heard = now
     _measure(f, now, ack.echo)
     progress = ack.upto > f.una
     if progress:

@@ -14,6 +14,7 @@ from voicewire.netsim.records import (
     HISTORY,
     SECOND,
     XRECV_CCID3,
+    XRECV_KAME,
     XRECV_RTT,
     XRECV_THESIS,
     FlowState,
@@ -44,6 +45,7 @@ def receive_rate(f: FlowState, now: int, rtt: float) -> float:
 
     CCID 3 (RFC 4342 section 8.3): the bytes of the most recent t, over t, the larger of the RTT and the time since
     the last report; so a silence counts in full. The thesis (section 5.2) divides by the time since the last report.
+    KAME did so in 2005, in whole bits and microseconds, and multiplied in 32 bits: from 537 bytes on it wraps.
     """
     round_trip = int(rtt * SECOND)
     since = now - f.fb_time if f.r_first else round_trip
@@ -51,17 +53,25 @@ def receive_rate(f: FlowState, now: int, rtt: float) -> float:
         return _packets_since(f, now - round_trip) * f.payload / rtt
     if f.x_recv_rule == XRECV_THESIS:
         return f.fb_packets * f.payload / (max(since, 1) / SECOND)
+    if f.x_recv_rule == XRECV_KAME:
+        bits = (f.fb_packets * f.payload * 8 * 1_000_000) & 0xFFFFFFFF
+        return bits // max(since // 1000, 1) / 8.0
     if since >= round_trip or f.x_recv_rule != XRECV_CCID3:
         return f.fb_packets * f.payload / (max(since, round_trip) / SECOND)
     return _packets_since(f, now - round_trip) * f.payload / rtt
 
 
 @rule
-def loss_event_rate(f: FlowState) -> float:
-    """p = 1 / I_mean, RFC 3448 section 5.4; I_0 runs from the last event's first packet to the newest."""
+def loss_event_rate(f: FlowState, now: int, rtt: float) -> float:
+    """p = 1 / I_mean, RFC 3448 section 5.4; I_0 runs from the last event's first packet to the newest.
+
+    TFRC-SP leaves I_0 out while it is short, of at most two round trips (RFC 4828 section 4.4): as 0 it never raises
+    the mean.
+    """
     if f.events == 0:
         return 0.0
-    f.intervals[0] = float(f.r_seq - f.event_seq + 1)
+    short = f.small and not f.short_open and now - f.event_time <= 2 * int(rtt * SECOND)
+    f.intervals[0] = 0.0 if short else float(f.r_seq - f.event_seq + 1)
     return min(1.0 / mean_interval(f.intervals, f.closed), 1.0)
 
 
@@ -147,10 +157,10 @@ def on_packet(f: FlowState, packet: Packet, w: World) -> None:
     f.r_seq = packet.seq
     f.r_time = now
     # RFC 4342 section 6: report on the first packet, after four quarters of an RTT, or on a new loss event
-    if f.r_first and not fresh and (packet.counter - f.fb_counter) & 15 < 4:
+    if f.r_first and not fresh and (packet.counter - f.fb_counter) & 15 < f.report_after:
         return
     x_recv = receive_rate(f, now, rtt)
-    p = loss_event_rate(f)
+    p = loss_event_rate(f, now, rtt)
     f.r_first = 1
     f.fb_time = now
     f.fb_packets = 0

@@ -10,13 +10,24 @@ import math
 
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
-from voicewire.netsim.records import DROPPED_SENDER, NEVER, QUEUE, RATES, SECOND, FlowState, World
+from voicewire.netsim.records import (
+    DROPPED_SENDER,
+    FROM_GRID,
+    FROM_SENT,
+    NEVER,
+    QUEUE,
+    RATES,
+    SECOND,
+    FlowState,
+    World,
+)
 from voicewire.netsim.wire import transmit
 
 __all__: list[str] = []
 
 LEAST_RTT = 1e-4  # seconds; a clock's grain, so that a path without delay has a rate too
 T_MBI = 64.0  # seconds; RFC 3448 section 4.3: at least one packet in 64 s
+LESS = 1.0 - 1e-9  # what rounding leaves of "equal" must not pass for "less"
 
 
 @rule
@@ -36,16 +47,45 @@ def apply_floor(f: FlowState) -> None:
 
 
 @rule
-def reschedule(f: FlowState, now: int) -> None:
-    """Nominal send time of the next packet, RFC 3448 section 4.6; recomputed whenever X changes."""
+def space(f: FlowState) -> None:
+    """t_ipi of RFC 3448 section 4.6, from the rate X of now; for TFRC-SP at least 10 ms (RFC 4828 section 4.3)."""
+    f.spacing = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
+
+
+@rule
+def nominal_time(f: FlowState, w: World) -> int:
+    """When the packet at the head of the buffer is due, RFC 3448 section 4.6: t_ipi after the last one was.
+
+    Not before it was there to be sent: a silence earns `credit` at most. KAME's timer runs on through a silence, and
+    what comes after it waits for the timer's next tick.
+    """
+    due = f.nominal + f.spacing
+    ready = w.frames[f.queue[f.q_head & (QUEUE - 1)]]
+    if f.schedule == FROM_GRID:
+        if due < ready:
+            step = max(f.spacing, 1)
+            due += (ready - due + step - 1) // step * step
+        return due
+    return max(due, ready - f.credit)
+
+
+@rule
+def reschedule(f: FlowState, w: World, now: int) -> None:
+    """When may the next packet leave? Asked whenever the buffer or the spacing changes."""
     if f.q_head == f.q_tail:
         f.send_at = NEVER
-        return
-    if not f.started:
+    elif not f.started:
         f.send_at = now
-        return
-    interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)  # RFC 4828 section 4.3
-    f.send_at = max(now, f.nominal + interval)
+    else:
+        f.send_at = max(now, nominal_time(f, w))
+
+
+@rule
+def rate_changed(f: FlowState, w: World, now: int) -> None:
+    """A new X changes t_ipi, also of the packet that waits; RFC 3448 leaves open whether, KAME does so."""
+    if f.reschedules:
+        space(f)
+        reschedule(f, w, now)
 
 
 @rule
@@ -72,6 +112,7 @@ def initialise(f: FlowState) -> None:
     f.set_value[0] = math.inf
     f.set_time[0] = 0
     apply_floor(f)
+    space(f)
     set_timer(f, 0)
 
 
@@ -88,11 +129,10 @@ def limited(f: FlowState, now: int) -> None:
 def send(f: FlowState, w: World, now: int) -> None:
     """Send the frame at the head of the buffer, marked with the window counter (RFC 4342 section 8.1)."""
     frame = f.queue[f.q_head & (QUEUE - 1)]
-    f.q_head += 1
     if f.started:
-        # no credit across a silence: the nominal time never lags behind the clock by more than `credit`
-        interval = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
-        f.nominal = max(f.nominal + interval, now - f.credit)
+        f.nominal = nominal_time(f, w)
+        if f.schedule == FROM_SENT:
+            f.nominal = max(f.nominal, now - f.credit)
         quarters = (now - f.wc_time) * 4 // int(f.rtt * SECOND)
         if quarters > 0:
             f.wc = (f.wc + min(quarters, 5)) & 15
@@ -101,10 +141,12 @@ def send(f: FlowState, w: World, now: int) -> None:
         f.started = 1
         f.nominal = now
         f.wc_time = now
+    f.q_head += 1
     f.idle = 0
     w.sent[frame] = now
     transmit(f, w, now, frame, 1, f.wc)
-    reschedule(f, now)
+    space(f)
+    reschedule(f, w, now)
     if f.modern and f.q_head != f.q_tail:
         limited(f, now)
 
@@ -122,7 +164,7 @@ def new_frame(f: FlowState, w: World, now: int, frame: int) -> None:
     f.queue[f.q_tail & (QUEUE - 1)] = frame
     f.q_tail += 1
     if f.send_at == NEVER:
-        reschedule(f, now)
+        reschedule(f, w, now)
     if f.send_at <= now:
         send(f, w, now)
     elif f.modern:
@@ -195,7 +237,7 @@ def allowed(f: FlowState, now: int, limit: float) -> None:
 
 
 @rule
-def on_feedback(f: FlowState, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
+def on_feedback(f: FlowState, w: World, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
     """A feedback packet arrives: RFC 3448 section 4.3, steps 1 to 5."""
     sample = (now - sent) / SECOND
     f.rtt = max(0.9 * f.rtt + 0.1 * sample, LEAST_RTT)
@@ -213,11 +255,11 @@ def on_feedback(f: FlowState, now: int, sent: int, counter: int, x_recv: float, 
         f.wc = (counter + 4) & 15
         f.wc_time = now
     set_timer(f, now)
-    reschedule(f, now)
+    rate_changed(f, w, now)
 
 
 @rule
-def on_timer(f: FlowState, now: int) -> None:
+def on_timer(f: FlowState, w: World, now: int) -> None:
     """The nofeedback timer expires: RFC 3448 section 4.4 (slow start as in its erratum), RFC 5348 section 4.4."""
     s = float(f.payload)
     if f.modern:
@@ -235,18 +277,19 @@ def on_timer(f: FlowState, now: int) -> None:
             f.set_value[0] = max(half, s / T_MBI) / 2.0
             f.set_time[0] = now
             allowed(f, now, 2.0 * f.set_value[0])
-    elif f.idle and f.x_recv < f.idle_packets * s / f.rtt:
+    elif f.idle and f.x_recv * f.rtt < f.idle_packets * s * LESS:
         pass  # idle, and X_recv below four packets per RTT: leave it
     elif f.p > 0.0:
         if f.x_calc > 2.0 * f.x_recv:
             f.x_recv = max(f.x_recv / 2.0, s / (2.0 * T_MBI))
         else:
             f.x_recv = f.x_calc / 4.0
-        allowed(f, now, 2.0 * f.x_recv)
+        # point (2): X is recalculated as point (4) of section 4.3 has it, so with Faster Restart's factor there
+        allowed(f, now, f.timeout_factor * f.x_recv)
     else:
         # X_calc doesn't exist yet: halve X_recv and hold X under twice that, never below one packet per RTT
         f.x_recv = max(f.x_recv / 2.0, s / (2.0 * T_MBI))
         f.x = max(min(f.x, 2.0 * f.x_recv), s / f.rtt)
     apply_floor(f)
     set_timer(f, now)
-    reschedule(f, now)
+    rate_changed(f, w, now)

@@ -21,6 +21,7 @@ __all__ = [
     "closed_interval",
     "lose",
     "loss_event_rate",
+    "open_interval",
     "receive_rate",
     "same_event",
 ]
@@ -76,15 +77,53 @@ class LossHistory:
     closed: list[float] = field(default_factory=list)  # newest first
 
 
-def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
+def open_interval(h: LossHistory, seq: int, now: int, rtt: float) -> float:
+    """Packets since the last event began; SP leaves a short one out.
+
+    As 0 it never raises the mean, so it does not count (RFC 4828, 4.4).
+
+    Parameters
+    ----------
+    h : LossHistory
+        What is known of the losses.
+    seq : int
+        Number of the newest packet that came.
+    now : int
+        When it came, ns.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> h = LossHistory(20, small=True, events=1, first_seq=50)
+    >>> open_interval(h, 60, 200_000_000, 0.1)
+    0.0
+    >>> open_interval(h, 60, 200_000_001, 0.1)
+    11.0
+    """
+    if h.small and now - h.first_time <= 2 * int(rtt * SECOND):
+        return 0.0
+    return float(seq - h.first_seq + 1)
+
+
+def loss_event_rate(h: LossHistory, open_interval: float) -> float:
     """Loss event rate: one event in a mean interval (5.4).
 
     Parameters
     ----------
     h : LossHistory
         What is known of the losses; changed where a loss is booked.
-    newest_seq : int
-        Number of the newest packet that came.
+    open_interval : float
+        Packets since the newest event began.
 
     Returns
     -------
@@ -98,12 +137,11 @@ def loss_event_rate(h: LossHistory, newest_seq: int) -> float:
     Examples
     --------
     >>> h = LossHistory(20, events=1, first_seq=50, closed=[100.0])
-    >>> loss_event_rate(h, 60)
+    >>> loss_event_rate(h, 11.0)
     0.01
     """
     if h.events == 0:
         return 0.0
-    open_interval = float(newest_seq - h.first_seq + 1)
     return min(1 / mean_interval(open_interval, h.closed), 1.0)
 
 
@@ -309,6 +347,7 @@ class TfrcReceiver:
     """
 
     timer = NEVER
+    report_after = 4  # quarters of a round trip, RFC 4342 section 6
 
     def __init__(self, size: int, small: bool = False) -> None:
         self.size = size
@@ -340,6 +379,25 @@ class TfrcReceiver:
             since = now - self.reported
         unreported = self.since_report
         return receive_rate(self.size, self.arrivals, unreported, since, rtt)
+
+    def open_interval(self, seq: int, now: int, rtt: float) -> float:
+        """Packets since the last loss event began.
+
+        Parameters
+        ----------
+        seq : int
+            Number of the packet that came now.
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s.
+
+        Returns
+        -------
+        float
+            Packets.
+        """
+        return open_interval(self.history, seq, now, rtt)
 
     def lost(self, seq: int, now: int, rtt: float) -> bool:
         """Three later packets make a missing one lost (section 5.1).
@@ -398,12 +456,14 @@ class TfrcReceiver:
         news = self.lost(packet.seq, now, packet.rtt)
         self.newest, self.newest_at = packet.seq, now
         quarters = (packet.counter - self.reported_counter) % 16
-        if self.reported != NEVER and not news and quarters < 4:
+        due = news or quarters >= self.report_after
+        if self.reported != NEVER and not due:
             return None
         x_recv = self.receive_rate(now, packet.rtt)
         self.reported, self.reported_counter = now, packet.counter
         self.since_report = 0
-        p = loss_event_rate(self.history, packet.seq)
+        begun = self.open_interval(packet.seq, now, packet.rtt)
+        p = loss_event_rate(self.history, begun)
         return Report(packet.sent, packet.counter, x_recv, p)
 
     def on_timer(self, now: int) -> None:

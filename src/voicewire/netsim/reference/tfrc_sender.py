@@ -15,7 +15,9 @@ from voicewire.netsim.reference.equation import tcp_rate
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tfrc_receiver import Report
 
-__all__ = ["allow", "unheard"]
+__all__ = ["allow", "nominal_time", "unheard"]
+
+LESS = 1 - 1e-9  # what rounding leaves of "equal" is not "less"
 
 
 class TfrcSender:
@@ -66,7 +68,8 @@ class TfrcSender:
     ) -> None:
         self.s, self.rtt, self.small = size, rtt, small
         self.restart, self.floor, self.initial = restart, floor, initial
-        self.buffer, self.waiting = buffer, deque[int]()
+        self.buffer = buffer
+        self.waiting = deque[tuple[int, int]]()  # frame, ns it came at
         self.sent: dict[int, int] = {}  # when each frame left, ns
         self.dropped: list[int] = []
         self.p = self.x_recv = self.x_calc = 0.0
@@ -74,8 +77,10 @@ class TfrcSender:
         self.seq = self.counter = self.counter_at = 0
         self.base: int | None = None  # nominal time of the last packet
         self.send_at = NEVER
+        self.timeout_factor = restart
         self.x = self.initial_rate()
         self.change_rate(self.x)
+        self.spacing = self.interval()  # t_ipi
         self.set_timer(0)
 
     def initial_rate(self) -> float:
@@ -112,7 +117,7 @@ class TfrcSender:
         return max(math.floor(self.s / self.x * SECOND + 0.5), least)
 
     def schedule(self, now: int) -> None:
-        """When may the next packet leave? Asked whenever X changes.
+        """When may the next packet leave?
 
         Parameters
         ----------
@@ -124,7 +129,50 @@ class TfrcSender:
         elif self.base is None:
             self.send_at = now
         else:
-            self.send_at = max(now, self.base + self.interval())
+            self.send_at = max(now, self.due(self.base))
+
+    def due(self, base: int) -> int:
+        """Nominal time of the frame that waits longest.
+
+        Parameters
+        ----------
+        base : int
+            From when it is timed, ns.
+
+        Returns
+        -------
+        int
+            ns.
+        """
+        return nominal_time(base, self.spacing, self.waiting[0][1])
+
+    def left(self, base: int, now: int) -> int:
+        """From when the next packet is timed: this one's nominal time.
+
+        Parameters
+        ----------
+        base : int
+            From when this one was timed, ns.
+        now : int
+            When it leaves, ns.
+
+        Returns
+        -------
+        int
+            ns.
+        """
+        return self.due(base)
+
+    def rate_changed(self, now: int) -> None:
+        """A new X moves the packet that waits, too (as KAME does).
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
+        self.spacing = self.interval()
+        self.schedule(now)
 
     def set_timer(self, now: int) -> None:
         """Nofeedback timer: four round trips, or two packets' time.
@@ -173,7 +221,7 @@ class TfrcSender:
         if len(self.waiting) == self.buffer:
             self.dropped.append(frame)
             return []
-        self.waiting.append(frame)
+        self.waiting.append((frame, now))
         if self.send_at == NEVER:
             self.schedule(now)
         return self.on_send(now) if self.send_at <= now else []
@@ -194,13 +242,14 @@ class TfrcSender:
         if self.base is None:
             self.base, self.counter_at = now, now
         else:
-            self.base = max(self.base + self.interval(), now)
+            self.base = self.left(self.base, now)
             self.count_quarters(now)
         self.idle = False
-        frame = self.waiting.popleft()
+        frame, _ = self.waiting.popleft()
         self.sent[frame] = now
         packet = Packet(self.seq, frame, 1, now, self.counter, self.rtt)
         self.seq += 1
+        self.spacing = self.interval()
         self.schedule(now)
         return [packet]
 
@@ -242,7 +291,7 @@ class TfrcSender:
             self.counter = (report.counter + 4) % 16
             self.counter_at = now
         self.set_timer(now)
-        self.schedule(now)
+        self.rate_changed(now)
         return []
 
     def receive_limit(self, now: int, report: Report, worse: bool) -> float:
@@ -290,7 +339,7 @@ class TfrcSender:
         self.no_feedback(now)
         self.change_rate(self.x)
         self.set_timer(now)
-        self.schedule(now)
+        self.rate_changed(now)
         return []
 
     def no_feedback(self, now: int) -> None:
@@ -302,6 +351,37 @@ class TfrcSender:
             Time, ns.
         """
         unheard(self, now)
+
+
+def nominal_time(base: int, spacing: int, ready: int) -> int:
+    """A packet is due t_ipi after the last one was; silence saves nothing.
+
+    RFC 3448 section 4.6: a packet that leaves late does not delay the next.
+
+    Parameters
+    ----------
+    base : int
+        When the last packet was due, ns.
+    spacing : int
+        Time between two packets at the rate X, ns.
+    ready : int
+        When the frame was there to be sent, ns.
+
+    Returns
+    -------
+    int
+        ns.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> nominal_time(0, 100, ready=40), nominal_time(0, 100, ready=250)
+    (100, 250)
+    """
+    return max(base + spacing, ready)
 
 
 def equation_rate(s: TfrcSender) -> float:
@@ -368,14 +448,14 @@ def unheard(s: TfrcSender, now: int) -> None:
     >>> s.x_recv, s.x
     (800.0, 1600.0)
     """
-    if s.idle and s.x_recv < 4 * s.s / s.rtt:
+    if s.idle and s.x_recv * s.rtt < 4 * s.s * LESS:
         return
     halved = max(s.x_recv / 2, s.s / (2 * 64))
     if s.p > 0:
         if s.x_calc <= 2 * s.x_recv:
             halved = s.x_calc / 4
         s.x_recv = halved
-        allow(s, now, 2 * s.x_recv)
+        allow(s, now, s.timeout_factor * s.x_recv)
     else:
         s.x_recv = halved
         s.x = max(min(s.x, 2 * halved), s.s / s.rtt)

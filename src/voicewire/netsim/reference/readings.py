@@ -1,0 +1,216 @@
+"""Other readings of TFRC's and TCP's rules, to read: what the RFCs leave open, and what BSD's stacks did in 2005.
+
+Each changes one rule of `TfrcSender`, `TfrcReceiver` or `TcpSender`, as one setting of `netsim.Tfrc` or `netsim.Tcp`
+does in the engine. Several are put before the class that they change: ``class Mine(KameTimer, OneTimeOnly)``.
+"""
+
+from __future__ import annotations
+
+from voicewire.netsim.reference.path import NEVER, SECOND, Packet
+from voicewire.netsim.reference.tcp_receiver import Ack
+from voicewire.netsim.reference.tcp_sender import Event, TcpSender
+from voicewire.netsim.reference.tfrc_receiver import TfrcReceiver
+from voicewire.netsim.reference.tfrc_sender import TfrcSender
+
+__all__: list[str] = []
+
+
+class TimedFromDeparture(TfrcSender):
+    """``schedule="sent"``: a packet that leaves late delays the next (against RFC 3448 section 4.6).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def left(self, base: int, now: int) -> int:
+        """From when the next packet is timed: from now.
+
+        Parameters
+        ----------
+        base : int
+            From when this one was timed, ns.
+        now : int
+            When it leaves, ns.
+
+        Returns
+        -------
+        int
+            ns.
+        """
+        return now
+
+
+class KameTimer(TfrcSender):
+    """``schedule="grid"``: KAME's send timer runs on through a silence; what comes after waits for its next tick.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def due(self, base: int) -> int:
+        """Nominal time of the frame that waits longest: a tick.
+
+        Parameters
+        ----------
+        base : int
+            An earlier tick, ns.
+
+        Returns
+        -------
+        int
+            ns.
+        """
+        step = max(self.spacing, 1)
+        silent = max(self.waiting[0][1] - base - self.spacing, 0)
+        return base + self.spacing + -(-silent // step) * step
+
+
+class OneTimeOnly(TfrcSender):
+    """``report_moves=False``: when a packet may leave is settled as the one before leaves (RFC 3448 section 4.6).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def rate_changed(self, now: int) -> None:
+        """A new X counts from the next packet on.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
+
+
+class TwiceAfterTimeout(TfrcSender):
+    """``timeout_restart=False``: without feedback X is recalculated with 2 X_recv, whatever Faster Restart has.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def no_feedback(self, now: int) -> None:
+        """Halve the rate.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
+        self.timeout_factor = 2.0
+        super().no_feedback(now)
+
+
+class ThesisReceiveRate(TfrcReceiver):
+    """``x_recv="thesis"``: over the time since the last report, however short (section 5.2 of the thesis).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def receive_rate(self, now: int, rtt: float) -> float:
+        """Bytes since the last report over the time since.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s; stands for the time before the first report.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
+        since = int(rtt * SECOND) if self.reported == NEVER else now - self.reported
+        return self.since_report * self.size / (max(since, 1) / SECOND)
+
+
+class KameReceiveRate(TfrcReceiver):
+    """``x_recv="kame"``: the same in whole bits and microseconds, multiplied in 32 bits: from 537 bytes on it wraps.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def receive_rate(self, now: int, rtt: float) -> float:
+        """Bits since the last report, times a million, over microseconds.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s; stands for the time before the first report.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
+        since = int(rtt * SECOND) if self.reported == NEVER else now - self.reported
+        wrapped = self.since_report * self.size * 8 * 1_000_000 % 2**32
+        return wrapped // max(since // 1000, 1) / 8
+
+
+class KameReports(TfrcReceiver):
+    """``report_after=5``: KAME reports when the window counter has moved by more than four quarters.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    report_after = 5
+
+
+class ShortOpenInterval(TfrcReceiver):
+    """``short_open=True``: TFRC-SP counts the open loss interval while it is short, too (RFC 3448 section 5.4).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def open_interval(self, seq: int, now: int, rtt: float) -> float:
+        """Packets since the last loss event began.
+
+        Parameters
+        ----------
+        seq : int
+            Number of the packet that came now.
+        now : int
+            Time, ns.
+        rtt : float
+            Round trip, s.
+
+        Returns
+        -------
+        float
+            Packets.
+        """
+        return float(seq - self.history.first_seq + 1)
+
+
+class IdleSinceHeard(TcpSender):
+    """``idle_since="received"``: FreeBSD's TCP of 2006 counts idleness from the last segment that came.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    heard = -NEVER  # ns
+
+    def _react(self, now: int, event: Event) -> list[Packet]:
+        if isinstance(event, Ack):
+            self.heard = now
+        self.last = self.heard
+        return super()._react(now, event)
