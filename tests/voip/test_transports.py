@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from voicewire.netsim import Flow, Path, Tfrc, simulate
-from voicewire.netsim.reference import LossHistory, TfrcSender, TfrcSender5348
-from voicewire.netsim.reference.tfrc_receiver import Report, lose
+from voicewire.netsim import Flow, Path, Tcp, Tfrc, simulate
+from voicewire.netsim.reference import LossHistory, TfrcSender, TfrcSender5348, readings
+from voicewire.netsim.reference.tfrc_receiver import Report, lose, loss_event_rate, open_interval
 from voicewire.voip.transports import transport
 
 
@@ -40,6 +40,78 @@ def test_without_feedback_a_quarter_of_the_equation_is_taken_for_received():
     s.no_feedback(0)
     assert s.x_recv == 2000.0
     assert s.x == 4000.0
+
+
+@pytest.mark.parametrize(("timeout_restart", "x"), [(True, 200.0), (False, 100.0)])
+def test_after_a_time_out_faster_restart_takes_four_times_what_arrives(timeout_restart, x):
+    """RFC 3448 section 4.4 (2) recalculates X by point (4) of section 4.3, which Faster Restart changes."""
+    s = (TfrcSender if timeout_restart else readings.TwiceAfterTimeout)(20, 0.1, small=True, restart=4.0)
+    s.p, s.x_recv, s.idle, s.x_calc = 0.001, 100.0, False, 1e6
+    s.no_feedback(0)
+    assert (s.x_recv, s.x) == (50.0, x)
+
+
+@pytest.mark.parametrize("rtt", [0.1, np.nextafter(0.1, 0), np.nextafter(0.1, 1)])
+def test_four_packets_a_round_trip_are_not_fewer_than_four(rtt):
+    """Whatever the last bit of the round trip: exactly four are halved, a hundredth less is left."""
+    for packets, left in ((4.0, 2.0), (3.99, 3.99)):
+        s = TfrcSender(20, 0.1)
+        s.idle, s.x_recv, s.rtt = True, packets * 20 / 0.1, rtt
+        s.no_feedback(0)
+        assert s.x_recv == pytest.approx(left * 20 / 0.1)
+
+
+def waits(kind):
+    """Two packets at 10 a second; X doubles after 60 ms, so the second is due at 50 ms; when may the third leave?"""
+    s = kind(20, 0.1, buffer=9)
+    s.on_frames(0, range(4))
+    s.x = 400.0
+    s.rate_changed(60_000_000)
+    second = s.send_at
+    s.on_send(second)
+    return second // 1_000_000, s.send_at // 1_000_000
+
+
+def test_a_late_packet_does_not_delay_the_next():
+    """RFC 3448 section 4.6: timed from when the one before was due, 50 ms; from its departure, 60 ms, comes later."""
+    assert waits(TfrcSender) == (60, 100)
+    assert waits(readings.TimedFromDeparture) == (60, 110)
+    assert waits(readings.OneTimeOnly) == (100, 150)
+
+
+def test_what_comes_after_a_silence_waits_for_kame_s_tick():
+    """Ticks of 100 ms run on; RFC 3448 as we read it sends at once, and saves nothing."""
+    for kind, ms in ((TfrcSender, 250), (readings.KameTimer, 300)):
+        s = kind(20, 0.1)
+        s.on_frames(0, range(1))
+        s.on_frames(250_000_000, range(1, 3))
+        assert (s.send_at if len(s.waiting) == 2 else s.sent[1]) == ms * 1_000_000
+
+
+def test_kame_s_receive_rate_wraps_at_537_bytes():
+    for packets, rate in ((26, 5200.0), (27, 31.25)):  # of 20 bytes, in 100 ms: 4 320 000 000 less 2**32 over 100 000
+        r = readings.KameReceiveRate(20)
+        r.reported, r.since_report = 0, packets
+        assert r.receive_rate(100_000_000, 0.1) == rate
+
+
+def test_tcp_restarts_less_often_where_idleness_counts_from_what_was_heard():
+    """At 400 ms the last acknowledgement comes 0.8 s after the last segment: fewer silences pass the time-out."""
+    frames = np.r_[np.arange(500), 580 + np.arange(100)] * 20_000_000  # a silence of 1.6 s, 0.8 s of it after hearing
+    sent, heard = (
+        simulate([Flow(frames, 160, Tcp(idle_since=since), Path(400))]).flows[0].arrive
+        for since in ("sent", "received")
+    )
+    assert (heard <= sent).all()
+    assert (heard < sent).any()
+
+
+@pytest.mark.parametrize(("small", "p"), [(True, 1 / 100), (False, 6 / 700)])
+def test_small_packets_do_not_count_a_short_open_interval(small, p):
+    """RFC 4828 section 4.4: 200 packets within two round trips of the loss say nothing yet; RFC 3448 counts them."""
+    h = LossHistory(20, small, events=9, first_seq=1, first_time=0, closed=[100.0] * 8)
+    assert loss_event_rate(h, open_interval(h, 200, 200_000_000, 0.1)) == pytest.approx(p)
+    assert loss_event_rate(h, open_interval(h, 200, 200_000_001, 0.1)) == pytest.approx(6 / 700)
 
 
 def test_rfc_5348_halves_its_set_when_a_data_limited_time_brings_losses():

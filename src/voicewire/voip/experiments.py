@@ -385,17 +385,25 @@ def shared_link(
 
 #: what the thesis doesn't say: (name, what is assumed, what else it could be, settings)
 ASSUMPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("as assumed", "RFC 4342 X_recv, buffer 5, no credit, first interval from X_recv", {}),
+    ("as assumed", "RFC 3448 scheduling, RFC 4342 X_recv, buffer 5, no credit", {}),
+    ("scheduling", "the next packet is timed from when this one left", {"schedule": "sent"}),
+    ("scheduling", "a report doesn't move the packet that waits", {"report_moves": False}),
+    ("scheduling", "KAME: after a silence, the next tick of the timer", {"schedule": "grid"}),
     ("X_recv", "as the thesis puts it: over the time since the last report", {"x_recv": "thesis"}),
     ("X_recv", "bytes since the last report over max(RTT, time since)", {"x_recv": "since"}),
     ("X_recv", "RFC 3448: over the last round trip only", {"x_recv": "rtt"}),
+    ("X_recv", "KAME: as the thesis puts it, in 32 bits that wrap", {"x_recv": "kame"}),
+    ("reports", "KAME: after more than four quarters of a round trip", {"report_after": 5}),
     ("buffer", "1 packet", {"buffer": 1}),
     ("buffer", "50 packets", {"buffer": 50}),
     ("buffer", "5 packets, the oldest is dropped", {"drop_oldest": True}),
     ("credit", "sending time of 100 ms may be saved", {"credit_ms": 100.0}),
+    ("credit", "silence is saved without limit (RFC 3448 to the letter)", {"credit_ms": 1e7}),
     ("first interval", "packets counted until the first loss", {"first_interval": "counted"}),
     ("initial rate", "4 packets per RTT (RFC 4342)", {"initial_packets": 4.0}),
+    ("open interval", "TFRC-SP counts it while it is short, too", {"short_open": True}),
     ("idle rule", "X_recv is halved however low", {"idle_packets": 0.0}),
+    ("time-out", "X is recalculated with 2 X_recv, whatever the restart", {"timeout_restart": False}),
 )
 
 
@@ -439,7 +447,7 @@ def sensitivity(
     --------
     >>> rows = sensitivity("TFRC", calls=1, seconds=5.0)
     >>> rows[1][:2]
-    ('X_recv', 'as the thesis puts it: over the time since the last report')
+    ('scheduling', 'the next packet is timed from when this one left')
     """
     rows = []
     for what, choice, settings in ASSUMPTIONS:

@@ -1,7 +1,8 @@
 """The transports of section 5.1 by name, and those the thesis lacks: CCID 2, MD read literally, RFC 5348's sender.
 
 What the thesis leaves open is decided here, once, and shown in the sensitivity table of notebook 3: the round trip
-is known from the handshake; X_recv follows RFC 4342 section 8.3; no credit across a silence.
+is known from the handshake; X_recv follows RFC 4342 section 8.3; packets are timed from when the last was due (RFC
+3448 section 4.6), yet a silence saves nothing; a report moves the packet that waits.
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ from voicewire.netsim.reference.tfrc_receiver import Report
 
 __all__ = ["allow", "nominal_time", "unheard"]
 
-LESS = 1 - 1e-9  # what rounding leaves of "equal" is not "less"
-
 
 class TfrcSender:
     """RFC 3448 section 4, behind a small buffer of frames.
@@ -353,37 +351,6 @@ class TfrcSender:
         unheard(self, now)
 
 
-def nominal_time(base: int, spacing: int, ready: int) -> int:
-    """A packet is due t_ipi after the last one was; silence saves nothing.
-
-    RFC 3448 section 4.6: a packet that leaves late does not delay the next.
-
-    Parameters
-    ----------
-    base : int
-        When the last packet was due, ns.
-    spacing : int
-        Time between two packets at the rate X, ns.
-    ready : int
-        When the frame was there to be sent, ns.
-
-    Returns
-    -------
-    int
-        ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> nominal_time(0, 100, ready=40), nominal_time(0, 100, ready=250)
-    (100, 250)
-    """
-    return max(base + spacing, ready)
-
-
 def equation_rate(s: TfrcSender) -> float:
     """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
     if s.small:
@@ -426,6 +393,9 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
     s.change_rate(x)
 
 
+LESS = 1 - 1e-9  # what rounding leaves of "equal" is not "less"
+
+
 def unheard(s: TfrcSender, now: int) -> None:
     """Halve the rate, unless the sender is idle and slow anyway.
 
@@ -459,6 +429,37 @@ def unheard(s: TfrcSender, now: int) -> None:
     else:
         s.x_recv = halved
         s.x = max(min(s.x, 2 * halved), s.s / s.rtt)
+
+
+def nominal_time(base: int, spacing: int, ready: int) -> int:
+    """A packet is due t_ipi after the last one was; silence saves nothing.
+
+    RFC 3448 section 4.6: a packet that leaves late does not delay the next.
+
+    Parameters
+    ----------
+    base : int
+        When the last packet was due, ns.
+    spacing : int
+        Time between two packets at the rate X, ns.
+    ready : int
+        When the frame was there to be sent, ns.
+
+    Returns
+    -------
+    int
+        ns.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> nominal_time(0, 100, ready=40), nominal_time(0, 100, ready=250)
+    (100, 250)
+    """
+    return max(base + spacing, ready)
 
 
 class TfrcSender5348(TfrcSender):
