@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 
 import jsonschema
 import pytest
+import requests
 import yaml
 from pyld import jsonld
 from rocrate.rocrate import ROCrate
@@ -200,8 +201,10 @@ def test_the_crate_is_read_back(site):
     assert read.name == listing.citation(ROOT)["title"]
     assert read.license["@id"].endswith("/by/4.0/")
     assert re.fullmatch(r"\d{4}-\d\d-\d\d.*", str(read.datePublished))
-    cited = read.root_dataset["citation"]
-    assert [paper["name"] for paper in cited] == [papers.read(study, ROOT).title for study in paths.STUDIES]
+    found = [papers.read(study, ROOT) for study in paths.STUDIES]
+    for key, having in (("citation", True), ("mentions", False)):  # a citation has to have an address
+        titles = [paper["name"] for paper in read.root_dataset[key]]
+        assert titles == [paper.title for paper in found if bool(paper.doi) is having]
     recorded = {entity.id.rstrip("/").rpartition("/")[2] for entity in read.get_by_type("Dataset") if entity.id != "./"}
     assert recorded == {folder.name for folder in (ROOT / "data").iterdir() if folder.is_dir()}
 
@@ -216,6 +219,32 @@ def test_the_crates_terms_are_in_its_context_and_its_links_lead_somewhere(site):
         for key, values in after.items():
             if key not in ("@id", "@type", "http://purl.org/dc/terms/conformsTo"):
                 assert {value["@id"] for value in values if "@id" in value} <= known, (before["@id"], key)
+
+
+def test_the_validator_of_the_research_object_community_finds_no_fault(site, tmp_path):
+    """Offline: its cache gets the one context that a crate names, from the copy that rocrate brings."""
+    services = pytest.importorskip("rocrate_validator.services", reason="needs the extra 'oracle'")
+    from requests_cache import CachedSession
+    from requests_cache.models import CachedRequest, CachedResponse
+
+    address = json.loads((site / crate.NAME).read_text(encoding="utf-8"))["@context"]
+    content = json.dumps(cached(address, None)["document"]).encode()
+    cache = CachedSession(tmp_path / "cache" / "contexts", expire_after=-1).cache
+    asked = CachedRequest(method="GET", url=address)
+    kind = {"Content-Type": "application/ld+json"}
+    answer = CachedResponse(status_code=200, url=address, content=content, headers=kind, request=asked)
+    cache.save_response(answer, cache.create_key(requests.Request("GET", address).prepare()))
+    settings = {"rocrate_uri": str(site), "profile_identifier": "ro-crate-1.3", "validate_profile_checks": False}
+    settings |= {"offline": True, "cache_path": tmp_path / "cache" / "contexts", "skip_availability_check": True}
+
+    def found() -> list[str]:
+        return [f"{issue.check.identifier}: {issue.message}" for issue in services.validate(settings).get_issues()]
+
+    assert found() == []
+    document = json.loads((site / crate.NAME).read_text(encoding="utf-8"))
+    del document["@graph"][0]["license"]
+    (site / crate.NAME).write_text(json.dumps(document), encoding="utf-8")
+    assert any("license" in fault.lower() for fault in found())
 
 
 # Papers

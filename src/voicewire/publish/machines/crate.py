@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
@@ -63,11 +62,15 @@ def make(base: Path, site: Path) -> dict[str, Any]:
     if date != "unknown":
         crate.datePublished = date
     place = about["repository-code"]
-    source = {"@type": "SoftwareSourceCode", "name": "The package voicewire", "codeRepository": place}
-    source |= {"programmingLanguage": "Python", "version": f"{about['version']} ({short})"}
+    # not SoftwareSourceCode: in a crate that is a script, which must be one of its files
+    source = {"@type": "SoftwareApplication", "name": "The package voicewire", "url": place}
+    source["version"] = f"{about['version']} ({short})"
     root["isBasedOn"] = software = crate.add(ContextEntity(crate, place, source))
     software["license"] = code
-    root["citation"] = [_paper(crate, study, base) for study in paths.STUDIES]
+    cited = [_paper(crate, study, base) for study in paths.STUDIES]
+    # a citation has to be an address: what has none is mentioned
+    root["citation"] = [paper for paper in cited if not paper.id.startswith("#")]
+    root["mentions"] = [paper for paper in cited if paper.id.startswith("#")]
     for part in paths.PARTS:
         if (base / "data" / part.name).is_dir():
             recorded = {"name": f"What was recorded, with checksums, and the ledger: {part.title}"}
@@ -75,7 +78,8 @@ def make(base: Path, site: Path) -> dict[str, Any]:
     for path in sorted(site.rglob("*")):
         name = path.relative_to(site).as_posix()
         if path.is_file() and _belongs(name):
-            crate.add_file(path, name, properties={"name": _title(name), "encodingFormat": TYPES[path.suffix]})
+            about_it = {"name": _title(name), "encodingFormat": TYPES[path.suffix]}
+            crate.add_file(path, name, properties={**about_it, "contentSize": str(path.stat().st_size)})
     return dict(crate.metadata.generate())
 
 
@@ -106,7 +110,7 @@ def _paper(crate: ROCrate, study: str, base: Path) -> ContextEntity:
         fields["datePublished"] = paper.year
     entity = crate.add(ContextEntity(crate, paper.address, fields))
     people = [
-        crate.add(ContextEntity(crate, f"#{quote(name.replace(' ', '-'))}", {"@type": "Person", "name": name}))
+        crate.add(ContextEntity(crate, f"#{name.replace(' ', '-')}", {"@type": "Person", "name": name}))
         for name in paper.authors
     ]
     entity["author"] = people if len(people) > 1 else people[0]  # a list of one is no list, as the specification has it
