@@ -340,6 +340,41 @@ def formant(
     return s.imag / (2 * np.pi), -s.real / np.pi
 
 
+def poles(a: Array, rate: float) -> tuple[Array, Array]:
+    """Frequencies and bandwidths (Hz) of the resonances in a.
+
+    Parameters
+    ----------
+    a : ndarray of float, shape (p + 1,)
+        Coefficients of prediction.
+    rate : float
+        Samples a second.
+
+    Returns
+    -------
+    F, B : ndarray of float
+        Lowest first; ``eq-foundations-frequency`` and ``-bandwidth``.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/01_signals``.
+
+    Examples
+    --------
+    A pole at j/2 turns by a quarter a sample: 2000 Hz of 8000.
+
+    >>> F, B = poles(np.array([1, 0, 0.25]), 8000)
+    >>> F.round().tolist(), B.round().tolist()
+    ([2000.0], [1765.0])
+    """
+    z = np.roots(a)
+    z = z[z.imag > 0]
+    F = np.angle(z) * rate / (2 * np.pi)
+    B = -np.log(np.abs(z)) * rate / np.pi
+    order = np.argsort(F)
+    return F[order], B[order]
+
+
 def autocorrelation(x: Array, p: int) -> Array:
     """How much x resembles itself 0 to p samples later.
 
@@ -353,11 +388,11 @@ def autocorrelation(x: Array, p: int) -> Array:
     Returns
     -------
     ndarray of float, shape (p + 1,)
-        Sum of x(t) x(t + k), equation ``eq-pharyngeal-autocorrelation``.
+        Sum of x(t) x(t + k), equation ``eq-foundations-autocorrelation``.
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
+    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -384,8 +419,8 @@ def levinson(r: Array) -> tuple[Array, float]:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``, equation
-    ``eq-pharyngeal-levinson``.
+    Chapter ``notebooks/foundations/01_signals``, equation
+    ``eq-foundations-levinson``.
 
     Examples
     --------
@@ -402,6 +437,35 @@ def levinson(r: Array) -> tuple[Array, float]:
         a = np.append(a, 0) + k * np.append(0, a[::-1])
         E = E * (1 - k * k)
     return a, E
+
+
+def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
+    """x with its high frequencies raised by 6 dB an octave.
+
+    Parameters
+    ----------
+    x : ndarray of float, shape (N,)
+        Samples.
+    rate, corner : float
+        Samples a second; where the rise begins, Hz.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/01_signals``.
+
+    Examples
+    --------
+    What never changes is nearly taken away.
+
+    >>> emphasised(np.ones(3), 10_000).round(2).tolist()
+    [1.0, 0.03, 0.03]
+    """
+    share = np.exp(-2 * np.pi * corner / rate)
+    return np.append(x[0], x[1:] - share * x[:-1])
 
 
 def burg(x: Array, p: int) -> Array:
@@ -442,70 +506,6 @@ def burg(x: Array, p: int) -> Array:
         both = forward + k * back, back + k * forward
         forward, back = both[0][1:], both[1][:-1]
     return a
-
-
-def poles(a: Array, rate: float) -> tuple[Array, Array]:
-    """Frequencies and bandwidths (Hz) of the resonances in a.
-
-    Parameters
-    ----------
-    a : ndarray of float, shape (p + 1,)
-        Coefficients of prediction.
-    rate : float
-        Samples a second.
-
-    Returns
-    -------
-    F, B : ndarray of float
-        Lowest first; equation ``eq-pharyngeal-pole``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
-    Examples
-    --------
-    A pole at j/2 turns by a quarter a sample: 2000 Hz of 8000.
-
-    >>> F, B = poles(np.array([1, 0, 0.25]), 8000)
-    >>> F.round().tolist(), B.round().tolist()
-    ([2000.0], [1765.0])
-    """
-    z = np.roots(a)
-    z = z[z.imag > 0]
-    F = np.angle(z) * rate / (2 * np.pi)
-    B = -np.log(np.abs(z)) * rate / np.pi
-    order = np.argsort(F)
-    return F[order], B[order]
-
-
-def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
-    """x with its high frequencies raised by 6 dB an octave.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (N,)
-        Samples.
-    rate, corner : float
-        Samples a second; where the rise begins, Hz.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
-    Examples
-    --------
-    What never changes is nearly taken away.
-
-    >>> emphasised(np.ones(3), 10_000).round(2).tolist()
-    [1.0, 0.03, 0.03]
-    """
-    share = np.exp(-2 * np.pi * corner / rate)
-    return np.append(x[0], x[1:] - share * x[:-1])
 
 
 def frame_window(n: int) -> Array:
