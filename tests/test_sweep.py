@@ -260,6 +260,29 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
+def test_ctrl_c_never_reaches_a_worker(tmp_path):
+    """Not even the first of a process: libraries start helpers with it, and let Ctrl-C through again there."""
+    script = tmp_path / "asked.py"
+    script.write_text(
+        textwrap.dedent("""
+            import pickle, signal
+            from voicewire.sweep import pools
+
+            def held():
+                return pickle.dumps(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])), None
+
+            if __name__ == "__main__":
+                pool = pools.Local(2, 4)
+                calls = [pool.submit(held) for _ in range(4)]
+                print([pickle.loads(pool.result(call)[0]) for call in calls], pickle.loads(held()[0]))
+        """),
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[True, True, True, True] False"
+
+
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path, blow):
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")

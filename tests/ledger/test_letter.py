@@ -22,7 +22,11 @@ def named(text):
 def test_a_letter_tells_each_claim_that_did_not_hold_once_and_no_question_of_ours(study):
     rows = [row for row in claims.scorecard(study=study) if row["whose"] != "ours"]
     wanted = [row["id"] for row in rows if row["verdict"] in TOLD]
-    assert sorted(named(letter(study))) == sorted(wanted) and wanted
+    assert sorted(named(letter(study))) == sorted(wanted)
+
+
+def test_there_is_something_to_tell():
+    assert any(row["verdict"] in TOLD for row in claims.scorecard())
 
 
 @pytest.mark.parametrize("study", paths.STUDIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing.resource_tracker
 import signal
 import time
 from collections import Counter
@@ -76,7 +77,9 @@ class Local:
         return 2 * self._workers  # one to work on, one in the queue
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        resource_tracker.ensure_running()  # which lets Ctrl-C through again where it starts
+        # Each of the two, where it starts, lets Ctrl-C through again; loky starts both.
+        resource_tracker.ensure_running()
+        multiprocessing.resource_tracker.ensure_running()
         with _interrupts_wait():
             executor = self._executor()
             try:
