@@ -100,7 +100,7 @@ def targets() -> list[Target]:
         found.append(Target(f"src/voicewire/mqtt/{name}.py", tuple(f"tests/mqtt/{test}.py" for test in tests)))
     for folder in sorted((SOURCES / "voicewire").iterdir()):
         wanted = READING.get(folder.name, ("test_reference",))
-        tests = tuple(test for test in _all(folder.name) if Path(test).stem in wanted)
+        tests = tuple(test for test in _all(folder.name) if Path(test).stem in wanted) or _all(folder.name)
         plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("recursion.py")]
         found += [Target(str(f.relative_to(ROOT)), tests) for f in plain if f.name != "__init__.py"]
     for room, names in ENGINES.items():
