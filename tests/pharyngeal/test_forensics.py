@@ -80,7 +80,7 @@ def test_the_unlisted_token_gives_means_and_deviations_and_is_the_rise_of_the_te
         listed = list(paper.tokens(1, quantity, "a").values())
         found = forensics.missing_token(paper.cell(1, "a-mean", quantity), listed, paper.cell(1, "a-sd", quantity))
         assert found.sd_agrees
-        # without /ʕtˁaħ/ the same game does not work: the agreement is no accident of the method
+        # without /ʕtˁah/ the same game does not work: the agreement is no accident of the method
         assert not forensics.missing_token(
             paper.cell(1, "a-mean", quantity), listed[1:], paper.cell(1, "a-sd", quantity)
         ).sd_agrees

@@ -256,7 +256,7 @@ def check_lobanov(answer: object) -> Feedback:
 
 
 def check_elevation(answer: object) -> Feedback:
-    """Rise (cm) of the larynx during /ʕ/ in /ʕtˁaħ/ (``03_articulators``).
+    """Rise (cm) of the larynx during /ʕ/ in /ʕtˁah/ (``03_articulators``).
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ Array = NDArray[np.float64]
 
 
 # how a context is named in a legend
-_CONTEXTS = {"tt": "beside /tˁ/", "ayn": "beside /ʕ/", "ayntah": "in /ʕtˁaħ/"}
+_CONTEXTS = {"tt": "beside /tˁ/", "ayn": "beside /ʕ/", "ayntah": "in /ʕtˁah/"}
 
 
 def _new_axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
