@@ -6,6 +6,7 @@ tokens, a percentage of the value that it is said to be relative to. Explained i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,10 +15,15 @@ from voicewire.pharyngeal import correlation, forensics, paper
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = [
+    "context_means",
     "correlation_claim",
     "everything",
     "larynx_f1",
+    "mended",
+    "printed_percent",
+    "raised",
     "repaired_ayn",
+    "shifts",
     "table_1",
     "table_2",
     "text_acoustics",
@@ -28,6 +34,11 @@ Derived = dict[str, tuple[Any, str]]
 
 _PLAIN_TT: Final = ("tt-ttuttina", "tt-ttwajen")  # the two tokens beside /tˁ/ without /ʕ/
 _SECONDARY: Final = ("a1-mattaruf", "a1-batta", "a3-batta")  # the vowels with a second constriction, in Table I
+BASELINES: Final = {
+    "the text": lambda: {f: float(paper.TEXT_PLAIN[f]) for f in paper.FORMANTS},
+    "Table II": lambda: {f: _t2("plain-mean", f) for f in paper.FORMANTS},
+}
+"""The two plain vowels of the paper, F1 to F4 in Hz."""
 _CONTEXTS: Final = {"tt": "tt-mean", "ayntah": "a-ayntah", "ayn": "ayn-mean"}  # the rows of Table II by context
 
 
@@ -225,23 +236,58 @@ def _rises_of_ayn() -> Derived:
     }
 
 
+def _ends(least: Sequence[float], most: Sequence[float]) -> dict[str, float]:
+    """Name the ends of the ranges of the primary constriction's location and opening (cm)."""
+    return {
+        "location from": least[0], "location to": most[0], "opening from": least[1], "opening to": most[1],
+    }  # fmt: skip
+
+
+def mended() -> dict[str, dict[str, float]]:
+    """Recompute what the paper says of the second constriction from the rows where its figures stand, the vowels'.
+
+    Returns
+    -------
+    dict of str to dict
+        Claim to the ends of the range, cm.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> mended()["text.secondary-location"]["from"]
+    12.9673
+    """
+    found = {}
+    for quantity in ("location", "opening"):
+        vowels = [_t1(row, quantity) for row in _SECONDARY]
+        found[f"text.secondary-{quantity}"] = {"from": min(vowels), "to": max(vowels)}
+    return found
+
+
 def _constrictions() -> Derived:
     """Recompute where the two constrictions lie and how wide they are (cm)."""
     far = [_t1(row, "location") for row in _SECONDARY]
     wide = [_t1(row, "opening") for row in _SECONDARY]
+    both = ("location", "opening")
+    listed = [list(tokens(1, quantity, "tt").values()) for quantity in both]
     places = {"13.76": 13.76, "14.63": _t1("ayn", "location"), "12.96": min(far), "13.3": max(far), "13.13": far[2]}
     return {
         "text.primary-constriction": (
             {
-                "location from": _t1("tt-ayntah", "location"), "location to": _t1("tt-mean", "location"),
-                "opening from": _t1("tt-ayntah", "opening"), "opening to": _t1("tt-mean", "opening"),
+                "the two contexts": _ends([_t1("tt-ayntah", q) for q in both], [_t1("tt-mean", q) for q in both]),
+                "all tokens": _ends(*zip(*((min(row), max(row)) for row in listed), strict=True)),
             },
             "The upper end is a mean; the single tokens reach 1.95 cm.",
         ),
-        "text.secondary-location": ({"from": min(far), "to": max(far)}, "The tokens are vowels, not the consonant."),
+        "text.secondary-location": (
+            {"from": min(listed[0]), "to": max(listed[0])}, "What Table I lists for /tˁ/ is its constriction in front.",
+        ),
         "text.secondary-opening": (
-            {"from": min(wide), "to": max(wide)},
-            "The smallest of the three tokens, 0.9559 cm, is passed over; 0.98 is the middle one.",
+            {"from": min(listed[1]), "to": max(listed[1])},
+            "Of the three vowels, too, the smallest opening, 0.9559 cm, is passed over; 0.98 is the middle one.",
         ),
         "text.location-ayn": (_t1("ayn", "location"), ""),
         "text.location-difference": (
@@ -255,6 +301,15 @@ def _constrictions() -> Derived:
     }  # fmt: skip
 
 
+def _rises_beside_tt(quantity: str) -> dict[str, float]:
+    """Return the mean rise of /a/ beside /tˁ/ (cm), as printed and over the tokens that Table II averages."""
+    depths = [depth for name, depth in tokens(1, quantity, "a").items() if name != "a-ayntah"]
+    return {
+        "all that are listed": _rise("a-mean", quantity),
+        "without /ʕtˁah/": _t1("rest", quantity) - float(np.mean(depths)),
+    }
+
+
 def _rises_of_vowels() -> Derived:
     """Recompute the rises during the vowels (cm)."""
     lost = forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
@@ -264,8 +319,13 @@ def _rises_of_vowels() -> Derived:
         "text.hyoid-rise-plain": (_rise("plain-mean", "hyoid"), ""),
         "text.larynx-rise-a": (_rise("a-mean", "larynx"), ""),
         "text.hyoid-rise-a": (_rise("a-mean", "hyoid"), ""),
-        "text.larynx-rise-a-more": (_rise("a-mean", "larynx") - _rise("plain-mean", "larynx"), ""),
-        "text.hyoid-rise-a-more": (_rise("a-mean", "hyoid") - _rise("plain-mean", "hyoid"), ""),
+        **{
+            f"text.{quantity}-rise-a-more": (
+                {name: rise - _rise("plain-mean", quantity) for name, rise in _rises_beside_tt(quantity).items()},
+                "Table I's average takes in the token of /ʕtˁah/, Table II's leaves it out.",
+            )
+            for quantity in ("larynx", "hyoid")
+        },
         "text.larynx-rise-a-ayntah": (_rise("a-ayntah", "larynx"), ""),
         "text.larynx-rise-a-tt": (
             _rise("a-mean", "larynx"),
@@ -274,10 +334,10 @@ def _rises_of_vowels() -> Derived:
         ),
         "text.order-larynx": (
             {
-                "plain": _rise("plain-mean", "larynx"), "tt": _rise("a-mean", "larynx"),
-                "ayntah": _rise("a-ayntah", "larynx"),
+                name: {"plain": _rise("plain-mean", "larynx"), "tt": rise, "ayntah": _rise("a-ayntah", "larynx")}
+                for name, rise in _rises_beside_tt("larynx").items()
             },
-            "",
+            "On the tokens of Table II the larynx stands 0.03 cm higher beside /tˁ/, less than tracing can tell.",
         ),
     }  # fmt: skip
 
@@ -373,30 +433,123 @@ def _f1_percents() -> Derived:
     return out
 
 
+def shifts(context: str, baseline: str) -> dict[str, float]:
+    """Return the change of F1 to F4 in a context against either plain vowel; the row of /ʕ/ as mended.
+
+    Parameters
+    ----------
+    context : {"tt", "ayn", "ayntah"}
+        Beside /tˁ/, beside /ʕ/, or in /ʕtˁah/.
+    baseline : {"the text", "Table II"}
+        Whose plain vowel.
+
+    Returns
+    -------
+    dict of str to float
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(shifts("tt", "the text")["F1"], 2)
+    138.52
+    """
+    row = repaired_ayn() if context == "ayn" else {f: _t2(_CONTEXTS[context], f) for f in paper.FORMANTS}
+    return {f: row[f] - plain for f, plain in BASELINES[baseline]().items()}
+
+
+def printed_percent(context: str, formant: str) -> float:
+    """Return a percentage of Table II's last rows.
+
+    Parameters
+    ----------
+    context : {"tt", "ayn", "ayntah"}
+        Beside /tˁ/, beside /ʕ/, or in /ʕtˁah/.
+    formant : str
+        F1 to F4.
+
+    Returns
+    -------
+    float
+        As printed, %.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> printed_percent("tt", "F1")
+    39.49
+    """
+    return float(cell(2, f"{context}-percent", formant))
+
+
 def _formant_relations() -> Derived:
     """Recompute what the text says of one formant against another."""
     plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
-    gap = {f: _t2("tt-mean", f) - _t2("plain-mean", f) for f in ("F3", "F4")}
+    moved = {name: {key: shifts(key, name) for key in _CONTEXTS} for name in BASELINES}
     return {
-        "text.f3-shift-ayntah": (_t2("a-ayntah", "F3") - plain["F3"], ""),
-        "text.f3-f4-increase": (gap, "With Table II's plain row both decrease: the sign hangs on the baseline."),
+        "text.f3-shift-ayntah": (
+            {name: row["ayntah"]["F3"] for name, row in moved.items()},
+            "Against Table II's plain row F3 falls by 3 %.",
+        ),
+        "text.f3-f4-increase": (
+            {name: {f: row["tt"][f] for f in ("F3", "F4")} for name, row in moved.items()},
+            "With Table II's plain row both decrease: the sign hangs on the baseline.",
+        ),
         "text.f2-relief": (shift["ayntah"]["F2"] - shift["tt"]["F2"], ""),
-        "text.f1-similar": (shift["ayn"]["F1"] / shift["tt"]["F1"], "It is the ratio of the two rises, /ʕ/ over /tˁ/."),
+        "text.f1-similar": (
+            {name: row["ayn"]["F1"] / row["tt"]["F1"] for name, row in moved.items()}
+            | {"printed percentages": printed_percent("ayn", "F1") / printed_percent("tt", "F1")},
+            "It is the ratio of the two rises, /ʕ/ over /tˁ/.",
+        ),
         "text.f4-superposed": (shift["ayn"]["F4"] + shift["tt"]["F4"], ""),
         "text.f3-variation": (
             max(abs(_percent(row, "F3")) for row in ("tt-mean", "a-ayntah")),
             "Table II itself prints -3.07 %.",
         ),
         "text.f2-halved": (
-            _percent("a-ayntah", "F2") / _percent("tt-mean", "F2"),
-            "It holds for the recomputed -5.47 %, not the printed -7.47 %; with the text's baseline it is 0.74.",
+            {name: row["ayntah"]["F2"] / row["tt"]["F2"] for name, row in moved.items()}
+            | {"printed percentages": printed_percent("ayntah", "F2") / printed_percent("tt", "F2")},
+            "What is left of the fall in /ʕtˁah/: half of it by Table II, three quarters by the text's own hertz.",
         ),
         "text.f4-uninfluenced": (
             {"text": 100 * shift["tt"]["F4"] / plain["F4"], "table": _percent("tt-mean", "F4")},
             "By the text's baseline F4 rises by 0.6 %, by Table II's it falls by 2.5 %.",
         ),
     }
+
+
+def raised(formant: str) -> dict[str, float]:
+    """Return how far either consonant raises a formant, and both together more than either (the least of each, Hz).
+
+    Parameters
+    ----------
+    formant : str
+        F1 to F4.
+
+    Returns
+    -------
+    dict of str to float
+        Hz; against Table II's plain row, the row of /ʕ/ as mended.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> {name: round(gap, 2) for name, gap in raised("F1").items()}
+    {'either over plain': 213.89, 'both over either': 60.46}
+    """
+    one = [shifts(context, "Table II")[formant] for context in ("tt", "ayn")]
+    both = shifts("ayntah", "Table II")[formant]
+    return {"either over plain": min(one), "both over either": both - max(one)}
 
 
 def text_acoustics() -> Derived:
@@ -424,8 +577,8 @@ def text_acoustics() -> Derived:
     }
     rows = {"plain": "plain-mean"} | _CONTEXTS
     orders: Derived = {
-        f"table-2.order-{formant.lower()}": ({name: _t2(rows[name], formant) for name in names}, "")
-        for formant, names in (("F1", ("plain", "ayn", "tt", "ayntah")), ("F2", ("tt", "ayntah", "plain", "ayn")))
+        "table-2.order-f1": (raised("F1"), ""),
+        "table-2.order-f2": ({name: _t2(rows[name], "F2") for name in ("tt", "ayntah", "plain", "ayn")}, ""),
     }
     concluded: Derived = {
         "conclusion.f1-14-23": (
@@ -483,11 +636,36 @@ def correlation_claim() -> Derived:
     lever = correlation.leverage(rise)
     worst = int(np.argmax(lever))
     without = correlation.leave_one_out(rise, f1)[worst]
+    means = correlation.permutation_test(*context_means())
     reason = (
-        f"It is the p of the permutation test over all {test.permutations} pairings. r = {test.r:.2f} hangs on one "
-        f"token, {names[worst]}, with a leverage of {lever[worst]:.2f}; without it r = {without:.2f}."
+        f"It is the p of the permutation test. Over the tokens r = {test.r:.2f} hangs on one of them, {names[worst]}, "
+        f"with a leverage of {lever[worst]:.2f}; without it r = {without:.2f}. Over the means of the four contexts, "
+        f"two of them from another study, r = {means.r:.2f}."
     )
-    return {"larynx-f1-correlation": (test.p, reason)}
+    return {"larynx-f1-correlation": ({"tokens": test.p, "means of the contexts": means.p}, reason)}
+
+
+def context_means() -> tuple[list[float], list[float]]:
+    """Return the larynx rises (cm) that the text gives for /a/ in the four contexts, and F1 by Table II (Hz).
+
+    Returns
+    -------
+    rises : list of float
+        Plain, beside /ʕ/, beside /tˁ/, in /ʕtˁah/; cm.
+    f1 : list of float
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> context_means()[1]
+    [440.5, 654.39, 658.12, 718.58]
+    """
+    rises = [_rise("plain-mean", "larynx"), *(float(paper.LARYNX_RISE[name]) for name in ("ayn", "tt", "ayntah"))]
+    return rises, [_t2(row, "F1") for row in ("plain-mean", "ayn-mean", "tt-mean", "a-ayntah")]
 
 
 def everything() -> Derived:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from voicewire.pharyngeal import formants, synthesis
 from voicewire.pharyngeal.formants import Settings, Tracker
 
-__all__ = ["METHODS", "compare", "errors", "summary", "tokens"]
+__all__ = ["METHODS", "compare", "errors", "shifts", "summary", "tokens"]
 
 Array = NDArray[np.float64]
 
@@ -87,6 +87,49 @@ def errors(items: Iterable[synthesis.Token], tracker: Tracker, settings: Setting
     return np.array(
         [formants.midpoint(token.sound, tracker, settings) - token.at(token.sound.duration / 2) for token in items]
     )
+
+
+def shifts(items: list[synthesis.Token], tracker: Tracker, settings: Settings) -> dict[str, Array]:
+    """Return each speaker's shift of F1 and F2 (Hz) beside the emphatic consonant, as made and as tracked.
+
+    Parameters
+    ----------
+    items : list of Token
+        Of `tokens`, with two repetitions or more.
+    tracker : str
+        See `formants.track`.
+    settings : Settings
+        Of the tracker.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (speakers, 2)
+        ``true``: from the synthesiser; ``tracked``: between the means of both contexts; ``alike``: what is tracked
+        between two tokens of the plain vowel, which differ in nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> found = shifts(tokens(1, 2, None), "praat", formants.MALE)
+    >>> bool(abs(found["tracked"][0, 0] - found["true"][0, 0]) < 20)
+    True
+    """
+    true = np.array([token.at(token.sound.duration / 2) for token in items])[:, :2]
+    tracked = true + errors(items, tracker, settings)[:, :2]
+
+    def of(values: Array, context: str) -> list[Array]:
+        names = dict.fromkeys(token.speaker for token in items)
+        return [values[[t.context == context and t.speaker == name for t in items]] for name in names]
+
+    def gap(values: Array) -> Array:
+        pairs = zip(of(values, "tt"), of(values, "plain"), strict=True)
+        return np.array([after.mean(axis=0) - before.mean(axis=0) for after, before in pairs])
+
+    alike = np.array([same[1] - same[0] for same in of(tracked, "plain")])
+    return {"true": gap(true), "tracked": gap(tracked), "alike": alike}
 
 
 def summary(found: Array) -> dict[str, float]:
