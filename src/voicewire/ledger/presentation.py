@@ -35,6 +35,8 @@ def show(value: object, unit: str = "") -> str:
     --------
     >>> show({"a": 0.123456, "b": True}, "s")
     'a: 0.12346 s; b: yes'
+    >>> show({"a reading": {"y": 1, "x": 2}})
+    'a reading: x: 2; y: 1'
     """
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
@@ -42,7 +44,9 @@ def show(value: object, unit: str = "") -> str:
         text = f"{float(value):.5g}".replace("-", "\N{MINUS SIGN}")
         return f"{text} {unit}".rstrip()
     if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {show(item, unit)}" for key, item in value.items())
+        # A mapping within one is shown in the order of its keys, in which it is stored too.
+        inner = {key: dict(sorted(item.items())) for key, item in value.items() if isinstance(item, Mapping)}
+        return "; ".join(f"{key}: {show(inner.get(key, item), unit)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(show(item, unit) for item in value)
     return "" if value is None else str(value)
