@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from voicewire.pharyngeal import correlation, paper
-from voicewire.pharyngeal.derived import BASELINES, Derived, context_means, printed_percent, raised, shifts
+from voicewire.pharyngeal.articulated import Derived, rise
+from voicewire.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = ["conclusions", "rivals"]
@@ -21,13 +22,9 @@ _SHARED: Final = ("F1", "F2", "F4")  # formants for which the text has a shift b
 _RISES: Final = {"larynx ayn": "ayn", "hyoid ayn": "ayn", "larynx tt": "tt-ayntah", "hyoid tt": "tt-ayntah"}
 
 
-def _rise(row: str, quantity: str) -> float:
-    return float(cell(1, "rest", quantity)) - float(cell(1, row, quantity))
-
-
 def _alone(quantity: str) -> dict[str, float]:
     """Return the rises of either consonant without the other, cm."""
-    return {"ayn": float(paper.AYN_EARLIER[f"{quantity}_rise"]), "tt": _rise("tt-mean", quantity)}
+    return {"ayn": float(paper.AYN_EARLIER[f"{quantity}_rise"]), "tt": rise("tt-mean", quantity)}
 
 
 def _in_both() -> dict[str, tuple[float, dict[str, float], str]]:
@@ -35,7 +32,7 @@ def _in_both() -> dict[str, tuple[float, dict[str, float], str]]:
     found = {}
     for label, row in _RISES.items():
         quantity, consonant = label.split()
-        found[label] = (_rise(row, quantity), _alone(quantity), consonant)
+        found[label] = (rise(row, quantity), _alone(quantity), consonant)
     return found
 
 
@@ -102,11 +99,11 @@ def conclusions() -> Derived:
         "conclusion.f3-less-influenced": (sizes, ""),
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
         "conclusion.superimposed": (
-            {label: rise / sum(alone.values()) for label, (rise, alone, _) in _in_both().items()},
+            {label: up / sum(alone.values()) for label, (up, alone, _) in _in_both().items()},
             "The larynx rises by a little more than the sum, the hyoid bone by less.",
         ),
         "conclusion.doubled": (
-            {label: rise / alone[consonant] for label, (rise, alone, consonant) in _in_both().items()},
+            {label: up / alone[consonant] for label, (up, alone, consonant) in _in_both().items()},
             "The larynx of /tˁ/ rises three times as much by Table I's mean, which gives 0.44 cm, not 0.8 cm.",
         ),
         "table-2.f1-larger-effect": (
@@ -156,7 +153,7 @@ def rivals() -> dict[str, list[Any]]:
             correlation.permutation_test(rises, list(paired)).p for paired in itertools.permutations(f1)
         ],
         "abstract.similar-effects": [_ratios(order) for order in itertools.permutations(_SHARED) if order != _SHARED],
-        "intro.larynx-raised": [_rise("plain-mean", "larynx") - _rise("plain-mean", "larynx")],
+        "intro.larynx-raised": [rise("plain-mean", "larynx") - rise("plain-mean", "larynx")],
         "text.f2-considerable-drop": [_percents("ayn", "F2")],
         "conclusion.superimposed": [
             {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both().items()}

@@ -6,12 +6,12 @@ tokens, a percentage of the value that it is said to be relative to. Explained i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from voicewire.pharyngeal import correlation, forensics, paper
+from voicewire.pharyngeal.articulated import Derived, mended, rise, text_articulation
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = [
@@ -30,10 +30,7 @@ __all__ = [
     "text_articulation",
 ]
 
-Derived = dict[str, tuple[Any, str]]
-
 _PLAIN_TT: Final = ("tt-ttuttina", "tt-ttwajen")  # the two tokens beside /tˁ/ without /ʕ/
-_SECONDARY: Final = ("a1-mattaruf", "a1-batta", "a3-batta")  # the vowels with a second constriction, in Table I
 BASELINES: Final = {
     "the text": lambda: {f: float(paper.TEXT_PLAIN[f]) for f in paper.FORMANTS},
     "Table II": lambda: {f: _t2("plain-mean", f) for f in paper.FORMANTS},
@@ -42,16 +39,8 @@ BASELINES: Final = {
 _CONTEXTS: Final = {"tt": "tt-mean", "ayntah": "a-ayntah", "ayn": "ayn-mean"}  # the rows of Table II by context
 
 
-def _t1(row: str, quantity: str) -> float:
-    return float(cell(1, row, quantity))
-
-
 def _t2(row: str, formant: str) -> float:
     return float(cell(2, row, formant))
-
-
-def _rise(row: str, quantity: str) -> float:
-    return _t1("rest", quantity) - _t1(row, quantity)
 
 
 def table_1() -> Derived:
@@ -185,217 +174,6 @@ def table_2() -> Derived:
         "The cell holds F3; F4 itself is lost, and only the text's increase gives it.",
     )
     return out
-
-
-def _rises_of_tt() -> Derived:
-    """Recompute what is said of /tˁ/ alone and beside /ʕ/."""
-    three = forensics.difference_readings(
-        "0.8",
-        {
-            "larynx at rest": _t1("rest", "larynx"),
-            "its mean of two tokens": _t1("tt-mean", "larynx"),
-            "its mean of all three tokens": float(np.mean(list(tokens(1, "larynx", "tt").values()))),
-        },
-    )
-    return {
-        "text.larynx-rise-tt": (_rise("tt-mean", "larynx"), three.describe()),
-        "text.hyoid-rise-tt": (_rise("tt-mean", "hyoid"), ""),
-        "text.larynx-rise-tt-ayntah": (_rise("tt-ayntah", "larynx"), ""),
-        "text.hyoid-rise-tt-ayntah": (_rise("tt-ayntah", "hyoid"), ""),
-        "text.constriction-tt": (
-            {"location": _t1("tt-mean", "location"), "opening": _t1("tt-mean", "opening")}, "",
-        ),
-        "text.constriction-tt-ayntah": (
-            {"location": _t1("tt-ayntah", "location"), "opening": _t1("tt-ayntah", "opening")}, "",
-        ),
-    }  # fmt: skip
-
-
-def _rises_of_ayn() -> Derived:
-    """Recompute what is said of /ʕ/ beside /tˁ/, against its mean in the earlier study."""
-    ayn = paper.AYN_EARLIER
-    hyoid = {
-        "rise in /ʕtˁ/": _rise("ayn", "hyoid"),
-        "mean rise of /ʕ/": float(ayn["hyoid_rise"]),
-        "larynx rise in /ʕtˁ/": _rise("ayn", "larynx"),
-        "mean larynx rise of /ʕ/": float(ayn["larynx_rise"]),
-        "rise in /tˁ/": _rise("tt-mean", "hyoid"),
-    }
-    return {
-        "text.larynx-rise-ayn": (_rise("ayn", "larynx"), ""),
-        "text.hyoid-rise-ayn": (_rise("ayn", "hyoid"), ""),
-        "text.larynx-ayn-more-mean": (_rise("ayn", "larynx") - float(ayn["larynx_rise"]), ""),
-        "text.hyoid-ayn-more-mean": (
-            _rise("ayn", "hyoid") - float(ayn["hyoid_rise"]),
-            forensics.difference_readings("0.94", hyoid).describe(),
-        ),
-        "text.larynx-tt-mutual": (
-            _t1("tt-mean", "larynx") - _t1("tt-ayntah", "larynx"),
-            "The text's own two rises, 1.52 and 0.8 cm, would give 0.72 cm: the means are over two and three tokens.",
-        ),
-    }
-
-
-def _ends(least: Sequence[float], most: Sequence[float]) -> dict[str, float]:
-    """Name the ends of the ranges of the primary constriction's location and opening (cm)."""
-    return {
-        "location from": least[0], "location to": most[0], "opening from": least[1], "opening to": most[1],
-    }  # fmt: skip
-
-
-def mended() -> dict[str, dict[str, float]]:
-    """Recompute what the paper says of the second constriction from the rows where its figures stand, the vowels'.
-
-    Returns
-    -------
-    dict of str to dict
-        Claim to the ends of the range, cm.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
-    Examples
-    --------
-    >>> mended()["text.secondary-location"]["from"]
-    12.9673
-    """
-    found = {}
-    for quantity in ("location", "opening"):
-        vowels = [_t1(row, quantity) for row in _SECONDARY]
-        found[f"text.secondary-{quantity}"] = {"from": min(vowels), "to": max(vowels)}
-    return found
-
-
-def _constrictions() -> Derived:
-    """Recompute where the two constrictions lie and how wide they are (cm)."""
-    far = [_t1(row, "location") for row in _SECONDARY]
-    wide = [_t1(row, "opening") for row in _SECONDARY]
-    both = ("location", "opening")
-    listed = [list(tokens(1, quantity, "tt").values()) for quantity in both]
-    places = {"13.76": 13.76, "14.63": _t1("ayn", "location"), "12.96": min(far), "13.3": max(far), "13.13": far[2]}
-    return {
-        "text.primary-constriction": (
-            {
-                "the two contexts": _ends([_t1("tt-ayntah", q) for q in both], [_t1("tt-mean", q) for q in both]),
-                "all tokens": _ends(*zip(*((min(row), max(row)) for row in listed), strict=True)),
-            },
-            "The upper end is a mean; the single tokens reach 1.95 cm.",
-        ),
-        "text.secondary-location": (
-            {"from": min(listed[0]), "to": max(listed[0])}, "What Table I lists for /tˁ/ is its constriction in front.",
-        ),
-        "text.secondary-opening": (
-            {"from": min(listed[1]), "to": max(listed[1])},
-            "Of the three vowels, too, the smallest opening, 0.9559 cm, is passed over; 0.98 is the middle one.",
-        ),
-        "text.location-ayn": (_t1("ayn", "location"), ""),
-        "text.location-difference": (
-            {"from": 13.76 - max(far), "to": _t1("ayn", "location") - min(far)},
-            "0.8 is 13.76 - 12.96, the difference of the lower ends. For 2.16: "
-            + forensics.difference_readings("2.16", places).describe(),
-        ),
-        "text.constriction-order": (
-            {"primary": list(tokens(1, "opening", "tt").values()), "secondary": wide}, "",
-        ),
-    }  # fmt: skip
-
-
-def _rises_beside_tt(quantity: str) -> dict[str, float]:
-    """Return the mean rise of /a/ beside /tˁ/ (cm), as printed and over the tokens that Table II averages."""
-    depths = [depth for name, depth in tokens(1, quantity, "a").items() if name != "a-ayntah"]
-    return {
-        "all that are listed": _rise("a-mean", quantity),
-        "without /ʕtˁah/": _t1("rest", quantity) - float(np.mean(depths)),
-    }
-
-
-def _rises_of_vowels() -> Derived:
-    """Recompute the rises during the vowels (cm)."""
-    lost = forensics.missing_token(cell(1, "a-mean", "larynx"), list(tokens(1, "larynx", "a").values()))
-    rest = _t1("rest", "larynx")
-    return {
-        "text.larynx-rise-plain": (_rise("plain-mean", "larynx"), ""),
-        "text.hyoid-rise-plain": (_rise("plain-mean", "hyoid"), ""),
-        "text.larynx-rise-a": (_rise("a-mean", "larynx"), ""),
-        "text.hyoid-rise-a": (_rise("a-mean", "hyoid"), ""),
-        **{
-            f"text.{quantity}-rise-a-more": (
-                {name: rise - _rise("plain-mean", quantity) for name, rise in _rises_beside_tt(quantity).items()},
-                "Table I's average takes in the token of /ʕtˁah/, Table II's leaves it out.",
-            )
-            for quantity in ("larynx", "hyoid")
-        },
-        "text.larynx-rise-a-ayntah": (_rise("a-ayntah", "larynx"), ""),
-        "text.larynx-rise-a-tt": (
-            _rise("a-mean", "larynx"),
-            f"Table I's mean gives 0.50, as the text says elsewhere; 0.587 is the rise of the unlisted token "
-            f"({rest - lost.high:.4f} to {rest - lost.low:.4f} cm) that its mean and SD need.",
-        ),
-        "text.order-larynx": (
-            {
-                name: {"plain": _rise("plain-mean", "larynx"), "tt": rise, "ayntah": _rise("a-ayntah", "larynx")}
-                for name, rise in _rises_beside_tt("larynx").items()
-            },
-            "On the tokens of Table II the larynx stands 0.03 cm higher beside /tˁ/, less than tracing can tell.",
-        ),
-    }  # fmt: skip
-
-
-def _concluded_rises() -> Derived:
-    """Recompute the two rises that the conclusion names, 0.8 and 1.5 cm."""
-    ayn = paper.AYN_EARLIER
-    return {
-        "conclusion.rise-08": (
-            {
-                "larynx ayn": float(ayn["larynx_rise"]), "hyoid ayn": float(ayn["hyoid_rise"]),
-                "larynx tt": _rise("tt-mean", "larynx"), "hyoid tt": _rise("tt-mean", "hyoid"),
-            },
-            "Table I's mean position of the larynx for /tˁ/ gives a rise of 0.44 cm; 0.8 is the mean of three tokens.",
-        ),
-        "conclusion.rise-15": (
-            {
-                "larynx ayn": _rise("ayn", "larynx"), "hyoid ayn": _rise("ayn", "hyoid"),
-                "larynx tt": _rise("tt-ayntah", "larynx"), "hyoid tt": _rise("tt-ayntah", "hyoid"),
-            },
-            "The hyoid bone rises by 1.17 cm only during /tˁ/.",
-        ),
-    }  # fmt: skip
-
-
-def _larynx_percents() -> Derived:
-    """Recompute by how many percent the larynx rises more during /ʕtˁ/."""
-    out: Derived = {}
-    high, low_ayn, low_tt = (float(paper.LARYNX_RISE[name]) for name in ("ayntah", "ayn", "tt"))
-    for name, other, number in (("ayn", low_ayn, "45"), ("tt", low_tt, "40")):
-        named = {"0.987": high, paper.LARYNX_RISE[name]: other}
-        out[f"text.larynx-percent-{number}"] = (
-            100 * (high - other) / other,
-            forensics.percent_readings(paper.LARYNX_PERCENT[name], named).describe()
-            + " The divisor is the wrong value.",
-        )
-    return out
-
-
-def text_articulation() -> Derived:
-    """Recompute what the text derives from Table I.
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
-    Examples
-    --------
-    >>> round(text_articulation()["text.larynx-rise-tt"][0], 2)
-    0.44
-    """
-    pieces = (_rises_of_tt, _rises_of_ayn, _constrictions, _rises_of_vowels, _concluded_rises, _larynx_percents)
-    return {claim: found for piece in pieces for claim, found in piece().items()}
 
 
 def _formant_shifts() -> Derived:
@@ -611,7 +389,7 @@ def larynx_f1() -> tuple[list[str], list[float], list[float]]:
     """
     depth, f1 = tokens(1, "larynx", "a"), tokens(2, "F1")
     names = list(depth)
-    return names, [_t1("rest", "larynx") - depth[n] for n in names], [f1[n] for n in names]
+    return names, [float(cell(1, "rest", "larynx")) - depth[n] for n in names], [f1[n] for n in names]
 
 
 def correlation_claim() -> Derived:
@@ -664,7 +442,7 @@ def context_means() -> tuple[list[float], list[float]]:
     >>> context_means()[1]
     [440.5, 654.39, 658.12, 718.58]
     """
-    rises = [_rise("plain-mean", "larynx"), *(float(paper.LARYNX_RISE[name]) for name in ("ayn", "tt", "ayntah"))]
+    rises = [rise("plain-mean", "larynx"), *(float(paper.LARYNX_RISE[name]) for name in ("ayn", "tt", "ayntah"))]
     return rises, [_t2(row, "F1") for row in ("plain-mean", "ayn-mean", "tt-mean", "a-ayntah")]
 
 
