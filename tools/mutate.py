@@ -75,7 +75,7 @@ ENGINES = {
     "voip": ("playout", "adaptive"),
 }
 ENGINE_TESTS = {
-    "netsim": ("test_equation", "test_reference", "test_simulate", "test_wire", "test_ccid2"),
+    "netsim": ("test_equation", "test_reference", "test_simulate", "test_wire", "test_ccid2", "test_tfrc_choices"),
     "nfc": ("test_channel", "test_exchange", "test_reference", "test_session"),
     "voip": ("test_playout", "test_quality", "test_reference"),
 }
