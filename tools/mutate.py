@@ -62,10 +62,10 @@ MQTT = {
     "decode": ("test_packets",),
     "topics": ("test_topics",),
     "retained": ("test_retained",),
-    "session": ("test_session", "test_conformance_messages"),
-    "routing": ("test_routing", "test_limits", "test_conformance_messages"),
-    "outbox": ("test_outbox", "test_store"),
-    "hold": ("test_hold", "test_e2e"),
+    "session": ("test_session",),
+    "routing": ("test_routing",),
+    "outbox": ("test_outbox",),
+    "hold": ("test_hold",),
     "store": ("test_store_rows", "test_store"),
 }
 READING = {"echo": ("test_filters",), "voip": ("test_reference", "test_quality")}  # else test_reference

@@ -145,7 +145,7 @@ def test_a_run_is_passed_on_as_it_came_and_who_is_slow_holds_its_source_back():
 
 
 def test_what_is_much_for_many_is_handed_out_in_slices_and_counted_once():
-    router = made()
+    router = made(Journal())
     readers = [joined(router, f"{n}", "t", qos=n % 2) for n in range(600)]
     source, route = Peer("source"), router.route(b"t")
     blob = bytes(70_000)
@@ -158,13 +158,16 @@ def test_what_is_much_for_many_is_handed_out_in_slices_and_counted_once():
     assert source.told == ["wait", "proceed"]
     assert [reader.connection.told for reader in readers] == [[(blob, 2)]] * 600
     assert (router.publish_received, router.publish_sent) == (2, 1200)
-    asked = hold(WAIT_FOR_ALL)
+    publisher = Session("p", clean=False)
+    publisher.durable = True
+    asked = hold(WAIT_FOR_ALL, publisher)
     router.deliver(route, blob, 1, source, asked, b"answer")
     assert asked.status is None and not asked.begun
     while router.work.loop.asked:
         router.work.loop.turn()
     assert source.told[2:] == ["wait", b"answer", "proceed"]
     assert (asked.begun, asked.need, len(asked.missing)) == (True, 300, 300)
+    assert router.store.told == [("keep", asked)]
     assert router.publish_received == 3
     assert {len(reader.connection.told) for reader in readers} == {2}
 
@@ -277,6 +280,18 @@ def test_packet_ids_are_those_that_are_free():
     assert list(reader.inflight) == [1, 3, 65_535, 2, 4]
 
 
+@pytest.mark.parametrize("sizes", [(0, 0, 1), (1, 0, 0), (300, 3, 300)])
+def test_each_packet_has_the_head_of_its_own_qos_and_length(sizes):
+    """Heads are remembered; one must never stand in for another."""
+    router = made()
+    readers = [joined(router, f"{qos}", "t", qos=qos) for qos in range(4)]
+    for number, size in enumerate(sizes, start=1):
+        router.deliver(router.route(b"t"), bytes(size), 3, None)
+        message = Message(b"t", bytes(size))
+        told = [reader.connection.told[-1] for reader in readers]
+        assert told == [(message.encode(0), 1), *(message.encode(qos, number) for qos in (1, 2, 3))]
+
+
 # ---------------------------------------------------------------------- windows and queues
 def test_the_window_and_the_bytes_on_the_way_are_bounded_and_order_is_kept():
     router = made(max_inflight=2)
@@ -375,8 +390,10 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
         6: (Message(b"closed", b"yyy", False, gone), 1, 10), 7: (Message(b"open", b"z", False, done), 1, 11),
     }  # fmt: skip
     reader.load = 5
-    router.limits, router.max_inflight = Limits(), 5
+    router.max_inflight = 5
     router._enqueue(reader, Message(b"open", b"q", False, waiting), 1)
+    router._enqueue(reader, Message(b"open", b"", False, done), 1)
+    router._enqueue(reader, Message(b"open", b""), 1)
     waiting.missing["r"] = Missing.OFFLINE
     store.told.clear()
     router.resume(reader, reader.connection)
@@ -388,7 +405,7 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
     assert (first.missing, waiting.missing, done.missing) == ({}, {}, {"r": Missing.OFFLINE})
     assert gone.missing == {"r": Missing.NOT_SUBSCRIBED}
     assert store.told == [("done", 10), ("sent", 1, 1)]
-    assert reader.load == 5 - 3 + 1
+    assert reader.load == 5 - 3 + 1 + 2 * Message(b"open", b"").size  # two wait for a place in the window
 
 
 @pytest.mark.parametrize("numbered", [0, 5])
