@@ -49,3 +49,10 @@ def test_average_interval():
 def test_bad_input(arguments):
     with pytest.raises(NetsimError):
         equation.rate(*arguments)
+
+
+def test_one_open_interval_and_one_to_eight_closed_ones():
+    assert [equation.average_interval([7.0] * n) for n in (2, 9)] == [7.0, 7.0]
+    for wrong in ([7.0], [7.0] * 10, [[7.0, 7.0]], [7.0, 0.0]):
+        with pytest.raises(NetsimError):
+            equation.average_interval(wrong)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from voicewire.netsim import Bottleneck, Flow, Path, Red, Tfrc, simulate
+from voicewire.netsim import Bottleneck, Flow, Path, Red, Tfrc, equation, simulate
 
 MS, SECOND = 1_000_000, 1_000_000_000
 
@@ -68,15 +68,17 @@ def test_what_is_received_is_measured_as_the_rule_says(rule, seed):
     assert reports[:, 2] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_first_interval_may_be_the_packets_counted_until_the_first_loss(seed):
+@pytest.mark.parametrize("loss", [0.01, 0.4])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_first_interval_may_be_the_packets_counted_until_the_first_loss(seed, loss):
     frames = np.arange(600, dtype=np.int64) * 20 * MS
-    how = Tfrc(small=True, first_interval="counted", floor_packets=100.0)
-    flow = simulate([Flow(frames, 160, how, Path(50, 0.01, 0.0))], seed=seed, log=True).flows[0]
-    lost = np.flatnonzero(flow.fate == 4)
-    first = int((flow.sent < flow.sent[lost[0]]).sum())  # its number
-    p = flow.rates[:, 4]
-    assert (p[p > 0][0], (p == 0).any()) == (pytest.approx(1 / max(first, 1)), True)
+    how = Tfrc(first_interval="counted", floor_packets=100.0)
+    flow = simulate([Flow(frames, 160, how, Path(50, loss, 0.0))], seed=seed, log=True).flows[0]
+    lost = int(np.flatnonzero(flow.fate == 4)[0])
+    report = flow.rates[flow.rates[:, 4] > 0][0]
+    newest = int(np.flatnonzero(flow.arrive == report[0] - 50 * MS)[0])
+    assert flow.packets["dropped_sender"] == 0  # so that a frame's number is its packet's
+    assert report[4] == pytest.approx(1 / equation.average_interval([newest - lost + 1, max(lost, 1)]))
 
 
 def test_a_mark_is_a_loss_event_at_which_nothing_is_lost():
