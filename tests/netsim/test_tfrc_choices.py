@@ -95,3 +95,21 @@ def test_a_mark_is_a_loss_event_at_which_nothing_is_lost():
         assert 0 < flow.rates[-1, 4] < 1
         assert 0 < flow.rates[-1, 1] < 2 * 70 * 125  # the rate is held near what the link carries
     assert (marked.arrive[marked.sent >= 0] >= 0).all()
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.2])
+def test_the_log_of_the_send_buffer_is_what_waits_in_it(loss):
+    """After the last event of each moment: handed over, not refused, not yet sent."""
+    rng = np.random.default_rng(4)
+    frames = np.sort(rng.integers(0, 4000, 120)) * MS
+    flow = simulate([Flow(frames, 160, Tfrc(buffer=4), Path(60, loss))], seed=2, log=True).flows[0]
+    times, levels = flow.levels.T
+    taken = frames[flow.fate != 2]
+    sent = flow.sent[flow.sent >= 0]
+    last = np.r_[times[1:] != times[:-1], True]
+    for now, level in zip(times[last], levels[last], strict=True):
+        assert level == np.count_nonzero(taken <= now) - np.count_nonzero(sent <= now)
+    assert set(times) == {*frames, *sent}
+    assert levels.max() == 4
+    quiet = simulate([Flow(frames, 160, Tfrc(buffer=4), Path(60, loss))], seed=2).flows[0]
+    assert quiet.levels.size == quiet.rates.size == 0

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voicewire.nfc.channel import Channel, cross, error_bits
+from voicewire.nfc.channel import BURST, PERIODIC, Channel, cross, error_bits
+from voicewire.nfc.errors import ParameterError
 
 
 @settings(deadline=None)
@@ -76,3 +77,54 @@ def test_bursts_have_their_mean_length():
     starts = np.count_nonzero(errors[1:] & ~errors[:-1])
     assert errors.sum() / starts == pytest.approx(4, rel=0.03)
     assert errors.mean() == pytest.approx(1e-2, rel=0.05)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4320])
+@pytest.mark.parametrize(("p", "q"), [(1e-3, 0.25), (0.2, 0.5), (1e-6, 1.0)])
+def test_the_loss_of_a_packet_is_that_it_starts_bad_or_turns_bad(bits, p, q):
+    good = q / (p + q)
+    assert Channel(BURST, p, q).ber == pytest.approx(p / (p + q))
+    assert Channel(BURST, p, q).loss(bits) == pytest.approx(1 - good * (1 - p) ** (bits - 1))
+    assert Channel.random(p).loss(bits) == pytest.approx(1 - (1 - p) ** bits)
+
+
+def test_losses_at_the_edges():
+    for channel in (Channel.random(0.5), Channel.burst(0.4, 5), Channel(BURST, 1.0, 0.5)):
+        assert channel.loss(0) == 0
+    always = Channel(BURST, 1.0, 0.5)  # a good bit is followed by a bad one
+    assert (always.loss(1), always.loss(2), always.loss(3)) == (pytest.approx(2 / 3), 1.0, 1.0)
+    assert Channel.periodic(2).loss(1) == Channel.periodic(2).loss(4320) == 0.5
+    assert Channel.periodic(25).loss(7) == 0.04
+    assert Channel(BURST, 0.0, 0.5).loss(100) == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Channel.burst(0.1, 0.99), "at least 1"),
+        (lambda: Channel.burst(0.9, 2), "lengthen them"),
+        (lambda: Channel.periodic(1), "at least 2"),
+        (lambda: Channel.periodic(2.5), "whole number"),
+        (lambda: Channel.random(1.0), "bit error rate"),
+        (lambda: Channel.burst(-0.1), "bit error rate"),
+        (lambda: Channel(PERIODIC), "every"),
+    ],
+)
+def test_channels_that_cannot_be(make, said):
+    with pytest.raises(ParameterError, match=said):
+        make()
+
+
+def test_the_least_that_can_be():
+    assert Channel.burst(0.1, 1).to_good == 1.0
+    assert Channel.burst(0.5, 1).to_bad == 1.0  # good and bad bits in turn
+    assert Channel.periodic(2).every == 2
+
+
+def test_only_bursts_begin_in_a_state_and_that_as_often_as_it_lasts():
+    rng = np.random.default_rng(5)
+    begins = sum(Channel.burst(0.3, 5).start(rng) for _ in range(2000))
+    assert stats.binomtest(begins, 2000, 0.3).pvalue > 1e-3
+    before = rng.bit_generator.state
+    assert not any(channel.start(rng) for channel in (Channel.random(0.9), Channel.perfect(), Channel.periodic(2)))
+    assert rng.bit_generator.state == before  # nothing is drawn where there is nothing to draw

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel
+from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 
 
@@ -99,3 +100,61 @@ def test_a_trace_that_gives_up_ends_with_its_last_loss():
     trace = exchange.trace(np.random.default_rng(0))
     assert trace[:, 2].tolist() == [1, 1, 1]
     assert np.diff(trace[:, 0]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(("backoff", "waits"), [(False, [3.0, 3.0, 3.0]), (True, [3.0, 6.0, 12.0])])
+def test_waits_of_one_packet_are_equal_or_double_and_begin_anew_with_the_next(monkeypatch, backoff, waits):
+    lost = iter((1, 1, 1, 0, 1, 0))
+    monkeypatch.setattr("voicewire.nfc.exchange.cross", lambda *_: (bool(next(lost)), False))
+    exchange = Exchange(packets=1, channel=Channel.random(1e-4), backoff=backoff)
+    trace = exchange.trace(np.random.default_rng(0))
+    assert trace[:, 1:].tolist() == [[0, 1], [0, 1], [0, 1], [0, 0], [1, 1], [1, 0]]
+    turn = (55 + 8) * 0.01
+    assert trace[0, 0] == pytest.approx((2 * 5 + 5 + 2 * 8) * 0.01)
+    assert np.diff(trace[:, 0]) == pytest.approx([*waits, turn, 3.0])
+
+
+@pytest.mark.parametrize("backoff", [False, True])
+@pytest.mark.parametrize("limit", [0, 1, 5])
+def test_an_end_gives_up_after_its_retransmissions(backoff, limit):
+    """Every packet is lost: what is sent once and `limit` times again costs as many time-outs as were waited for."""
+    hopeless = Exchange(packets=3, channel=Channel.random(0.99), backoff=backoff, retransmissions=limit)
+    out = hopeless.run(4, np.random.default_rng(1))
+    assert out.losses.tolist() == [limit + 1] * 4
+    assert not out.delivered.any()
+    waited = 2**limit - 1 if backoff else limit
+    assert out.seconds == pytest.approx(hopeless.floor + 3.0 * waited)
+    assert (hopeless.mean, hopeless.deviation) == (np.inf, np.inf)
+    assert Exchange(packets=3).run(4, np.random.default_rng(1)).delivered.all()
+
+
+@pytest.mark.parametrize("rate", [1e-6, 5e-5])
+def test_mean_and_deviation_are_those_of_the_geometric_law(rate):
+    constant, doubling = (Exchange(packets=7, channel=Channel.random(rate), backoff=b) for b in (False, True))
+    p = constant.loss
+    assert p == pytest.approx(1 - (1 - rate) ** constant.bits)
+    assert constant.mean == pytest.approx(constant.floor + 14 * 3.0 * sum(p**k for k in range(1, 200)))
+    assert doubling.mean == pytest.approx(
+        doubling.floor + 14 * 3.0 * sum(2 ** (k - 1) * p**k for k in range(1, 200)), rel=1e-9
+    )
+    assert constant.deviation == pytest.approx(3.0 * np.sqrt(14 * p) / (1 - p))
+
+
+def test_a_time_out_is_whole_slots_and_one_at_least():
+    assert [Exchange(rto=rto).timeout for rto in (1e-9, 0.01, 0.0101, 3.0)] == pytest.approx([0.01, 0.01, 0.02, 3.0])
+    short = Exchange(packets=5, rto=1e-9, channel=Channel.random(1e-4))
+    out = short.run(50, np.random.default_rng(3))
+    assert out.losses.sum() > 0
+    assert out.seconds == pytest.approx(short.floor + 0.01 * out.losses)
+    trace = Exchange(packets=5, rto=1e-9, channel=Channel.random(0.5), retransmissions=1).trace(
+        np.random.default_rng(0)
+    )
+    assert np.diff(trace[:, 0]) == pytest.approx(0.01)
+
+
+def test_an_exchange_takes_bit_errors_and_retransmissions_from_none_on():
+    with pytest.raises(ParameterError, match="takes bit errors"):
+        Exchange(channel=Channel.periodic(25))
+    with pytest.raises(ParameterError, match="retransmissions"):
+        Exchange(retransmissions=-1)
+    assert Exchange(retransmissions=0, latency=0.0).floor < Exchange().floor
