@@ -56,7 +56,8 @@ KIT = {
     "figures": ("tests/test_figures.py",),
     "paths": ("tests/test_paths.py",),
 }
-LEDGER = ("judging", "rules", "loading")
+LEDGER = ("judging", "rules", "loading", "sampling", "rivals", "rechecking", "collecting", "tally", "evidence")
+BESIDE = ("presentation", "history", "letter")  # what the ledger shows and tells, and does not decide
 MQTT = {
     "packets": ("test_packets",),
     "decode": ("test_packets",),
@@ -95,6 +96,7 @@ def targets() -> list[Target]:
     """Give the chapter kit, the ledger, the sweep's cache key, the broker, every reading version and the engines."""
     found = [Target(f"src/voicewire/{name}.py", tests) for name, tests in KIT.items()]
     found += [Target(f"src/voicewire/ledger/{name}.py", _all("ledger"), bar=LEDGER_BAR) for name in LEDGER]
+    found += [Target(f"src/voicewire/ledger/{name}.py", _all("ledger")) for name in BESIDE]
     found.append(Target("src/voicewire/sweep/fingerprint.py", ("tests/test_fingerprint.py",)))
     for name, tests in MQTT.items():
         found.append(Target(f"src/voicewire/mqtt/{name}.py", tuple(f"tests/mqtt/{test}.py" for test in tests)))
