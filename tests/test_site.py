@@ -169,6 +169,13 @@ def _in_the_notebook(claim: dict[str, Any], book: str) -> str:
     return f"{book}{claim['notebook'].removesuffix('.ipynb')}.html#{claim['anchor']}"
 
 
+def test_every_judged_row_of_the_scorecard_links_to_the_notebook():
+    text = (SITE / "book" / "scorecard.html").read_text(encoding="utf-8")
+    for claim in json.loads((SITE / "claims.json").read_text(encoding="utf-8"))["claims"]:
+        row = text.partition(f'id="score-{claim["id"]}"')[2].partition("</tr>")[0]
+        assert (f'.html#{claim["anchor"]}"' in row) is (claim["notebook"] is not None), claim["id"]
+
+
 def test_what_programs_find_keeps_to_its_schema_and_can_be_read_back():
     told, schema = (json.loads((SITE / name).read_text(encoding="utf-8")) for name in (listing.NAME, listing.SCHEMA))
     jsonschema.Draft202012Validator(schema).validate(told)

@@ -73,8 +73,8 @@ def _add_record(subparsers: argparse._SubParsersAction[argparse.ArgumentParser])
     record = subparsers.add_parser(
         "record",
         help="record a study's measurements and long runs anew",
-        description="Run what a study records once and write it to DIR; without a NAME all of it, which takes hours. "
-        "The book's own recordings lie in data/STUDY and are not touched.",
+        description="Run what a study records once and write it to DIR; without a NAME all of it, which can take "
+        "hours. The book's own recordings lie in data/STUDY and are touched only if that is DIR.",
         epilog="An unknown NAME prints those that the study has.",
     )
     studies = record.add_subparsers(title="studies", metavar="STUDY", required=True, dest="study")

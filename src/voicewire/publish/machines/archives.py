@@ -94,11 +94,9 @@ def codecheck(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
     """
     about = listing.citation(base)
     files = [{"file": PICTURE, "comment": "how many claims of each study came out how"}]
-    for part in paths.PARTS:
-        if part.ledger and part.name not in studies:
-            continue
-        comment = f"outputs of a chapter: {part.title}"
-        chapters = (path.relative_to(base).as_posix() for path in paths.chapters(part.name, base))
+    for study in studies:
+        comment = f"outputs of a chapter: {paths.part(study).title}"
+        chapters = (path.relative_to(base).as_posix() for path in paths.chapters(study, base))
         files += [{"file": name, "comment": comment} for name in chapters]
     content = {
         "version": "https://codecheck.org.uk/spec/config/2.0/",
