@@ -10,7 +10,8 @@ from voicewire.publish import weave
 
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
-CHAPTERS = {path.relative_to(paths.root() / "notebooks").as_posix(): path for path in paths.chapters()}
+NOTEBOOKS = paths.root() / "notebooks"
+BOOKS = {path.relative_to(NOTEBOOKS).as_posix(): path for path in sorted(NOTEBOOKS.glob("*/*.ipynb"))}
 
 
 def wide(notebook: nbformat.NotebookNode) -> list[str]:
@@ -24,11 +25,16 @@ def wide(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize("name", BOOKS)
 def test_visible_code_fits_its_column(name):
-    found = wide(nbformat.read(CHAPTERS[name], as_version=4))
+    found = wide(nbformat.read(BOOKS[name], as_version=4))
     print("\n".join(found))
     assert not found
+
+
+def test_every_chapter_and_assignment_is_looked_at():
+    assert set(paths.chapters()) < set(BOOKS.values())
+    assert {f"{study}/assignment.ipynb" for study in paths.STUDIES} <= set(BOOKS)
 
 
 def test_a_wide_line_is_seen_where_it_shows():
