@@ -135,6 +135,14 @@ def test_two_lost_segments_cost_lwip_at_most_a_timeout_more(monkeypatch, mss, wi
     assert -1.5 <= ahead(monkeypatch, session, lost) <= session.rto + 0.5
 
 
+@pytest.mark.parametrize("every", witness.HEAVY)
+def test_the_model_holds_up_to_one_packet_in_twelve_and_no_further(every):
+    """The bound was read off the result (1.4 % at 12); the chapter says that it does not hold below."""
+    session = Session(paper.LOSSY_BYTES, rto=10.0, backoff=False, channel=Channel.periodic(every))
+    gap = session.run().seconds / witness.recorded()[f"heavy/{every}"].seconds - 1
+    assert (abs(gap) < 0.02) == (every >= 12)
+
+
 @needs_lwip
 def test_lwip_repairs_losses_and_delivers_everything():
     row = witness.run(Session(size=20_000), every=7)

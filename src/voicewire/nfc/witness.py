@@ -26,6 +26,7 @@ HEADERS = Path("/usr/include/lwip/lwip/tcp.h")
 LARGEST_MSS = 1460  # compiled into the packaged library
 ADAPTED_RTO = 10.0  # s, long enough never to fire early: chapter 5's own rule is not to be had
 RECORDING = "lwip.csv"
+HEAVY = (3, 4, 5, 6, 8, 12)  # of so many data packets one is lost
 PHASES = 20  # of the 250 ms timer, evenly spread
 
 
@@ -185,7 +186,7 @@ def run(
 
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
-    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, a stock timeout.
+    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, heavy loss, a stock timeout.
 
     Returns
     -------
@@ -212,6 +213,8 @@ def cases() -> dict[str, tuple[Model, dict[str, float]]]:
             named[f"fig-7.3/{delay:g}/{window}"] = (model, {})
     for window in paper.INITIAL_CWND_SIZES:
         named[f"lossy/{window}"] = (Model(size=paper.LOSSY_BYTES, window=window), {"every": paper.LOSS_ONE_IN})
+    for every in HEAVY:
+        named[f"heavy/{every}"] = (Model(size=paper.LOSSY_BYTES, rto=ADAPTED_RTO, backoff=False), {"every": every})
     return named
 
 
