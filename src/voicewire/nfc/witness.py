@@ -186,7 +186,7 @@ def run(
 
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
-    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, the lossy channel, heavy loss, a stock timeout.
+    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, lossy channels, a stock timeout.
 
     Returns
     -------
