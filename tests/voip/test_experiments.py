@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from voicewire import cli, paths
-from voicewire.voip import experiments, figures, listening
+from voicewire.voip import experiments, figures, listening, readings, transports
 from voicewire.voip.calls import call
 from voicewire.voip.errors import VoipError
 
@@ -65,6 +65,24 @@ def test_every_recorded_point_is_current(figure):
     assert len(rows) >= 90
     wrong = [row for row in rows if not np.allclose(simulated_again(row), told(row), rtol=0, atol=1e-4)]
     assert wrong == []
+
+
+def test_recorded_readings_are_current():
+    """One point of each reading and transport; the first reading's medians are the recorded quality."""
+    known = readings.load()
+    assert list(known) == [one.name for one in readings.READINGS]
+    rng = np.random.default_rng(0)
+    for number, (reading, by_figure) in enumerate(known.items()):
+        figure = list(experiments.FIGURES)[number % 6]
+        for name in ("TFRC", "TFRC SP FR MD", "TCP"):
+            curve = by_figure[figure][name]
+            x = float(curve.x[(5 * number + 2) % curve.x.size])
+            again = readings.measured(rng, reading, figure, name, x, 3, 300.0)
+            assert np.allclose(again, curve.at(x)[:3], rtol=0, atol=0.006), (reading, figure, name, x)
+    for row in recorded():
+        if row["transport"] in transports.PRINTED:
+            r = known["the RFCs"][row["figure"]][row["transport"]].at(float(row["x"]))
+            assert np.median(r) == pytest.approx(float(row["median"]), abs=0.006)
 
 
 def test_recorded_orders():

@@ -145,7 +145,8 @@ def send(f: FlowState, w: World, now: int) -> None:
     f.idle = 0
     w.sent[frame] = now
     transmit(f, w, now, frame, 1, f.wc)
-    space(f)
+    if not f.reschedules:
+        space(f)  # else it is of now already
     reschedule(f, w, now)
     if f.modern and f.q_head != f.q_tail:
         limited(f, now)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from voicewire.voip import experiments
+from voicewire.voip import experiments, readings
 
 __all__ = ["RECORDINGS", "quality"]
 
@@ -66,5 +66,16 @@ def _quality(
     print(f"{points} points")
 
 
-RECORDINGS: dict[str, Callable[..., None]] = {"quality": _quality}
-"""R (quartiles over 30 calls of 300 s) for Figures 5.1 to 5.6."""
+def _readings(
+    folder: Path,
+    calls: int = 30,
+    seconds: float = 300.0,
+    workers: int | None = None,
+    scheduler: str | None = None,
+) -> None:
+    rows = readings.record(folder / "readings.csv", calls, seconds, workers=workers, scheduler=scheduler)
+    print(f"{rows} points and readings")
+
+
+RECORDINGS: dict[str, Callable[..., None]] = {"quality": _quality, "readings": _readings}
+"""R for Figures 5.1 to 5.6: quartiles over 30 calls of 300 s; and each call, under each reading of TFRC's rules."""
