@@ -166,7 +166,9 @@ def test_the_committed_chapter_goes_together(book):
     [
         (edit("nfc.goodput-8kbps", verdict="reproduced"), "nfc.goodput-8kbps: its numbers make it not reproduced"),
         (edit("nfc.ge.q", verdict="contradicted by the paper itself"), "nfc.ge.q: its numbers make it reproduced"),
-        (edit("nfc.ge.q", reproduced=0.5), "nfc.ge.q: its numbers make it not reproduced"),
+        (edit("nfc.ge.q", verdict="reproduced, corrected"), "nfc.ge.q: its numbers make it reproduced, not"),
+        (edit("nfc.goodput-window-free", verdict="undecided"), "goodput-window-free: its numbers make it reproduced"),
+        (edit("nfc.ge.q", reproduced=0.5), "nfc.ge.q: its numbers make it contradicted by the paper itself"),
         (edit("nfc.goodput-8kbps", reproduced=7.1), "7.1 was computed, and stands not in the reason"),
         (edit("nfc.goodput-8kbps", printed=7.0), "nfc.goodput-8kbps: printed is not what the ledger says"),
         (edit("nfc.goodput-8kbps", statement="Another."), "statement is not what the ledger says"),

@@ -9,7 +9,7 @@ import pytest
 
 from voicewire import claims, cli, paths
 from voicewire.claims import Claim, ClaimError
-from voicewire.ledger import tally
+from voicewire.ledger import sampling, tally
 from voicewire.ledger.judging import agreed
 from voicewire.publish.pages import scorecard as scorecard_page
 from voicewire.stats import Interval
@@ -240,6 +240,14 @@ def test_only_the_number_of_runs_that_was_stated_is_judged(made, value):
 def test_a_single_number_or_another_number_of_runs_is_refused(made, value, said):
     with pytest.raises(ClaimError, match=f"^nfc.x: 6 runs were stated beforehand, and {said} are here: judge those"):
         judge(made, value)
+
+
+def test_what_is_no_row_of_samples_counts_by_its_first_side():
+    """Such values are refused by their rules; what was counted is said before."""
+    assert sampling.counts("value", np.ones((2, 3))) == {2}
+    assert sampling.counts("trend", ([1, 2], np.ones((2, 3, 4)))) == {3}
+    assert sampling.counts("trend", np.ones((2, 3))) == set()
+    assert sampling.counts("trend", ([1, 2], [3, 4], [5, 6])) == set()
 
 
 def test_the_repaired_value_and_the_rivals_runs_are_counted_too():

@@ -91,15 +91,20 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
     if row["verdict"] == HANGS:
         yield "hangs on readings, and has none"
         return
-    found = _found(claim, row)
-    if found and not found & POSSIBLE[row["verdict"]]:
-        names = sorted(
-            name for name, holds in POSSIBLE.items() if holds & found and name not in (CORRECTED, CONTRADICTED)
-        )
+    found, possible = _found(claim, row), _possible(claim)
+    if found and not found & possible.get(row["verdict"], set()):
+        names = sorted(name for name, holds in possible.items() if holds & found and name != CORRECTED)
         yield f"its numbers make it {' or '.join(names)}, not {row['verdict']}"
     for number in _shown(row["reproduced"]):
         if not any(show(number * scale) in row["reason"] for scale in (1, 1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
             yield f"{show(number)} was computed, and stands not in the reason"
+
+
+def _possible(claim: Claim) -> dict[str, set[str]]:
+    """Return the verdicts that a claim of this kind can get without readings, and what each needs."""
+    never = {NOT_REPRODUCED, PARTLY} if claim.kind == "arithmetic" else {CONTRADICTED}
+    never |= set() if claim.correction else {CORRECTED}
+    return {name: holds for name, holds in POSSIBLE.items() if name not in never}
 
 
 def _shown(value: object) -> list[float]:
