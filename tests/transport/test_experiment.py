@@ -16,7 +16,7 @@ from voicewire import paths
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.hosts import may_make_namespaces
-from voicewire.transport import examples, experiments, paper, recording, theory
+from voicewire.transport import examples, paper, recording, theory, timing
 from voicewire.transport.analysis import Recorded, coverage, goodput
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell, full_grid, small_grid
@@ -267,7 +267,7 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
     assert (mqtt.broker_in_segments == mqtt.publisher_segments).all()
 
 
-def test_shares_of_factors_tell_doubt_from_certainty() -> None:
+def test_the_interval_of_a_factor_tells_doubt_from_certainty() -> None:
     """TCP takes 10 ms; MQTT 20 ms on the edge at QoS 0 (spread evenly), clearly less at 1, clearly more at 2."""
     edge = np.linspace(19, 21, 101)
     times = {("tcp", 0): np.full(101, 10.0), ("mqtt", 0): edge, ("mqtt", 1): edge - 5, ("mqtt", 2): edge + 5}
@@ -280,6 +280,11 @@ def test_shares_of_factors_tell_doubt_from_certainty() -> None:
         for kind in ("bytes", "file")
         for size in paper.PAYLOADS
     ]
-    found = experiments.factor_shares(Recorded(pd.concat(frames)), "lan")
-    assert found["beyond doubt"] == pytest.approx(1 / 3)
-    assert found["within the interval"] == pytest.approx(2 / 3)
+    found = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], ["fresh"])
+    assert found.low < 2 < found.high
+    assert found.estimate == pytest.approx(2)
+    least = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], ["fresh"], ["file"], least=True)
+    assert 1.4 < least.low <= least.estimate <= least.high < 1.6
+    rival = timing.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"], ["fresh"])
+    assert (rival.low, rival.estimate, rival.high) == (1, 1, 1)
+    assert timing.Factors(Recorded(pd.concat(frames))).least("lan", "bytes", ["fresh"]) == pytest.approx(1.5)

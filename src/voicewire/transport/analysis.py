@@ -14,7 +14,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire import checks
-from voicewire.stats import t_interval
 from voicewire.transport import paper
 
 __all__ = ["Recorded", "coverage", "goodput"]
@@ -245,49 +244,6 @@ class Recorded:
                 for q in (0, 1, 2)
                 for s in sizes
                 for k in ("bytes", "file")
-            ]
-        )
-
-    def worst_interval(self, network: str, session: str = "fresh") -> float:
-        """Return the largest half width of a 95 % interval of the time, over its mean, among the paper's payloads.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-
-        Returns
-        -------
-        float
-            A share of the mean.
-        """
-        worst = 0.0
-        for size in paper.PAYLOADS:
-            for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2)):
-                interval = t_interval(self.time(network, transport, session, size, qos=qos))
-                worst = max(worst, interval.half_width / interval.estimate)
-        return worst
-
-    def half_widths(self, network: str) -> Samples:
-        """Return the half widths of the intervals of the time of all fresh configurations with the paper's payloads.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-
-        Returns
-        -------
-        ndarray of float
-            ms.
-        """
-        return np.array(
-            [
-                t_interval(self.time(network, transport, "fresh", size, qos=qos)).half_width
-                for size in paper.PAYLOADS
-                for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))
             ]
         )
 

@@ -6,53 +6,29 @@ themselves are measured by ``voicewire record transport``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from voicewire import paths
 from voicewire.ledger.vocabulary import Plain
-from voicewire.transport import paper, recording, theory
+from voicewire.transport import paper, readings, recording, theory, timing
 from voicewire.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "delay_factors", "factor_shares", "growth", "header_ratios", "header_time_share", "icto_bytes", "median_factor",
-    "mqtt_ranges", "pooled_times", "run",
-]  # fmt: skip
+    "coap_share",
+    "efficiency",
+    "header_ratios",
+    "header_time_share",
+    "icto_ratios",
+    "mqtt_overhead",
+    "pooled_times",
+    "run",
+]
 
-_SMALL, _LARGE = paper.PAYLOADS[0], paper.PAYLOADS[-1]
-
-
-def mqtt_ranges(r: Recorded) -> dict[str, float]:
-    """Return the mean header bytes of the publisher's end on the private network, QoS 0, by reading.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-
-    Returns
-    -------
-    dict of str to float
-        By reading.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> mqtt_ranges(r)["fresh"]
-    400.0
-    """
-    return {
-        "fresh": float(r.header("lan", "mqtt", "fresh", _LARGE).mean()),
-        "warm": float(r.header("lan", "mqtt", "persistent", _LARGE).mean()),
-        "loop, 1 B": float(r.header("lan", "mqtt", "loop", 1).mean()),
-        "loop, 1000 B": float(r.header("lan", "mqtt", "loop", 1000).mean()),
-        "loop without merging": float(theory.HEADER * 2 * paper.LOOP),
-    }
+KINDS, QUALITIES = timing.KINDS, timing.QUALITIES
+UDP = theory.IP_HEADER + 8  # with IP's header, bytes
 
 
 def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float]:
@@ -95,152 +71,6 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
     }
 
 
-def growth(r: Recorded, network: str, session: str, *, gap: float = 0.0) -> float:
-    """Return the header bytes at 1000 bytes of payload over those at 1 byte (means, QoS 0, publisher's end).
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    session : str
-        ``fresh``, ``persistent`` or ``loop``.
-    gap : float
-        Pause between the messages of a loop, round trips.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> growth(r, "lan", "fresh")
-    1.0
-    """
-    large = r.header(network, "mqtt", session, _LARGE, gap=gap)
-    small = r.header(network, "mqtt", session, _SMALL, gap=gap)
-    return float(large.mean() / small.mean())
-
-
-def factor_shares(r: Recorded, network: str, resamples: int = 2000) -> dict[str, float]:
-    """Share of the fresh configurations (QoS, payload, kind) in which MQTT takes at least twice TCP's median time.
-
-    Counted on paper the factor is exactly 2 at QoS 0 and 1, so what is measured falls on either side by chance. Each
-    factor therefore has its 95 % bootstrap interval, and two shares are given: of those whose interval lies at 2 or
-    above, and of those whose interval reaches 2.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    resamples : int
-        Of the bootstrap.
-
-    Returns
-    -------
-    dict of str to float
-        ``beyond doubt`` and ``within the interval``, from 0 to 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> found = factor_shares(r, "lan", 100)
-    >>> found["beyond doubt"] <= found["within the interval"]
-    True
-    """
-    rng = np.random.default_rng(1)
-
-    def middles(x: Samples) -> Samples:
-        return np.asarray(np.median(rng.choice(x, (resamples, x.size)), axis=1))
-
-    low, high = [], []
-    for size in paper.PAYLOADS:
-        for kind in ("bytes", "file"):
-            tcp = middles(r.time(network, "tcp", "fresh", size, kind=kind))
-            for qos in (0, 1, 2):
-                factor = middles(r.time(network, "mqtt", "fresh", size, qos=qos, kind=kind)) / tcp
-                edges = np.quantile(factor, (0.025, 0.975))
-                low.append(edges[0] >= paper.TIME_FACTOR)
-                high.append(edges[1] >= paper.TIME_FACTOR)
-    return {"beyond doubt": float(np.mean(low)), "within the interval": float(np.mean(high))}
-
-
-def median_factor(r: Recorded) -> float:
-    """Return the median factor of time over both networks, fresh and warm sessions, all payloads of the slides.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-
-    Returns
-    -------
-    float
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(median_factor(r), 2)
-    2.01
-    """
-    return float(
-        np.median([f for n in paper.NETWORKS for s in ("fresh", "persistent") for f in r.factors(n, s).factor])
-    )
-
-
-def delay_factors(r: Recorded, kinds: tuple[str, ...] = ("bytes", "file")) -> dict[str, float]:
-    """Smallest over the qualities of service of the median factor of time, for each network and session.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    kinds : tuple of str
-        Payloads that count; the paper sends both byte sequences and files.
-
-    Returns
-    -------
-    dict of str to float
-        By network and session.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> sorted(delay_factors(r))
-    ['internet, fresh', 'internet, warm', 'lan, fresh', 'lan, warm']
-    """
-
-    def smallest(network: str, session: str) -> float:
-        f = r.factors(network, session)
-        return float(f[f.kind.isin(kinds)].groupby("qos").factor.median().min())
-
-    return {
-        f"{network}, {name}": smallest(network, session)
-        for network in paper.NETWORKS
-        for name, session in (("fresh", "fresh"), ("warm", "persistent"))
-    }
-
-
 def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
     """Average the times of all fresh configurations with one transport, iteration by iteration.
 
@@ -268,12 +98,17 @@ def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
     >>> bool(pooled_times(r, "lan", "tcp").mean() < pooled_times(r, "lan", "mqtt").mean())
     True
     """
-    qualities = (0,) if transport == "tcp" else (0, 1, 2)
-    return np.mean([r.time(network, transport, "fresh", s, qos=q) for q in qualities for s in paper.PAYLOADS], axis=0)
+    times = [
+        r.time(network, transport, "fresh", size, qos=qos, kind=kind)
+        for qos in ((0,) if transport == "tcp" else QUALITIES)
+        for size in paper.PAYLOADS
+        for kind in KINDS
+    ]
+    return np.mean(times, axis=0)
 
 
-def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
-    """Return the share of a fresh MQTT message's extra time (QoS 0) that its extra headers take on the line.
+def header_time_share(r: Recorded, network: str, rate: float | None = None) -> float:
+    """Return the share of a fresh MQTT message's extra time that its extra headers take on the line, at most.
 
     Parameters
     ----------
@@ -281,13 +116,134 @@ def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
         The experiment's rows.
     network : str
         ``lan`` or ``internet``.
+    rate : float, optional
+        Of the line, bit/s; the network's own if left out.
+
+    Returns
+    -------
+    float
+        From 0 to 1: the largest over payloads and qualities of service.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> header_time_share(r, "lan") < 0.02
+    True
+    """
+    speed = rate or paper.NETWORKS[network].rate or np.inf
+
+    def share(size: int, qos: int) -> float:
+        mqtt = r.cell(network, "mqtt", "fresh", size, qos=qos)
+        segments = mqtt.publisher_segments + mqtt.subscriber_segments
+        headers = (mqtt.publisher_header + mqtt.subscriber_header + theory.IP_HEADER * segments).mean()
+        plain = r.cell(network, "tcp", "fresh", size)
+        extra = headers - (plain.sender_header + theory.IP_HEADER * plain.sender_segments).mean()
+        later = np.median(mqtt.time_ms) - np.median(plain.time_ms)
+        return float(1e3 * 8 * extra / speed / later)
+
+    return max(share(size, qos) for size in paper.PAYLOADS for qos in QUALITIES)
+
+
+def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
+    """Return the bytes above IP that a cipher object costs over MQTT (QoS 1), over those that it costs over TCP.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    instead : bool
+        Put bare TCP in MQTT's place, on the first link: the rival.
+
+    Returns
+    -------
+    dict of str to float
+        The least ratio over both networks and the payloads: on the sender's link up to 10 kB and at all sizes, and on
+        all links together.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> icto_ratios(r)["sender's link, to 10 kB"] > 1
+    True
+    """
+
+    def total(network: str, transport: str, ends: tuple[str, ...], size: int) -> float:
+        cell = r.cell(network, transport, "fresh", size, qos=1 if transport == "mqtt" else 0, kind="icto")
+        return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() for end in ends))
+
+    def least(ends: tuple[str, ...], largest: int) -> float:
+        top, counted = ("tcp", ("sender",)) if instead else ("mqtt", ends)
+        return min(
+            total(n, top, counted, size) / total(n, "tcp", ("sender",), size)
+            for n in paper.NETWORKS
+            for size in paper.SIZES
+            if size <= largest
+        )
+
+    return {
+        "sender's link, to 10 kB": least(("publisher",), 10_000),
+        "sender's link, all sizes": least(("publisher",), paper.SIZES[-1]),
+        "all links, all sizes": least(("publisher", "subscriber"), paper.SIZES[-1]),
+    }
+
+
+def efficiency(r: Recorded, session: str) -> dict[str, float]:
+    """Return the share of the wire's TCP bytes that is payload, over TCP and divided by that over MQTT, by payload.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    session : str
+        ``fresh`` or ``persistent``.
+
+    Returns
+    -------
+    dict of str to float
+        The least over both networks and all qualities of service, for each payload of the axes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> round(efficiency(r, "fresh")["1000 B"], 2)
+    1.13
+    """
+
+    def ratio(network: str, size: int, qos: int) -> float:
+        over_tcp = r.goodput(network, "tcp", session, size).mean()
+        return float(over_tcp / r.goodput(network, "mqtt", session, size, qos=qos).mean())
+
+    return {
+        f"{size} B": min(ratio(n, size, qos) for n in paper.NETWORKS for qos in QUALITIES) for size in paper.PAYLOADS
+    }
+
+
+def mqtt_overhead(r: Recorded, size: int) -> float:
+    """Return the IP bytes beside the payload of one message on an open MQTT session (QoS 1, publisher's link, LAN).
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
     size : int
         Payload, bytes.
 
     Returns
     -------
     float
-        From 0 to 1.
+        Bytes.
 
     Notes
     -----
@@ -296,57 +252,50 @@ def header_time_share(r: Recorded, network: str, size: int = 100) -> float:
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(header_time_share(r, "lan"), 3)
-    0.012
+    >>> round(mqtt_overhead(r, 100))
+    124
     """
-    mqtt = r.cell(network, "mqtt", "fresh", size)
-    extra = (
-        mqtt.publisher_header + mqtt.subscriber_header + 20 * (mqtt.publisher_segments + mqtt.subscriber_segments)
-    ).mean() - 1.625 * r.header(network, "tcp", "fresh", size).mean()  # 52 bytes of headers for each 32 counted
-    rate = paper.NETWORKS[network].rate or np.inf
-    later = np.median(r.time(network, "mqtt", "fresh", size)) - np.median(r.time(network, "tcp", "fresh", size))
-    return float(1e3 * 8 * extra / rate / later)
+    cell = r.cell("lan", "mqtt", "persistent", size, qos=1)
+    whole = cell.publisher_header + cell.publisher_payload + theory.IP_HEADER * cell.publisher_segments
+    return float(whole.mean()) - size
 
 
-def icto_bytes(r: Recorded, network: str, size: int = 100) -> dict[str, Any]:
-    """Return TCP headers and payload of both directions for one cipher object, on the sender's link, by transport.
+def coap_share(more: Mapping[str, Any], transport: int = 2 * (theory.HEADER + theory.IP_HEADER)) -> float:
+    """Return the share of the bytes that MQTT needs more than CoAP which UDP and TCP make, for one small message.
 
     Parameters
     ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    size : int
-        Payload, bytes.
+    more : mapping
+        As in ``extras.json``.
+    transport : int
+        Bytes of the headers below MQTT, IP's included: a segment and its acknowledgement, if left out.
 
     Returns
     -------
-    dict of str to ndarray
-        Bytes of each iteration, for ``TCP`` and ``MQTT``.
+    float
 
     Notes
     -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    What is left of either is the protocol's own. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> float(icto_bytes(r, "lan")["TCP"].mean())
-    673.0
+    >>> coap = {"ip_bytes": 180, "datagrams": 2}
+    >>> more = {"size": 100, "coap": {"100": coap}, "mqtt": {"persistent": {"payload": 120}}}
+    >>> round(coap_share(more), 2)
+    1.09
     """
-    found = {}
-    for name, transport, end, qos in (("TCP", "tcp", "sender", 0), ("MQTT", "mqtt", "publisher", 1)):
-        cell = r.cell(network, transport, "fresh", size, qos=qos, kind="icto")
-        found[name] = (cell[f"{end}_header"] + cell[f"{end}_payload"]).to_numpy(float)
-    return found
+    size = more["size"]
+    coap = more["coap"][str(size)]
+    udp = UDP * coap["datagrams"]
+    own = more["mqtt"]["persistent"]["payload"] - (coap["ip_bytes"] - udp)
+    return float((transport - udp) / (transport - udp + own))
 
 
 def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results from the recorded experiment: headers, times and their ratios.
 
-    It takes two seconds, half of them for the bootstrap. Measuring anew takes hours: that is ``voicewire record
-    transport``.
+    It takes three seconds. Measuring anew takes hours: that is ``voicewire record transport``.
 
     Parameters
     ----------
@@ -364,33 +313,26 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     Examples
     --------
-    >>> run(quick=True)["transport.mqtt-header-order-of-magnitude"]["warm against fresh"] < 1
+    >>> run(quick=True)["transport.mqtt-header-order-of-magnitude"]["one session against a fresh connection"] < 1
     True
     """
     r = Recorded(recording.load_iterations(paths.data("transport")))
-    resamples = 200 if quick else 2000
+    factors = timing.Factors(r, 100 if quick else 1000)
     found: dict[str, Plain] = {
-        "transport.tcp-header-constant": [float(r.header("lan", "tcp", "fresh", s).mean()) for s in paper.PAYLOADS],
-        "transport.mqtt-header-range": mqtt_ranges(r),
-        "transport.mqtt-header-order-of-magnitude": header_ratios(r, "lan"),
-        "transport.mqtt-header-grows": {
-            name: growth(r, "lan", session)
-            for name, session in (("fresh", "fresh"), ("warm", "persistent"), ("loop", "loop"))
-        },
+        "transport.tcp-header-constant": readings.header_largest(r, paper.PAYLOADS),
+        "transport.mqtt-header-range": readings.header_ranges(r),
+        "transport.mqtt-header-order-of-magnitude": readings.overhead_ratios(r, ["lan"]),
+        "transport.overhead-everywhere": readings.overhead_ratios(r, list(paper.NETWORKS)),
+        "transport.mqtt-header-grows": readings.growths(r, "lan"),
         "transport.header-explains-time": header_time_share(r, "lan"),
-        "transport.icto-over-tcp": {name: float(x.mean()) for name, x in icto_bytes(r, "lan").items()},
-        "transport.delay-factor-everywhere": delay_factors(r),
-        "transport.delay-much-greater": median_factor(r),
+        "transport.icto-over-tcp": icto_ratios(r),
+        "transport.time-factor-2": factors.typical(["lan"], ["fresh"]).estimate,
+        "transport.internet-time-factor-2": factors.typical(["internet"], ["fresh"]).estimate,
+        "transport.delay-much-greater": factors.typical(list(paper.NETWORKS), ["fresh", "persistent"]).estimate,
     }
-    for network, factor, faster in (
-        ("lan", "time-factor-2", "time-difference-observable"),
-        ("internet", "internet-time-factor-2", "internet-tcp-faster"),
-    ):
-        found[f"transport.{factor}"] = factor_shares(r, network, resamples)
+    for network, faster in (("lan", "time-difference-observable"), ("internet", "internet-tcp-faster")):
         both = {"TCP": "tcp", "MQTT": "mqtt"}
         found[f"transport.{faster}"] = {
             name: float(pooled_times(r, network, each).mean()) for name, each in both.items()
         }
-    alone = "fresh against fresh"
-    found["transport.overhead-everywhere"] = {n: header_ratios(r, n)[alone] for n in paper.NETWORKS}
     return found

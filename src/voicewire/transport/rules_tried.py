@@ -1,0 +1,282 @@
+"""What the paper says of the protocols, tried on real sockets and on a broker that runs here (loopback, no privileges).
+
+Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``. Each function runs for well under a second.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion
+
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.wire import TIMEOUT, Wire, connect, subscribed
+from voicewire.transport import paper
+
+__all__ = ["by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "qualities", "topics"]
+
+
+def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Send each message to a port of its own on one address, and return what the listener there received.
+
+    Parameters
+    ----------
+    messages : tuple of bytes
+        One for each listener.
+
+    Returns
+    -------
+    tuple of bytes
+        In the same order.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> by_port((b"one", b"two"))
+    (b'one', b'two')
+    """
+    servers = [socket.create_server(("127.0.0.1", 0)) for _ in messages]
+    try:
+        for server, message in reversed(list(zip(servers, messages, strict=True))):
+            with socket.create_connection(server.getsockname(), TIMEOUT) as client:
+                client.sendall(message)
+        return tuple(_received(server) for server in servers)
+    finally:
+        for server in servers:
+            server.close()
+
+
+def _received(server: socket.socket) -> bytes:
+    server.settimeout(TIMEOUT)
+    connection, _ = server.accept()
+    with connection:
+        connection.settimeout(TIMEOUT)
+        return b"".join(iter(lambda: connection.recv(4096), b""))
+
+
+def hidden_by_tcp(message: bytes) -> bool:
+    """Say whether somebody on the way of a TCP connection is kept from reading a message.
+
+    Parameters
+    ----------
+    message : bytes
+        What is sent.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    The message goes through a relay, which looks at what it passes on: it sees what a capture would.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> hidden_by_tcp(b"temperature 36.6 C")
+    False
+    """
+    with socket.create_server(("127.0.0.1", 0)) as receiver, socket.create_server(("127.0.0.1", 0)) as relay:
+        with socket.create_connection(relay.getsockname(), TIMEOUT) as sender:
+            sender.sendall(message)
+        seen = _received(relay)
+        with socket.create_connection(receiver.getsockname(), TIMEOUT) as onward:
+            onward.sendall(seen)
+        if _received(receiver) != message:
+            raise ValueError("the relay did not pass the message on")
+        return message not in seen
+
+
+def topics(wanted: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Publish once on each topic that anybody wants, and return on which topics each subscriber was served.
+
+    Parameters
+    ----------
+    wanted : tuple of tuple of str
+        For each subscriber its topics.
+
+    Returns
+    -------
+    tuple of tuple of str
+        In the same order; topics sorted.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> topics((("a",), ("a", "b")))
+    (('a',), ('a', 'b'))
+    """
+    known = sorted({topic for one in wanted for topic in one})
+    with BrokerThread(Config(port=0)) as broker:
+        everyone = [subscribed(broker.port, *one, "end") for one in wanted]
+        publisher = connect(broker.port)
+        for topic in (*known, "end"):
+            publisher.send(p.Publish(topic, b"x"))
+        served = tuple(tuple(sorted(_until_end(one))) for one in everyone)
+        for wire in (*everyone, publisher):
+            wire.close()
+    return served
+
+
+def _until_end(subscriber: Wire) -> Iterator[str]:
+    while (topic := subscriber.publication().topic) != "end":
+        yield topic
+
+
+def qualities() -> str:
+    """Return the qualities of service that a stock client (paho) is willing to publish with.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> qualities()
+    '0, 1, 2'
+    """
+    client = paho.Client(CallbackAPIVersion.VERSION2)
+    accepted = []
+    for qos in range(4):
+        try:
+            client.publish(paper.TOPIC, b"x", qos)
+        except ValueError:
+            continue
+        accepted.append(str(qos))
+    return ", ".join(accepted)
+
+
+def copies_after_cut(qos: int) -> int:
+    """Count what a subscriber gets of one message whose acknowledgement is cut off, so that it is sent again.
+
+    Parameters
+    ----------
+    qos : {1, 2}
+        Quality of service of publisher and subscriber.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    The publisher's connection ends behind its PUBLISH; it comes back to its session and repeats the packet, as MQTT
+    3.1.1 asks for in section 4.4. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> copies_after_cut(1), copies_after_cut(2)
+    (2, 1)
+    """
+    message = p.Publish(paper.TOPIC, b"once?", qos, packet_id=1)
+    with BrokerThread(Config(port=0)) as broker:
+        subscriber = subscribed(broker.port, paper.TOPIC, qos=qos)
+        with connect(broker.port, "publisher", clean=False) as cut:
+            cut.send(message)
+            cut.receive()  # the acknowledgement, which its program never sees
+        again = connect(broker.port, "publisher", clean=False, present=True)
+        again.send(p.Publish(paper.TOPIC, b"once?", qos, dup=True, packet_id=1))
+        again.receive()
+        if qos == 2:
+            again.send(p.Pubrel(1))
+            again.receive()
+        again.send(p.Publish(paper.TOPIC, b"end"))
+        copies = 0
+        while (got := subscriber.publication()).payload != b"end":
+            copies += 1
+            subscriber.send(p.Puback(got.packet_id) if qos == 1 else p.Pubrec(got.packet_id))
+        subscriber.close()
+        again.close()
+    return copies
+
+
+def passwords(secret: bytes) -> tuple[bool, bool]:
+    """Say whether a broker with passwords refuses a wrong one, and whether the right one crosses the line readable.
+
+    Parameters
+    ----------
+    secret : bytes
+        The password.
+
+    Returns
+    -------
+    tuple of bool
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> passwords(b"seldom guessed")
+    (True, True)
+    """
+    with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
+        users = Path(folder) / "users"
+        users.write_text(f"sensor:{secret.decode()}\n", encoding="utf-8")
+        with BrokerThread(Config(port=0, password_file=users)) as broker:
+            sent = p.encode(p.Connect("right", username="sensor", password=secret))
+            codes = []
+            for hello in (sent, p.encode(p.Connect("wrong", username="sensor", password=secret + b"!"))):
+                with socket.create_connection(("127.0.0.1", broker.port), TIMEOUT) as line:
+                    line.settimeout(TIMEOUT)
+                    line.sendall(hello)
+                    codes.append(line.recv(4)[3])
+    if codes[0]:
+        raise ValueError(f"the right password was refused with code {codes[0]}")
+    return codes[1] != 0, secret in sent
+
+
+def found_at_rest(message: bytes, plaintext: bytes) -> bool:
+    """Say whether a plaintext stands in the files of a broker's store while a message waits there for its subscriber.
+
+    Parameters
+    ----------
+    message : bytes
+        What is published: the plaintext itself, or what it is sealed in.
+    plaintext : bytes
+        What is looked for.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If the message itself is not found there: then looking proves nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> found_at_rest(b"pulse 71/min", b"pulse 71/min")
+    True
+    """
+    with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
+        with BrokerThread(Config(port=0, persist=Path(folder) / "store")) as broker:
+            subscribed(broker.port, paper.TOPIC, qos=1, client_id="away", clean=False).close()
+            with connect(broker.port) as publisher:
+                publisher.send(p.Publish(paper.TOPIC, message, 1, packet_id=1))
+                publisher.expect(p.Puback(1))
+        kept = b"".join(path.read_bytes() for path in sorted(Path(folder).iterdir()))
+    if message not in kept:
+        raise ValueError("the broker's store does not hold the message")
+    return plaintext in kept
