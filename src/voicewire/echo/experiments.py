@@ -613,7 +613,7 @@ def write_rows(path: Path, rows: Rows) -> None:
         for row in rows:
             writer.writerow(
                 {
-                    k: f"{v:.3f}" if isinstance(v, float) and k not in ("value", "alpha", "memory") else v
+                    k: f"{v:.3f}" if isinstance(v, float) and k not in ("value", "alpha", "memory", "epsilon") else v
                     for k, v in row.items()
                 }
             )

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire.echo import experiments
+from voicewire.echo import experiments, rivals
 
 __all__ = ["RECORDINGS"]
 
+TABLES = experiments.RECORDINGS | rivals.RECORDINGS
+
 
 def _table(name: str, folder: Path) -> None:
-    experiments.write_rows(folder / f"{name}.csv", experiments.RECORDINGS[name]())
+    experiments.write_rows(folder / f"{name}.csv", TABLES[name]())
 
 
-RECORDINGS: dict[str, Callable[[Path], None]] = {name: partial(_table, name) for name in experiments.RECORDINGS}
+RECORDINGS: dict[str, Callable[[Path], None]] = {name: partial(_table, name) for name in TABLES}
 """A table each, written into a folder; all of them take hours."""

@@ -1,0 +1,274 @@
+"""What would have failed the claims: the same scenes under mechanisms without the effect, and under other epsilons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from voicewire.echo import paper
+from voicewire.echo.experiments import CHANGE_AT, SEEDS, paper_filter, scene, track
+from voicewire.echo.family import AdaptiveFilter
+from voicewire.echo.gradient import WLNLMS
+from voicewire.echo.measures import Curve, follow
+from voicewire.echo.model import Responses, echo
+from voicewire.echo.rls import StereoRLS
+from voicewire.echo.rooms import decaying
+from voicewire.echo.scene import Scene, Signals, changed
+from voicewire.echo.speech import talk
+
+__all__ = ["EPSILONS", "FIRST", "RECORDINGS", "independent", "peers", "under_epsilon"]
+
+Rows = list[dict[str, Any]]
+EPSILONS = (1e-4, 1.0, 100.0)
+"""What the paper's small positive epsilon may be, for signals of power 1; the ledger gives each one's reason."""
+FIRST = 5 * paper.FIGURE_1.memory * paper.FIGURE_1.length
+"""Samples of the first convergence: five memories of Figure 1."""
+EVERY = FIRST // 16
+RIVAL_SEEDS = range(100, 200)
+"""Twenty runs of five seeds each."""
+PEER_SEEDS = range(20)
+"""The first five are the claims' own; all are four runs of the rivals."""
+CURVES = ((1, 0.4), (3, 0.4), (5, 0.4), (1, 0.0), (5, 0.0), (1, 0.8))
+SPOKEN = ((1, 0.4), (3, 0.4), (5, 0.4), (1, 0.0), (3, 0.0), (5, 0.0))
+
+
+def _levels(curve: Curve, end: int) -> dict[str, float]:
+    decibels = curve.decibels[curve.samples <= end]
+    return {
+        "first": float(decibels[curve.samples[: decibels.size] <= FIRST].min()),
+        "highest": float(decibels.max()),
+        "before": curve.steady(end - end // 12, end),
+    }
+
+
+def under_epsilon() -> Rows:
+    """Run Figure 1 up to its change for each epsilon, over seeds.
+
+    Returns
+    -------
+    list of dict
+        A row for each epsilon, alpha_r, N_it and seed: best misalignment of the first `FIRST` samples, highest of
+        all, and that of the last twelfth, in dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> under_epsilon()  # doctest: +SKIP
+    """
+    rows: Rows = []
+    setting = paper.FIGURE_1
+    for seed in SEEDS:
+        for alpha in (0.4, 0.0, 0.8):
+            signals = Scene(setting.length, setting.change_at, seed, predistortion=alpha).signals()
+            for reuse in (reuse for reuse, other in CURVES if other == alpha):
+                for epsilon in EPSILONS:
+                    curve = follow(paper_filter(setting, reuse, regularization=epsilon), signals, EVERY)
+                    row = {"epsilon": epsilon, "alpha": alpha, "reuse": reuse, "seed": seed}
+                    rows.append(row | _levels(curve, setting.change_at))
+    return rows
+
+
+def _spoken(seconds: float, seed: int, alpha: float, far_length: int | None = None) -> Signals:
+    setting = paper.FIGURE_2
+    change_at = int(seconds * paper.RATE)
+    source = talk(1.2 * seconds, seed)
+    return Scene(
+        setting.length, source.size, seed, source=source, predistortion=alpha, change="swap", change_at=change_at,
+        far_length=far_length,
+    ).signals()  # fmt: skip
+
+
+def _speech_row(signals: Signals, reuse: int, **other: Any) -> dict[str, float]:
+    curve = follow(paper_filter(paper.FIGURE_2, reuse, **other), signals, 2000)
+    end = signals.change_at
+    return {"t15": curve.tracking_time(end, -15), "before": curve.steady(end - end // 5, end)}
+
+
+def speech_under_epsilon() -> Rows:
+    """Run Figure 2 to just after its change, for the smaller and the larger epsilon.
+
+    Returns
+    -------
+    list of dict
+        A row for each epsilon, alpha_r and N_it: time to -15 dB in samples, misalignment of the last fifth before
+        the change in dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> speech_under_epsilon()  # doctest: +SKIP
+    """
+    rows: Rows = []
+    for alpha in (0.4, 0.0):
+        signals = _spoken(150, 1, alpha)
+        for reuse in (reuse for reuse, other in SPOKEN if other == alpha):
+            for epsilon in (EPSILONS[0], EPSILONS[2]):
+                row = {"epsilon": epsilon, "alpha": alpha, "reuse": reuse, "seed": 1}
+                rows.append(row | _speech_row(signals, reuse, regularization=epsilon))
+    return rows
+
+
+def _moves() -> Iterator[dict[str, Any]]:
+    for seed in RIVAL_SEEDS:
+        for alpha, moves in ((0.4, (4, 12)), (0.8, (4,))):
+            signals = scene(seed, samples=CHANGE_AT + 40_000, predistortion=alpha)
+            for updates in moves:
+                found = track(signals, updates=updates)
+                yield {"what": "moves", "alpha": alpha, "reuse": 1, "updates": updates, "seed": seed} | {
+                    name: found[name] for name in ("t15", "before")
+                }
+
+
+def _far_room() -> Iterator[dict[str, Any]]:
+    far_length = 4 * paper.FIGURE_1.length
+    for seed in RIVAL_SEEDS:
+        for alpha in (0.4, 0.0, 0.8):
+            signals = scene(seed, samples=CHANGE_AT, change="none", far_length=far_length, predistortion=alpha)
+            for reuse in (reuse for reuse, other in CURVES if other == alpha):
+                levels = _levels(follow(paper_filter(paper.FIGURE_1, reuse), signals, EVERY), CHANGE_AT)
+                row = {"what": "far room", "alpha": alpha, "reuse": reuse, "updates": 4, "seed": seed}
+                yield row | {"before": levels["before"]}
+
+
+def _gradient() -> Iterator[dict[str, Any]]:
+    row: dict[str, Any] = {"what": "NLMS, first", "alpha": 0.0, "reuse": 1, "updates": 0}
+    for seed in RIVAL_SEEDS:
+        signals = Scene(paper.FIGURE_1.length, FIRST, seed, predistortion=0.0).signals()
+        curve = follow(WLNLMS(paper.FIGURE_1.length), signals, EVERY)
+        yield row | {"seed": seed, "before": float(curve.decibels.min())}
+
+
+def _speech() -> Iterator[dict[str, Any]]:
+    far_length = 4 * paper.FIGURE_2.length
+    for seed in (2, 3, 4):
+        signals = _spoken(60, seed, 0.4)
+        for updates in (4, 12):
+            row = {"what": "speech, moves", "alpha": 0.4, "reuse": 1, "updates": updates, "seed": seed}
+            yield row | _speech_row(signals, 1, updates=updates)
+        curve = follow(WLNLMS(paper.FIGURE_2.length), signals, 2000)
+        end = signals.x.size
+        row = {"what": "speech, NLMS", "alpha": 0.4, "reuse": 1, "updates": 0, "seed": seed}
+        yield row | {"before": curve.steady(end - end // 10, end)}
+        for alpha in (0.4, 0.0):
+            signals = _spoken(60, seed, alpha, far_length)
+            for reuse in (1, 3, 5):
+                row = {"what": "speech, far room", "alpha": alpha, "reuse": reuse, "updates": 4, "seed": seed}
+                yield row | _speech_row(signals, reuse)
+
+
+def rivals() -> Rows:
+    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room, a gradient method.
+
+    Returns
+    -------
+    list of dict
+        A row each: time to -15 dB in samples and misalignment before the change (of the gradient method: the best
+        of the first `FIRST` samples, on speech that of the end) in dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> rivals()  # doctest: +SKIP
+    """
+    return [row for run in (_moves, _far_room, _gradient, _speech) for row in run()]
+
+
+def independent(seed: int, samples: int, change_at: int) -> Signals:
+    """A far end without any correlation: white noise, independent left and right; the rest as in Figure 1.
+
+    Parameters
+    ----------
+    seed : int
+        Seed.
+    samples, change_at : int
+        Duration; sample at which all signs change.
+
+    Returns
+    -------
+    Signals
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> x = independent(1, 4000, 2000).x
+    >>> bool(abs(np.corrcoef(x.real, x.imag)[0, 1]) < 0.1)
+    True
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(samples) + 1j * rng.standard_normal(samples)
+    length = paper.FIGURE_1.length
+    before = Responses(*(decaying(length, rng, length / 5) for _ in range(4)))
+    after = changed(before, "sign", rng)
+    heard = echo(before, x)
+    heard[change_at:] = echo(after, x)[change_at:]
+    level = 10 ** (-paper.SNR_DB / 20) / np.sqrt(2)
+    noise = level * np.std(heard) * (rng.standard_normal(samples) + 1j * rng.standard_normal(samples))
+    return Signals(x, heard + noise, noise, np.zeros(samples, complex), before, after, change_at, False)
+
+
+def peers(seeds: Sequence[int] = PEER_SEEDS, change_at: int = 60_000) -> Rows:
+    """Compare exact RLS, DCD with one pass and NLMS at the size of Figure 1, on AR(1) and on input without correlation.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        Of the scenes.
+    change_at : int
+        Sample at which all signs change; 20,000 more follow.
+
+    Returns
+    -------
+    list of dict
+        A row each: misalignment over the last 20,000 samples before the change, and 20,000 samples after it, in dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> len(peers([0], change_at=25_000))  # doctest: +SKIP
+    6
+    """
+    rows: Rows = []
+    length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
+    samples = change_at + 20_000
+    for seed in seeds:
+        inputs = {
+            "AR(1)": scene(seed, samples=samples, change_at=change_at),
+            "uncorrelated": independent(seed, samples, change_at),
+        }
+        for name, signals in inputs.items():
+            filters: dict[str, AdaptiveFilter] = {
+                "exact": StereoRLS(length, forgetting),
+                "DCD": paper_filter(paper.FIGURE_1, 1),
+                "NLMS": WLNLMS(length),
+            }
+            for kind, filter_ in filters.items():
+                curve = follow(filter_, signals, 2000)
+                row = {"input": name, "filter": kind, "seed": seed}
+                found = {"before": curve.steady(change_at - 20_000, change_at), "later": float(curve.decibels[-1])}
+                rows.append(row | found)
+    return rows
+
+
+RECORDINGS: dict[str, Callable[[], Rows]] = {
+    "epsilon": under_epsilon,
+    "epsilon-speech": speech_under_epsilon,
+    "rivals": rivals,
+    "peers": peers,
+}
