@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from voicewire.echo import paper
-from voicewire.echo.experiments import CHANGE_AT, SEEDS, paper_filter, scene, track
+from voicewire.echo import paper, reference
+from voicewire.echo.experiments import CHANGE_AT, SEEDS, column, paper_filter, read, read_curves, scene, track
 from voicewire.echo.family import AdaptiveFilter
 from voicewire.echo.gradient import WLNLMS
 from voicewire.echo.measures import Curve, follow
@@ -18,9 +19,21 @@ from voicewire.echo.rooms import decaying
 from voicewire.echo.scene import Scene, Signals, changed
 from voicewire.echo.speech import talk
 
-__all__ = ["EPSILONS", "FIRST", "RECORDINGS", "independent", "peers", "under_epsilon"]
+__all__ = [
+    "EPSILONS",
+    "FIRST",
+    "RECORDINGS",
+    "by_epsilon",
+    "first_column_only",
+    "independent",
+    "peers",
+    "runs",
+    "under_epsilon",
+]
 
 Rows = list[dict[str, Any]]
+Complex = NDArray[np.complex128]
+Real = NDArray[np.float64]
 EPSILONS = (1e-4, 1.0, 100.0)
 """What the paper's small positive epsilon may be, for signals of power 1; the ledger gives each one's reason."""
 FIRST = 5 * paper.FIGURE_1.memory * paper.FIGURE_1.length
@@ -264,6 +277,202 @@ def peers(seeds: Sequence[int] = PEER_SEEDS, change_at: int = 60_000) -> Rows:
                 found = {"before": curve.steady(change_at - 20_000, change_at), "later": float(curve.decibels[-1])}
                 rows.append(row | found)
     return rows
+
+
+def by_epsilon() -> dict[str, dict[str, Real]]:
+    """Judge Figure 1 without pre-distortion under each epsilon, from what was recorded.
+
+    Returns
+    -------
+    dict of str to dict
+        Claim id to the name of the reading to its samples over seeds, dB.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> sorted(by_epsilon()["echo.alpha0-worst"])
+    ['1', '1e-4', '100']
+    """
+    rows = read("epsilon")
+    found: dict[str, dict[str, Real]] = {}
+    for name, epsilon in zip(("1e-4", "1", "100"), EPSILONS, strict=True):
+
+        def of(what: str, alpha: float, reuse: int, epsilon: float = epsilon) -> Real:
+            return np.array(column(rows, what, epsilon=epsilon, alpha=alpha, reuse=reuse))
+
+        floors = {(reuse, alpha): of("before", alpha, reuse) for reuse, alpha in CURVES}
+        found.setdefault("echo.alpha0-worst", {})[name] = _worst(floors)
+        found.setdefault("echo.alpha0-nit5-converges-first", {})[name] = of("first", 0.0, 5)
+        found.setdefault("echo.alpha0-nit5-steady", {})[name] = floors[5, 0.0]
+    return found
+
+
+def _worst(floors: dict[tuple[int, float], Real]) -> Real:
+    """Return the lowest floor of the curves without pre-distortion over the highest of those with it, dB."""
+    without = [floor for (_, alpha), floor in floors.items() if alpha == 0]
+    return np.asarray(np.min(without, axis=0) - np.max([f for (_, a), f in floors.items() if a > 0], axis=0))
+
+
+def speech_gaps() -> dict[str, dict[str, float]]:
+    """Return how far the floor without pre-distortion lies above that with it on speech, under each epsilon.
+
+    Returns
+    -------
+    dict of str to dict
+        Name of the reading to N_it (as text) to dB. For the epsilon of 1 it is the recorded Figure 2.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> sorted(speech_gaps()["100"])
+    ['1', '3', '5']
+    """
+    rows = read("epsilon-speech")
+    figure = read_curves(2)
+    end = paper.FIGURE_2.change_at
+    found = {"1": {str(n): _floor(figure[n, 0.0], end) - _floor(figure[n, 0.4], end) for n in (1, 3, 5)}}
+    for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
+        floors = {key: column(rows, "before", epsilon=epsilon, reuse=key[0], alpha=key[1])[0] for key in SPOKEN}
+        found[name] = {str(n): floors[n, 0.0] - floors[n, 0.4] for n in (1, 3, 5)}
+    return found
+
+
+def _floor(curve: Curve, end: int) -> float:
+    return curve.steady(end - end // 5, end)
+
+
+def peer(what: str, filter_: str, input_: str = "AR(1)") -> Real:
+    """Read one column of `peers`, over its seeds.
+
+    Parameters
+    ----------
+    what : {"before", "later"}
+        Steady state before the change, or misalignment 20,000 samples after it, dB.
+    filter_ : {"exact", "DCD", "NLMS"}
+        Which filter.
+    input_ : {"AR(1)", "uncorrelated"}
+        Which far end.
+
+    Returns
+    -------
+    ndarray of float, shape (20,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> peer("before", "NLMS").size
+    20
+    """
+    return np.array(column(read("peers"), what, filter=filter_, input=input_))
+
+
+def runs() -> dict[str, list[Any]]:
+    """Return what came out of the rivals, five seeds a run: claim id -> runs, each of the form of the claim's value.
+
+    Returns
+    -------
+    dict of str to list
+        Of the claims whose rivals are recorded.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> len(runs()["echo.nit-below-10"])
+    20
+    """
+    rows = read("rivals")
+
+    def of(what: str, name: str, **where: Any) -> Real:
+        return np.array(column(rows, name, what=what, **where)).reshape(-1, 5)
+
+    four, twelve = (of("moves", "t15", alpha=0.4, updates=n) for n in (4, 12))
+    more = of("moves", "before", alpha=0.4, updates=12) - of("moves", "before", alpha=0.4, updates=4)
+    far = {(reuse, alpha): of("far room", "before", alpha=alpha, reuse=reuse) for reuse, alpha in CURVES}
+    exact = {name: peer("before", "exact", name) for name in ("AR(1)", "uncorrelated")}
+    white = peer("later", "NLMS", "uncorrelated")
+    given = {
+        "echo.tracking-improves-with-nit": twelve / four,
+        "echo.nit-below-10": four / twelve,
+        "echo.alpha08-slower-than-dr": of("moves", "t15", alpha=0.8) / twelve,
+        "echo.dr-costs-accuracy": more,
+        "echo.alpha0-worst": _worst(far),
+        "echo.alpha0-nit5-steady": far[5, 0.0],
+        "echo.alpha0-nit5-converges-first": of("NLMS, first", "before"),
+        "echo.comparable-to-woodbury": peer("before", "NLMS") - exact["AR(1)"],
+        "echo.comparable-tracking": peer("later", "NLMS") - peer("later", "exact"),
+        "echo.lms-limited-by-correlation": white - peer("later", "exact", "uncorrelated"),
+        "echo.rls-converges-faster": white - peer("later", "DCD", "uncorrelated"),
+    }
+    return {name: list(values.reshape(-1, 5)) for name, values in given.items()} | _spoken_runs(rows)
+
+
+def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
+    """Return the rivals on speech, one conversation a run, and NLMS in the scenes of both figures."""
+
+    def of(what: str, name: str, **where: Any) -> Real:
+        return np.array(column(rows, name, what=f"speech, {what}", **where))
+
+    far = {(n, alpha): of("far room", "before", alpha=alpha, reuse=n) for n, alpha in SPOKEN}
+    gaps = {n: far[n, 0.0] - far[n, 0.4] for n in (1, 3, 5)}
+    spoken = of("NLMS", "before")
+    return {
+        "echo.speech-tracking-with-nit": list(of("moves", "t15", updates=12) / of("moves", "t15", updates=4)),
+        "echo.speech-predistortion-gap": [{str(n): gap[i] for n, gap in gaps.items()} for i in range(spoken.size)],
+        "echo.dr-suitable": [
+            {"Figure 1": first, "Figure 2": second}
+            for first, second in zip(peer("before", "NLMS"), spoken, strict=False)
+        ],
+    }
+
+
+def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
+    """Update R by step 2 of Tables I and II as printed: one new column, the rest moved by one place.
+
+    Parameters
+    ----------
+    x : ndarray of complex, shape (N,)
+        Far end.
+    length : int
+        Taps of each echo path, L.
+    forgetting : float
+        lambda.
+
+    Returns
+    -------
+    ndarray of complex, shape (2L, 2L)
+        R after the last sample, from R(0) = 0.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> first_column_only(np.array([1 + 1j]), 1, 0.5).tolist()
+    [[(2+0j), (-0-2j)], [2j, 0j]]
+    """
+    R = np.zeros((2 * length, 2 * length), complex)
+    window = np.zeros(2 * length, complex)
+    for x_n in x:
+        window = reference.shifted(window, x_n)
+        new = np.empty_like(R)
+        new[1:, 1:] = R[:-1, :-1]
+        new[:, 0] = forgetting * R[:, 0] + reference.times(np.conj(x_n), window)
+        new[0, :] = new[:, 0].conj()
+        R = new
+    return R
 
 
 RECORDINGS: dict[str, Callable[[], Rows]] = {
