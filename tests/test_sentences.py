@@ -73,6 +73,29 @@ def test_the_errata_of_this_book_are_found_by_their_word():
     assert "Mended:" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+WORDS = {
+    "pharyngealized consonants": "pharyngeal",
+    "echo": "echo",
+    "voice": "voip",
+    "transport": "transport",
+    "end-to-end MQTT": "emqtt",
+    "NFC": "nfc",
+}
+"""How the page of the foundations names a study."""
+
+
+def test_the_studies_that_are_said_to_use_a_foundation_link_to_it():
+    text = (ROOT / "book/foundations/index.md").read_text(encoding="utf-8")
+    told = re.findall(r"^- \[.*?\]\(\S*/(\w+)\.ipynb\).*\n  The parts? on (.*) uses? it\.$", text, re.M)
+    assert told
+    for chapter, named in told:
+        for words in re.split(r", | and ", named):
+            study = WORDS[words]
+            pages = [*paths.chapters(study), ROOT / "book" / study / "index.md"]
+            texts = "".join(page.read_text(encoding="utf-8") for page in pages)
+            assert f"foundations/{chapter}.ipynb" in texts, f"{study} links nowhere to {chapter}"
+
+
 def test_the_transport_page_counts_its_recording():
     text = (ROOT / "book/transport/index.md").read_text(encoding="utf-8")
     told = re.search(r"(\d+) configurations of (\d+) iterations each \((\d+) loops each where the gap varies\)", text)

@@ -52,6 +52,7 @@ CASES = [  # a claim, what was computed, its verdict, and what else its stored n
     (claim("ordering", ["a", "b", "c"], rival=RIVAL), {"a": 1, "b": 3, "c": 2},
      {"partly", "undecided"}),
     (claim("trend", "increasing", rival=RIVAL), (X, [1, 2, 3]), {*SAME, "undecided", "partly"}),
+    (claim("trend", "increasing", rival=RIVAL), (X, [1, 1.2, 1.5]), {*SAME, "undecided", "partly"}),
     (claim("trend", "increasing", rival=RIVAL), (X, [3, 2, 1]), {*NO, "undecided", "partly"}),
     (claim("trend", "decreasing", rival=RIVAL), (X, [3, 2, 1]), {*SAME, "undecided", "partly"}),
     (claim("trend", "constant", rival=RIVAL, **ABOUT), (X, [1, 1, 1.5]), SAME),
