@@ -33,6 +33,10 @@ def layout(record: type) -> np.dtype[np.void]:
     dtype
         Aligned, as a C compiler would lay it out.
 
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
     Examples
     --------
     >>> class Point:
@@ -66,6 +70,10 @@ def table(record: type, count: int) -> NDArray[Any]:
     ndarray, shape (count,)
         Of `layout(record)`.
 
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
     Examples
     --------
     >>> class Point:
@@ -91,6 +99,10 @@ def room(record: type, count: int) -> NDArray[Any]:
     -------
     ndarray, shape (count,)
         Of `layout(record)`.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -166,6 +166,17 @@ class Agent(_Client):
     ------
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    With a broker that speaks MQTT 5 on this port:
+
+    >>> with Agent("127.0.0.1", 1883):  # doctest: +SKIP
+    ...     pass
     """
 
     def __init__(self, host: str, port: int, *, timeout: float = 5.0, most: int = 1000) -> None:
@@ -282,6 +293,17 @@ class Answerer(_Client):
     ------
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    With a broker that speaks MQTT 5 on this port:
+
+    >>> with Answerer("s1", "127.0.0.1", 1883, "door"):  # doctest: +SKIP
+    ...     pass
     """
 
     def __init__(self, name: str, host: str, port: int, topic: str, data: bytes = b"") -> None:
@@ -314,6 +336,17 @@ class Asker(_Client):
     ------
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    With a broker that speaks MQTT 5 on this port:
+
+    >>> with Asker("p", "127.0.0.1", 1883):  # doctest: +SKIP
+    ...     pass
     """
 
     def __init__(self, name: str, host: str, port: int) -> None:

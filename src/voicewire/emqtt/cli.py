@@ -8,9 +8,28 @@ from typing import Any
 
 from voicewire.options import number, seed, text, whole
 
+__all__ = ["record_options", "register"]
+
 
 def register(subparsers: Any) -> None:
-    """Add the command."""
+    """Add the command.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "emqtt-agent" in parser.format_help()
+    True
+    """
     agent = subparsers.add_parser(
         "emqtt-agent",
         help="end-to-end acknowledgement beside any MQTT 5 broker",
@@ -30,7 +49,24 @@ def register(subparsers: Any) -> None:
 
 
 def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record emqtt` takes beside its names."""
+    """Add what `voicewire record emqtt` takes beside its names.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of ``voicewire record emqtt``.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> record_options(parser)
+    >>> parser.parse_args(["--tests", "9"]).tests
+    9
+    """
     parser.add_argument("--tests", type=whole(3, 100_000), metavar="N", help="trials of each kind (default 60)")
     parser.add_argument("--seed", type=seed, metavar="N", help="seed of the order of trials (default 2023)")
 

@@ -6,6 +6,23 @@ Applied Sciences 2023, 13, 12419.
 
 from __future__ import annotations
 
+__all__ = [
+    "ASYNCHRONOUS",
+    "BROKER_SUBSCRIBER",
+    "COMPLETION",
+    "EMQTT_BYTES",
+    "END_TO_END",
+    "ENERGY_MESSAGES",
+    "MESSAGES",
+    "MQTT",
+    "MQTT_BYTES",
+    "PAYLOAD",
+    "SUBSCRIBERS",
+    "SYNCHRONOUS",
+    "TESTS",
+    "TOPIC",
+]
+
 TOPIC = "T"
 """One byte of topic (Section 5.1)."""
 PAYLOAD = b"123456"

@@ -9,4 +9,9 @@ class NetsimError(ValueError):
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> issubclass(NetsimError, ValueError)
+    True
     """

@@ -71,6 +71,11 @@ class Udp:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Udp() == Udp()
+    True
     """
 
     def fill(self, f: Any) -> None:

@@ -80,6 +80,13 @@ class FlowResult:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``; `simulate` has an example.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Udp
+    >>> flow = simulate([Flow([0, 20_000_000], 160, Udp(), Path(50.0))]).flows[0]
+    >>> flow.arrive.tolist()
+    [50000000, 70000000]
     """
 
     sent: NDArray[np.int64]
@@ -104,6 +111,13 @@ class Result:
     Notes
     -----
     Chapter ``notebooks/voip/03_reproduction``; `simulate` has an example.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Udp
+    >>> result = simulate([Flow([0, 20_000_000], 160, Udp(), Path(50.0))])
+    >>> len(result.flows), result.events > 0
+    (1, True)
     """
 
     flows: tuple[FlowResult, ...]

@@ -32,6 +32,16 @@ class Capabilities:
         Why namespaces are not, if they are not.
     machine : str
         Kind of machine: system, kernel, processors.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> found = capabilities()
+    >>> found.namespaces or bool(found.why_not)
+    True
     """
 
     namespaces: bool

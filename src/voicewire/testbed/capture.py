@@ -52,6 +52,16 @@ class Segment:
         What it carries (cut short if the capture was told to).
     length : int
         Bytes of payload on the wire.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> a, b = ("10.0.0.1", 1234), ("10.0.0.2", 1883)
+    >>> Segment(0.0, True, a, b, 5, 0, "PA", 32, 20, ("timestamps",), b"hello", 5).header
+    32
     """
 
     time: float
@@ -156,6 +166,17 @@ class Capture:
     ------
     TestbedError
         Without CAP_NET_RAW, or (at the end) if the kernel dropped packets: a count would be too low.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    It needs CAP_NET_RAW, so it is only shown here:
+
+    >>> with Capture(None, "lo") as capture:  # doctest: +SKIP
+    ...     pass
     """
 
     def __init__(self, host: Host | None, device: str, *, snaplen: int = 65535, background: bool = True) -> None:
@@ -254,7 +275,12 @@ class Repeats:
     """Tells which captured segments had been captured before, in whole or in part.
 
     A busy machine answers late, and TCP then sends again what was never lost. The kernel's counters count payload
-    once; a capture sees all of it. This says what the difference is.
+    once; a capture sees all of it. This says what the difference is. It takes nothing, and is fed segment by segment.
+
+    Attributes
+    ----------
+    none
+        What it has seen is its own affair.
 
     Notes
     -----

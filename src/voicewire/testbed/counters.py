@@ -63,6 +63,17 @@ class TcpInfo:
         The kernel's number of the state (1 established, 7 closed).
     unacked : int
         Segments sent and not yet acknowledged.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    ...     info = read(client, passive=False)
+    >>> info.payload_out, info.header_bytes == 32 * info.segments + 16 or not info.timestamps
+    (0, True)
     """
 
     segments_out: int

@@ -58,6 +58,15 @@ class LinkSpec:
         Largest IP packet, bytes.
     reorder : bool
         Whether jitter may let packets overtake each other.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> LinkSpec(delay=0.02, loss=0.01).rtt
+    0.04
     """
 
     delay: float = 0.0
@@ -170,6 +179,17 @@ class Link:
         IPv4 addresses of the ends.
     device_a, device_b : str
         Names of the devices on the two hosts.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    It needs two hosts, so it is only shown here:
+
+    >>> with Host("a") as a, Host("b") as b, Link(a, b, LinkSpec(delay=0.01)) as link:  # doctest: +SKIP
+    ...     link.address_b
     """
 
     a: Host

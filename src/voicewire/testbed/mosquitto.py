@@ -63,6 +63,17 @@ class Mosquitto:
     ------
     TestbedError
         If it is not installed, or does not come up (port in use).
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    Where it is installed:
+
+    >>> with Mosquitto(port=free_port()) as broker:  # doctest: +SKIP
+    ...     broker.port
     """
 
     def __init__(
@@ -132,7 +143,8 @@ def end_with_parent() -> None:
 
     Notes
     -----
-    For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing.
+    For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing. Chapter
+    ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

@@ -68,6 +68,16 @@ class DelayProxy:
     ----------
     address : (str, int)
         Where clients connect.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> with DelayProxy(("127.0.0.1", 1883), delay=0.01) as proxy:
+    ...     proxy.address[0]
+    '127.0.0.1'
     """
 
     def __init__(self, target: tuple[str, int], delay: float, rate: float | None = None) -> None:

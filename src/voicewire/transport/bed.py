@@ -29,6 +29,16 @@ class Bed:
         ``"namespaces"`` or ``"proxy"`` (loopback; no loss and no jitter there).
     seed : int
         Of the links' loss and jitter.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> with Bed(("sender", "receiver"), LinkSpec(delay=0.01), "proxy") as bed:
+    ...     bed.listen_address("receiver")
+    '127.0.0.1'
     """
 
     def __init__(self, roles: tuple[str, ...], spec: LinkSpec, kind: str = "namespaces", seed: int = 1) -> None:

@@ -36,6 +36,15 @@ class Cell:
         Whether the broker switches Nagle's algorithm off.
     iterations : int
         How often.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> Cell("lan", "tcp", 0, "fresh", "bytes", 100, iterations=2).iterations
+    2
     """
 
     network: str

@@ -15,7 +15,24 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def register(subparsers: Commands) -> None:
-    """Add the commands of this study to the house's command line."""
+    """Add the commands of this study to the house's command line.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "transport" in parser.format_help()
+    True
+    """
     _add_experiment(subparsers)
     _add_icto(subparsers)
 
@@ -53,7 +70,24 @@ def _add_run(commands: Commands) -> None:
 
 
 def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record transport` takes beside its names."""
+    """Add what `voicewire record transport` takes beside its names.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of ``voicewire record transport``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> record_options(parser)
+    >>> parser.parse_args(["--network", "lan"]).network
+    'lan'
+    """
     parser.add_argument("--network", choices=("lan", "internet"), help="experiment: only these cells, without tables")
     parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help="experiment: default 150; series: 60")
     parser.add_argument("--seconds", type=number(above=0.0), help="experiment: begin no new cell after so long")

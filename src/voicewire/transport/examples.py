@@ -35,6 +35,17 @@ class Example:
         As captured.
     counted_segments, counted_header : int
         What the kernel's counters said about the same connection.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> tcp = load(paths.data("transport"), "tcp")
+    >>> len(tcp.segments) == tcp.counted_segments
+    True
     """
 
     name: str

@@ -19,7 +19,24 @@ _KEY, _OBJECT = readable_up_to(2**16), readable_up_to(256 * 2**20)
 
 
 def register(subparsers: _Commands) -> None:
-    """Add ``voicewire icto``."""
+    """Add ``voicewire icto``.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "icto" in parser.format_help()
+    True
+    """
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")

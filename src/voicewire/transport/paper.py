@@ -7,6 +7,26 @@ from __future__ import annotations
 
 from voicewire.testbed.link import LinkSpec
 
+__all__ = [
+    "CONFIDENCE",
+    "HEADER_FACTOR",
+    "INTERNET",
+    "ITERATIONS",
+    "LAN",
+    "LOOP",
+    "MQTT_HEADER_RANGE",
+    "NETWORKS",
+    "PAYLOADS",
+    "PAYLOADS_TEXT",
+    "PORT",
+    "SIZES",
+    "TCP_HEADER_RANGE",
+    "TCP_PORT",
+    "TIME_FACTOR",
+    "TLS_PORT",
+    "TOPIC",
+]
+
 # -- what is printed -------------------------------------------------------------------------------------------------
 
 #: Iterations of each configuration, at least (section III.B).

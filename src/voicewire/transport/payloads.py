@@ -29,6 +29,16 @@ class Payload:
         Bytes before sealing.
     rng : numpy.random.Generator
         Where the bytes come from.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> with Payload("bytes", 10, np.random.default_rng(1)) as payload:
+    ...     len(payload.make())
+    10
     """
 
     def __init__(self, kind: str, size: int, rng: np.random.Generator) -> None:

@@ -56,6 +56,18 @@ class Session:
         What it publishes and subscribes to.
     nodelay : bool
         Whether to switch Nagle's algorithm off, which paho itself leaves on.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.testbed import LinkSpec
+    >>> with Bed(ROLES, LinkSpec(), "proxy") as bed, broker(bed, "embedded") as port:
+    ...     with Session(bed, "publisher", ("127.0.0.1", port)) as session:
+    ...         session.connect().ready().finish().payload_out
+    19
     """
 
     def __init__(

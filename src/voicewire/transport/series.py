@@ -70,6 +70,15 @@ class Series:
         The series that it is compared with.
     held : bool
         Whether two of the flights are Nagle's doing.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> Series("tcp", "TCP", ("SYN", "SYN-ACK", "data")).held
+    False
     """
 
     name: str

@@ -104,6 +104,16 @@ class TcpPair:
         Certificate and key for TLS 1.3.
     nodelay : bool
         Whether the sender switches Nagle's algorithm off.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> from voicewire.testbed import LinkSpec
+    >>> with Bed(("publisher", "broker", "subscriber"), LinkSpec(), "proxy") as bed:  # doctest: +SKIP
+    ...     pair = TcpPair(bed, fresh=True)
     """
 
     def __init__(self, bed: Bed, *, fresh: bool, tls: tuple[Path, Path] | None = None, nodelay: bool = True) -> None:
@@ -245,6 +255,16 @@ class CoapPair:
     ----------
     bed : Bed
         As for `TcpPair`.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> from voicewire.testbed import LinkSpec
+    >>> with Bed(("publisher", "broker", "subscriber"), LinkSpec(), "proxy") as bed:  # doctest: +SKIP
+    ...     pair = CoapPair(bed)
     """
 
     def __init__(self, bed: Bed) -> None:

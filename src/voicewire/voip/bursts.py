@@ -47,6 +47,10 @@ class Fixed(NamedTuple):
     burst : float
         Burst ratio of those.
 
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
     Examples
     --------
     >>> Fixed(90.0, 50.0, 0.01, 1.0).delay_ms

@@ -35,6 +35,12 @@ class Call:
     Notes
     -----
     Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> done = call("UDP", "G.711", delay_ms=100, seconds=5)
+    >>> done.delays_ms[:2].tolist()
+    [100.0, 100.0]
     """
 
     talk: Talk

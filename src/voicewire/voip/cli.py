@@ -43,7 +43,24 @@ def _call(options: argparse.Namespace) -> int:
 
 
 def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record voip` takes beside its names."""
+    """Add what `voicewire record voip` takes beside its names.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Of ``voicewire record voip``.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> record_options(parser)
+    >>> parser.parse_args(["--calls", "3"]).calls
+    3
+    """
     from voicewire.sweep import add_sweep_arguments
 
     parser.add_argument("--calls", type=whole(1, 10_000), metavar="N", help="seeds a point (default 30)")
@@ -52,7 +69,24 @@ def record_options(parser: argparse.ArgumentParser) -> None:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add this part's commands to the house's command line."""
+    """Add this part's commands to the house's command line.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "voip" in parser.format_help()
+    True
+    """
     voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
     commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
     one = commands.add_parser("call", help="simulate and score one call")

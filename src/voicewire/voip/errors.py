@@ -9,4 +9,9 @@ class VoipError(ValueError):
     Notes
     -----
     Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> issubclass(VoipError, ValueError)
+    True
     """

@@ -116,6 +116,11 @@ class Curve:
     Notes
     -----
     Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> Curve(np.array([50.0]), np.array([[80.0, 90.0]])).r.shape
+    (1, 2)
     """
 
     x: NDArray[np.float64]

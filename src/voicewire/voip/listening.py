@@ -265,6 +265,12 @@ class Heard:
     Notes
     -----
     Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> got = heard(speech("voice"), "UDP", delay_ms=50)
+    >>> got.samples.dtype, got.played.dtype
+    (dtype('int16'), dtype('bool'))
     """
 
     samples: NDArray[np.int16]

@@ -175,6 +175,18 @@ class Call:
     talk : what was spoken
     delays_ms : one-way delay of each frame, inf where it never came; shape (frames,)
     playout : the bound's choice, with R
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.voip import playout, talk
+    >>> words = talk.from_activity([1, 1])
+    >>> delays = np.array([50.0, 50.0])
+    >>> Call(words, delays, playout.bound(delays, words.spurts, "G.711")).playout.played
+    2
     """
 
     talk: Talk

@@ -21,6 +21,15 @@ class Codec:
     lambda1, lambda2, lambda3 : Table 4.1, coefficients of Ie = λ1 + λ2 ln(1 + λ3 e)
     frames : frames per packet, Table 4.1
     payload : bytes in a packet of 20 ms (G.711: 64 kbit/s; G.729: 8 kbit/s)
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> Codec("mine", 0.0, 30.0, 15.0, frames=1, payload=160).interval_ms
+    20.0
     """
 
     name: str

@@ -50,6 +50,15 @@ class Playout:
     total : frames spoken (the dropped and the lost among them)
     mean_id : delay impairment, averaged over the played frames
     delays_ms : end-to-end delay of each talkspurt, NaN where nothing of it is played; shape (talkspurts,)
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> bound([50.0, 60.0], [0, 0], "G.711").played
+    2
     """
 
     r: float

@@ -31,6 +31,11 @@ class Talk:
     Notes
     -----
     Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> from_activity([1, 1, 0]).seconds
+    0.06
     """
 
     times: NDArray[np.int64]

@@ -22,6 +22,11 @@ class Type(IntEnum):
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Type(5).name
+    'CLOSE_REQ'
     """
 
     REQUEST = 0
@@ -61,6 +66,11 @@ class Packet:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> len(encode(Packet(Type.DATA, 5004, 5004, seq=1, data=b"voice")))
+    21
     """
 
     type: Type

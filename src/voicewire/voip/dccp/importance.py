@@ -36,6 +36,11 @@ class Candidate:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> Candidate(size=20, importance=1.0, expires=0.1).expires
+    0.1
     """
 
     size: int

@@ -31,6 +31,11 @@ class Transition:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> TRANSITIONS[0].role, TRANSITIONS[0].state
+    ('client', 'CLOSED')
     """
 
     role: str
@@ -119,6 +124,12 @@ class Step:
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> step = exchange((SERVER, "listen"))[0]
+    >>> step.who, step.before, step.after
+    ('server', 'CLOSED', 'LISTEN')
     """
 
     who: str
