@@ -294,7 +294,7 @@ def by_epsilon() -> dict[str, dict[str, Real]]:
     Examples
     --------
     >>> sorted(by_epsilon()["echo.alpha0-worst"])
-    ['1', '1e-4', '100']
+    ['1', '100', '1e-4']
     """
     rows = read("epsilon")
     found: dict[str, dict[str, Real]] = {}
@@ -460,8 +460,8 @@ def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
 
     Examples
     --------
-    >>> first_column_only(np.array([1 + 1j]), 1, 0.5).tolist()
-    [[(2+0j), (-0-2j)], [2j, 0j]]
+    >>> first_column_only(np.array([2.0]), 1, 0.5).real.tolist()
+    [[4.0, 4.0], [4.0, 0.0]]
     """
     R = np.zeros((2 * length, 2 * length), complex)
     window = np.zeros(2 * length, complex)

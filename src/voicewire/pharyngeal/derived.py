@@ -344,7 +344,7 @@ def text_acoustics() -> Derived:
 
     Examples
     --------
-    >>> round(text_acoustics()["text.f2-halved"][0], 2)
+    >>> round(text_acoustics()["text.f2-halved"][0]["Table II"], 2)
     0.49
     """
     baseline: Derived = {
