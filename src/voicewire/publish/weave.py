@@ -224,9 +224,9 @@ def complete(notebook: NotebookNode) -> list[str]:
 
     Examples
     --------
-    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["foundations/tcp.py:expired"]}})
-    >>> complete(nbformat.v4.new_notebook(cells=[cell]))
-    ['foundations/tcp.py:expired uses Timeout, which is neither woven nor imported']
+    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["nfc/reference.py:on_timeout"]}})
+    >>> complete(nbformat.v4.new_notebook(cells=[cell]))[0]
+    'nfc/reference.py:on_timeout uses Sender, which is neither woven nor imported'
     """
     wrong = []
     pieces = [split(piece) for _, pieces in woven(notebook) for piece in pieces]
