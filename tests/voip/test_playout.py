@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from voicewire.voip import emodel, playout, reference
@@ -26,6 +26,7 @@ def test_both_sorts_sort(drawn):
         assert a.tolist() == [*sorted(drawn[:n]), *drawn[n:]]
 
 
+@example([[10.0, 20.0, 40.0, 80.0, *(160 + n / 10 for n in range(20))]])  # a late frame hides several edges at once
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.lists(st.one_of(values, st.just(np.inf)), min_size=1, max_size=40), min_size=1, max_size=3))
 def test_the_edges_are_those_of_the_hull_of_each_talkspurt(spurts):
