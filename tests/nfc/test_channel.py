@@ -128,3 +128,18 @@ def test_only_bursts_begin_in_a_state_and_that_as_often_as_it_lasts():
     before = rng.bit_generator.state
     assert not any(channel.start(rng) for channel in (Channel.random(0.9), Channel.perfect(), Channel.periodic(2)))
     assert rng.bit_generator.state == before  # nothing is drawn where there is nothing to draw
+
+
+@pytest.mark.parametrize(
+    ("bits", "bad", "p", "q", "hit", "after"),
+    [
+        (1, True, 0.0001, 1.0, True, False),  # one bit in the bad state, which it leaves at once
+        (1, False, 1.0, 1.0, False, True),  # the bit after it would be bad
+        (2, False, 1.0, 1.0, True, False),
+        (3, False, 1.0, 1.0, True, True),
+        (0, True, 0.5, 1.0, False, True),  # nothing is sent: nothing moves
+    ],
+)
+def test_a_chain_that_leaves_its_state_at_once_is_followed_bit_by_bit(bits, bad, p, q, hit, after):
+    rng = np.random.default_rng(1)
+    assert cross(bits, bad, BURST, p, q, rng) == (hit, after)
