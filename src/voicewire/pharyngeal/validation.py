@@ -105,7 +105,7 @@ def shifts(items: list[synthesis.Token], tracker: Tracker, settings: Settings) -
     -------
     dict of str to ndarray of float, shape (speakers, 2)
         ``true``: from the synthesiser; ``tracked``: between the means of both contexts; ``alike``: what is tracked
-        between two tokens of the plain vowel, which differ in nothing.
+        between two tokens of the plain vowel, which differ as repetitions do.
 
     Notes
     -----

@@ -1,0 +1,69 @@
+"""The rivals of echo's claims: what was recorded is what the code gives, and each lacks the effect."""
+
+import numpy as np
+import pytest
+
+from voicewire.echo import experiments, paper, reference, rivals
+from voicewire.echo.gradient import WLNLMS
+from voicewire.echo.measures import follow
+from voicewire.echo.scene import Scene
+
+
+def recorded(table, name, **where):
+    (value,) = experiments.column(experiments.read(table), name, **where)
+    return value
+
+
+def test_more_moves_in_one_pass_are_as_recorded():
+    row = next(rivals._moves())
+    where = {name: row[name] for name in ("what", "alpha", "updates", "seed")}
+    for name in ("t15", "before"):
+        assert recorded("rivals", name, **where) == pytest.approx(row[name], abs=1e-2)
+
+
+def test_the_gradient_method_without_correlation_is_as_recorded():
+    signals = rivals.independent(0, 80_000, 60_000)
+    curve = follow(WLNLMS(paper.FIGURE_1.length), signals, 2000)
+    where = {"input": "uncorrelated", "filter": "NLMS", "seed": 0}
+    assert recorded("peers", "before", **where) == pytest.approx(curve.steady(40_000, 60_000), abs=1e-2)
+    assert recorded("peers", "later", **where) == pytest.approx(curve.decibels[-1], abs=1e-2)
+
+
+def test_a_curve_from_another_epsilon_is_as_recorded():
+    setting = paper.FIGURE_1
+    signals = Scene(setting.length, rivals.FIRST, 0, predistortion=0.0).signals()
+    curve = follow(experiments.paper_filter(setting, 5, regularization=100.0), signals, rivals.EVERY)
+    best = recorded("epsilon", "first", epsilon=100.0, alpha=0.0, reuse=5, seed=0)
+    assert curve.decibels.min() == pytest.approx(best, abs=1.0)  # levels are set by the whole scene's power
+
+
+def test_uncorrelated_input_has_no_correlation_at_all():
+    signals = rivals.independent(3, 20_000, 10_000)
+    left, right = signals.x.real, signals.x.imag
+    for one, other in ((left[1:], left[:-1]), (left, right), (left[1:], right[:-1])):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 0.03
+    assert (signals.truth(10_000) == -signals.truth(9_999)).all()
+
+
+def test_one_new_column_is_not_the_matrix_and_two_are():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(30) + 1j * rng.standard_normal(30)
+    R = whole = np.zeros((8, 8), complex)
+    window = np.zeros(8, complex)
+    for x_n in x:
+        window = reference.shifted(window, x_n)
+        R = reference.next_matrix(R, window, 0.9)
+        whole = 0.9 * whole + np.outer(window, window.conj())
+    assert np.allclose(R, whole)
+    assert not np.allclose(rivals.first_column_only(x, 4, 0.9), whole)
+
+
+def test_a_far_room_with_a_long_tail_needs_no_predistortion():
+    """The rival of what is said of alpha_r = 0: in every run the floors without it lie below the highest with it."""
+    assert all((run < 0).all() for run in rivals.runs()["echo.alpha0-worst"])
+
+
+def test_five_seeds_make_a_run():
+    found = rivals.runs()
+    shapes = {run.shape for name in ("echo.nit-below-10", "echo.comparable-tracking") for run in found[name]}
+    assert shapes == {(5,)}
