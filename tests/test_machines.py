@@ -283,7 +283,8 @@ def test_zenodo_is_told_what_it_asks_for():
     assert all(item["relation"] in RELATIONS for item in told["related_identifiers"])
     assert told["version"] == listing.citation(ROOT)["version"]
     dois = {paper.doi for paper in (papers.read(study, ROOT) for study in paths.STUDIES) if paper.doi}
-    assert dois == {item["identifier"] for item in told["related_identifiers"] if item["relation"] == "reviews"}
+    reviewed = {item["identifier"] for item in told["related_identifiers"] if item["relation"] == "reviews"}
+    assert set() < reviewed <= dois  # that of a new study comes in with the next release
 
 
 def broken_rules(text: str) -> set[str]:

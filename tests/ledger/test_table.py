@@ -344,6 +344,7 @@ UP, DOWN = [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]
         ("increasing", [samples(m, 0.4) for m in (2, 2.6, 2.2)], None, "undecided"),  # first to last, not to the middle
         ("increasing", [samples(m, 0.1) for m in (2, 1, 2.05)], None, "no"),  # a step clearly down: not open
         ("increasing", [samples(m, 0.4) for m in (2.2, 2.1, 2)], None, "undecided"),  # nor is a fall
+        ("increasing", [samples(m, 0.02) for m in (2, 1.8, 2)], {"absolute": 0.3}, "undecided"),  # an allowed step down
         ("constant", [samples(m, 9) for m in (2, 2, 2)], None, "undecided"),  # equal means alone show nothing
         ("constant", [samples(m, 9) for m in (2, 2, 2)], {"absolute": 1}, "undecided"),
         ("constant", [samples(m, 0.1) for m in (2, 2, 2)], {"absolute": 1}, "yes"),
