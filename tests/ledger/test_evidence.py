@@ -72,6 +72,14 @@ def test_a_recording_renews_its_own_lines_only(folder):
     assert [fault.split(":")[0] for fault in evidence.faults(folder)] == ["nfc/captures/a.pcap"]
 
 
+def test_a_recording_that_takes_a_file_away_takes_its_line_too(folder):
+    before = evidence.digests(folder)
+    (folder / "run.csv").unlink()
+    assert evidence.renew(folder, before) == ["run.csv"]
+    assert list(evidence.known(folder)) == ["captures/a.pcap"]
+    assert evidence.faults(folder) == []
+
+
 def test_what_is_no_checksum_is_refused(folder):
     (folder / evidence.NAME).write_text("abc  run.csv\n")
     with pytest.raises(claims.ClaimError, match=r"nfc/checksums.sha256: not a checksum and a name: 'abc  run.csv'"):
