@@ -21,7 +21,13 @@ __all__ = ["COMPILED", "SlowWarning", "external", "intrinsic", "llvm", "njit", "
 
 
 class SlowWarning(RuntimeWarning):
-    """The engines are not compiled: what takes a second takes minutes."""
+    """The engines are not compiled: what takes a second takes minutes.
+
+    Examples
+    --------
+    >>> issubclass(SlowWarning, RuntimeWarning)
+    True
+    """
 
 
 def _numba() -> Any:

@@ -33,6 +33,10 @@ class Player:
     seconds : float
         Its length in seconds.
 
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
     Examples
     --------
     >>> Player(encode([0.0] * 8000, 8000), "Silence", 1.0)
@@ -116,6 +120,10 @@ def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
     ------
     ValueError
         As for `player`, and for another number of bits.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

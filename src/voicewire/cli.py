@@ -16,6 +16,8 @@ from voicewire.ledger import tally
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS, Score
 from voicewire.options import PathOption, text
 
+__all__ = ["main", "parser"]
+
 MODULES = (
     "voicewire.verbs",
     "voicewire.course.cli",
@@ -101,7 +103,18 @@ def _besides(found: list[tally.Tally]) -> list[tuple[int, str]]:
 
 
 def parser() -> Parser:
-    """Return the parser of the whole command line."""
+    """Return the parser of the whole command line.
+
+    Returns
+    -------
+    Parser
+        With the commands of every room.
+
+    Examples
+    --------
+    >>> parser().prog
+    'voicewire'
+    """
     top = Parser(
         prog="voicewire",
         description="Published studies of speech and its protocols, re-run and judged claim by claim.",
@@ -163,7 +176,23 @@ def _exists(name: str) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``voicewire`` and return its exit status."""
+    """Run ``voicewire`` and return its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Without the command's name; those of the process if None.
+
+    Returns
+    -------
+    int
+        0, 1 for what failed, 2 for what was asked wrongly.
+
+    Examples
+    --------
+    >>> main(["claim", "nfc.nosuch"])
+    1
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where only ASCII can be shown, a sign is spelt out instead of raised
             stream.reconfigure(errors="backslashreplace")

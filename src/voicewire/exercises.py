@@ -38,6 +38,10 @@ class Feedback:
     message : str
         What to tell the student.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> Feedback(True, "four it is.")
@@ -93,6 +97,10 @@ def unanswered(answer: object) -> bool:
     bool
         True for ``...``, None, an empty text or collection, and a collection with a ``...`` in it.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> unanswered(...), unanswered([1, ...]), unanswered(0)
@@ -145,6 +153,10 @@ def number(
     Feedback
         Whether the answer is right, and what to tell the student; nothing is raised because of an answer.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> number("6,24 s", 6.24, unit="s")
@@ -195,6 +207,10 @@ def choice(
     -------
     Feedback
         Whether the choice is right, and what to tell the student.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -256,6 +272,10 @@ def sequence(
     -------
     Feedback
         Whether all items are right, and if not, what to tell the student of the first that isn't.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -335,6 +355,10 @@ def function(
     -------
     Feedback
         Whether every case is right, and if not, what the first wrong call gave or raised.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -110,6 +110,10 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) ->
     Axes
         To draw on.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> ax = new_axes(size=(4, 2))
@@ -142,6 +146,10 @@ def origin(ax: Axes, source: Origin) -> Axes:
     ------
     ValueError
         If `source` is not one of the five origins.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -190,6 +198,10 @@ def interval_band(
     -------
     Axes
         The same axes.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -26,6 +26,11 @@ class Part:
         Whether it judges a paper's claims.
     benchmark : str
         The file in ``benchmarks/``, where it isn't named as the part.
+
+    Examples
+    --------
+    >>> Part("frames", "Frames", "What does a call cost?", ledger=True).benchmark
+    ''
     """
 
     name: str

@@ -79,6 +79,10 @@ class Knob:
     start : object
         The value shown first; the first of `values` if None.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
     Examples
     --------
     >>> Knob([256, 512, 1460], "MSS", "bytes", start=512).start
@@ -100,6 +104,10 @@ class Frames:
         The pictures, their sliders and the script that connects them.
     text : str
         What stands where no HTML is shown.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -149,6 +157,10 @@ def frames(
     ValueError
         Without a knob, for a knob without values, for more than 80 pictures in all, for an empty alt text,
         or if `draw` returns neither axes nor a figure.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -12,9 +12,24 @@ from typing import Any
 from voicewire.course.sandbox import KINDS
 from voicewire.options import folder, readable_or_folder, text, whole
 
+__all__ = ["register"]
+
 
 def register(subparsers: Any) -> None:
-    """Add both commands."""
+    """Add both commands.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "grade" in parser.format_help()
+    True
+    """
     student = subparsers.add_parser(
         "student",
         help="write the students' notebooks, without solutions",

@@ -30,7 +30,13 @@ _DTYPES = {np.dtype(code).str for code in "?bhilqBHILQefdFD"}
 
 
 class DataError(ValueError):
-    """What should be sent, or was received, is no plain data; the message says what it is."""
+    """What should be sent, or was received, is no plain data; the message says what it is.
+
+    Examples
+    --------
+    >>> issubclass(DataError, Exception)
+    True
+    """
 
 
 def encode(value: Any, refer: Callable[[Any], dict[str, Any]], depth: int = 0) -> Any:

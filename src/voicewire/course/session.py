@@ -32,7 +32,13 @@ _RAISED = (
 
 
 class SessionError(BaseException):
-    """The student's process has ended, or was ended; no test may catch it by mistake."""
+    """The student's process has ended, or was ended; no test may catch it by mistake.
+
+    Examples
+    --------
+    >>> issubclass(SessionError, Exception)  # so that no test catches it
+    False
+    """
 
 
 class LateError(SessionError):
@@ -104,6 +110,13 @@ class Session:
         Tells it from others that run at the same time.
     seconds : float
         Processor time that it may use; also, until another `deadline` is set, the time for replies.
+
+    Examples
+    --------
+    It starts a process of a student's, so it is only shown here:
+
+    >>> with Session(sandbox, 1, 60.0) as session:  # doctest: +SKIP
+    ...     pass
     """
 
     def __init__(self, sandbox: Sandbox, number: int, seconds: float) -> None:

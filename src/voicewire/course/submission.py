@@ -19,7 +19,13 @@ _CELLS = 1000
 
 
 class SubmissionError(ValueError):
-    """A file can't be marked; the message is for whoever handed it in."""
+    """A file can't be marked; the message is for whoever handed it in.
+
+    Examples
+    --------
+    >>> issubclass(SubmissionError, Exception)
+    True
+    """
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,16 @@ class Verdict:
         The mechanism without the effect and how often it passed.
     readings : tuple of mapping
         The claim under each of its readings.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> claim = next(iter(load("nfc").claims.values()))
+    >>> Verdict(claim, "reproduced", 1.0, "").claim.study
+    'nfc'
     """
 
     claim: Claim
@@ -116,6 +126,11 @@ class Ledger:
         Its claims by their id.
     verdicts : dict
         The verdicts given so far, by the claim's id.
+
+    Examples
+    --------
+    >>> load("nfc").verdicts
+    {}
     """
 
     study: str
@@ -313,6 +328,10 @@ def agreed(verdicts: Sequence[str]) -> str:
         The one on which they agree; *undecided* where those that are decided agree; else *hangs on what the paper does
         not say*.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> agreed(["reproduced", "not reproduced"])
@@ -357,6 +376,10 @@ def load(study: str, base: Path | None = None) -> Ledger:
     ------
     ClaimError
         If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

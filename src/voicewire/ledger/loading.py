@@ -87,6 +87,16 @@ class Claim:
         What is to be computed for a registered claim.
     waits : str
         The mechanism that a registered claim waits for.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> first = next(iter(read("nfc").values()))
+    >>> first.study
+    'nfc'
     """
 
     id: str
@@ -231,6 +241,10 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
     ClaimError
         If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> read("nfc")["nfc.eq-7.1"].where
@@ -299,6 +313,10 @@ def studies(base: Path | None = None) -> list[str]:
     -------
     list of str
         Their names.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -31,6 +31,10 @@ def show(value: object, unit: str = "") -> str:
     str
         One line; the parts of a mapping are joined by semicolons, those of a list by commas.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> show({"a": 0.123456, "b": True}, "s")
@@ -67,6 +71,10 @@ def show_html(value: object, unit: str = "") -> str:
     str
         HTML in which the value's own text is escaped.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> show_html("a < b")
@@ -96,6 +104,10 @@ def plain(value: object) -> Plain:
     ClaimError
         For anything that JSON can't hold.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> plain((1 / 3, True))
@@ -124,6 +136,10 @@ def sentence(row: Row) -> str:
     -------
     str
         Sign, verdict, id and reason.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -155,6 +171,10 @@ def beside(
     -------
     str
         HTML; empty if there is nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -191,6 +211,11 @@ class Table:
         The verdicts as data, in the order of the ledger.
     anchored : frozenset of str
         The ids whose row others may link to: a page may not hold the same anchor twice.
+
+    Examples
+    --------
+    >>> Table((), frozenset()).rows
+    ()
     """
 
     rows: tuple[Row, ...]

@@ -46,6 +46,10 @@ def exchanged(
     --------
     voicewire.ledger.judging.Ledger.judge : takes it as `rival`.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> rng = np.random.default_rng(1)

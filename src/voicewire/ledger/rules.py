@@ -40,6 +40,15 @@ class Finding:
         One sentence that puts it beside the print.
     interval : tuple of float, optional
         Ends of the interval behind a single number.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> Finding(True, 1.0, "as printed").holds
+    True
     """
 
     holds: Holds
@@ -67,6 +76,10 @@ def band(printed: float | None, tolerance: Tolerance) -> tuple[float, float]:
     ------
     ClaimError
         If a tolerance about a printed number has none.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -137,6 +150,10 @@ def together(parts: Sequence[Holds]) -> Holds:
     str
         ``partly`` once one part holds and another doesn't, whatever the rest may turn out to be.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> together(["yes", "undecided"])
@@ -189,6 +206,10 @@ def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = ""
     ------
     ClaimError
         For labels that don't match, or values that aren't finite.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -252,6 +273,10 @@ def difference(low: object, high: object, confidence: float = 0.95) -> tuple[flo
     ClaimError
         For values that aren't finite, or samples of another shape.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
     Examples
     --------
     >>> difference(1.0, 3.5)
@@ -301,6 +326,10 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     ------
     ClaimError
         For labels that don't match, or values that aren't finite.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -381,6 +410,10 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     ------
     ClaimError
         For another shape, values that aren't finite, or a trend of another name.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -469,6 +502,10 @@ def identity(computed: object, tolerance: Tolerance | None) -> Finding:
     ------
     ClaimError
         For anything but a pair, or numbers that aren't finite.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -32,6 +32,15 @@ class Tally:
         Claims whose rival mechanism is due and not named yet.
     rival_unrun : int
         Claims whose rival mechanism is named and was not run yet.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> Tally().by_reading
+    0
     """
 
     rows: Counter[str] = field(default_factory=Counter)
@@ -55,6 +64,10 @@ def by_study(scores: Iterable[Mapping[str, Any]]) -> dict[str, Tally]:
     -------
     dict
         One tally a study, in the order of the rows.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

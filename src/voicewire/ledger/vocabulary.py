@@ -79,11 +79,38 @@ CHANCE = 0.05
 
 
 class ClaimError(ValueError):
-    """A ledger, or what was handed to it, can't be judged; the message says which claim, and what to mend."""
+    """A ledger, or what was handed to it, can't be judged; the message says which claim, and what to mend.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> issubclass(ClaimError, ValueError)
+    True
+    """
 
 
 class Correction(TypedDict, total=False):
-    """A misprint, in words, and what the claim says once it is repaired."""
+    """A misprint, in words, and what the claim says once it is repaired.
+
+    Attributes
+    ----------
+    misprint : str
+        In words.
+    printed, tolerance
+        What the claim says once it is repaired.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> Correction(misprint="a digit is missing", printed=3.2)["printed"]
+    3.2
+    """
 
     misprint: Required[str]
     printed: Plain
@@ -91,7 +118,28 @@ class Correction(TypedDict, total=False):
 
 
 class Rival(TypedDict, total=False):
-    """A mechanism in which the effect is absent, and how often it passed; or why a count needs only its margin."""
+    """A mechanism in which the effect is absent, and how often it passed; or why a count needs only its margin.
+
+    Attributes
+    ----------
+    mechanism : str
+        In which the effect is absent.
+    passes : float
+        Share of its runs that passed.
+    runs : int
+        How many there were.
+    none : str
+        Why there is no rival.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> Rival(mechanism="chance", passes=0.02, runs=1000)["passes"]
+    0.02
+    """
 
     mechanism: str
     passes: float
@@ -103,6 +151,24 @@ class Reading(TypedDict, total=False):
     """One way to read what the paper leaves open, where it comes from, and what rules it out, if anything does.
 
     A reading of a word ("sufficient") may have a tolerance of its own.
+
+    Attributes
+    ----------
+    name, source : str
+        Of the reading, and where it comes from.
+    excluded : str
+        What rules it out.
+    tolerance
+        Its own, if it has one.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> Reading(name="peak", source="page 3")["name"]
+    'peak'
     """
 
     name: Required[str]
@@ -112,7 +178,26 @@ class Reading(TypedDict, total=False):
 
 
 class Judged(TypedDict):
-    """A claim under one reading."""
+    """A claim under one reading.
+
+    Attributes
+    ----------
+    name, source, excluded : str
+        As in `Reading`.
+    verdict, detail : str
+        What came out under it, and why.
+    reproduced
+        The value.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> "verdict" in Judged.__annotations__
+    True
+    """
 
     name: str
     source: str
@@ -123,7 +208,24 @@ class Judged(TypedDict):
 
 
 class Row(TypedDict):
-    """A verdict as plain data: what stands in a notebook's output. The last six stand there only if there is cause."""
+    """A verdict as plain data: what stands in a notebook's output. The last six stand there only if there is cause.
+
+    Attributes
+    ----------
+    id, study, where, statement, kind, printed, unit, tolerance, tolerance_reason
+        As in the ledger.
+    reproduced, interval, verdict, reason
+        What came out.
+    digest : str
+        Of the claim as it was judged.
+    whose, basis, places, rival, readings, runs
+        As in the ledger, where there is cause.
+
+    Examples
+    --------
+    >>> "digest" in Row.__annotations__
+    True
+    """
 
     id: str
     study: str
@@ -148,7 +250,24 @@ class Row(TypedDict):
 
 
 class Score(TypedDict):
-    """A row of the scorecard: a verdict as plain data, what the ledger says of the claim, its place in a notebook."""
+    """A row of the scorecard: a verdict as plain data, what the ledger says of the claim, its place in a notebook.
+
+    Attributes
+    ----------
+    id, study, where, statement, kind, printed, unit, tolerance, tolerance_reason
+        As in the ledger.
+    reproduced, interval, verdict, reason
+        What came out.
+    notebook, anchor : str
+        Where it stands; the notebook is None where nothing was judged.
+    whose, chosen, basis, places, cause, reach, rival, owes_rival, readings, statistic, waits, runs
+        As in the ledger.
+
+    Examples
+    --------
+    >>> "notebook" in Score.__annotations__
+    True
+    """
 
     id: str
     study: str

@@ -27,7 +27,13 @@ LINE = re.compile(r"[\w .,:;?!()'’–-]+")
 
 
 class StudyError(ValueError):
-    """A study can't be made under that name; nothing was written."""
+    """A study can't be made under that name; nothing was written.
+
+    Examples
+    --------
+    >>> issubclass(StudyError, Exception)
+    True
+    """
 
 
 def rooms(name: str, title: str, question: str) -> dict[str, str]:

@@ -37,7 +37,13 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 
 
 class NotebookError(RuntimeError):
-    """A notebook could not be executed; the message names it, the cell and the error."""
+    """A notebook could not be executed; the message names it, the cell and the error.
+
+    Examples
+    --------
+    >>> issubclass(NotebookError, Exception)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,11 @@ class Run:
         Numbers of the cells that give something else, counted from 1.
     measured : tuple of int
         Numbers of those among the others that measure and may differ.
+
+    Examples
+    --------
+    >>> Run(Path("01_a.ipynb"), 1.0, 10**8).changed
+    False
     """
 
     path: Path

@@ -34,7 +34,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class WeaveError(ValueError):
-    """A piece that does not exist, is too long, or stands in a wrong place; the message says which and what to do."""
+    """A piece that does not exist, is too long, or stands in a wrong place; the message says which and what to do.
+
+    Examples
+    --------
+    >>> issubclass(WeaveError, ValueError)
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Module:
     ----------
     name : str
         The file below the package, as ``echo/reference.py``.
+
+    Examples
+    --------
+    >>> Module("foundations/tcp.py").public[0]
+    'cubic'
     """
 
     name: str

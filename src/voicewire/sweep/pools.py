@@ -25,11 +25,31 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 
 
 class SweepError(RuntimeError):
-    """A sweep can't be done or can't go on; the message names the task and says what to do."""
+    """A sweep can't be done or can't go on; the message names the task and says what to do.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> issubclass(SweepError, RuntimeError)
+    True
+    """
 
 
 class WorkerDiedError(Exception):
-    """The worker of a task died, which says nothing about the task yet."""
+    """The worker of a task died, which says nothing about the task yet.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> issubclass(WorkerDiedError, SweepError)  # another worker is tried first
+    False
+    """
 
 
 class Pool(Protocol):

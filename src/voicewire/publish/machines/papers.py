@@ -28,6 +28,11 @@ class Paper:
         Empty if the copy bears none.
     doi : str
         Empty if it has none.
+
+    Examples
+    --------
+    >>> Paper("nfc", "A title", ("A. Author",), "2020", "").address
+    '#paper-nfc'
     """
 
     study: str
