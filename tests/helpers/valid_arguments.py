@@ -87,7 +87,6 @@ EXEMPT = {
     "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
     "voip.experiments.Curve": _RESULT,
     "voip.experiments.curves": "a sweep of hours; `call` checks each point",
-    "voip.experiments.ends": "hands all on to `curves`",
     "voip.experiments.run": _RUN,
     "voip.experiments.point": "a task of the sweep; `call` checks",
     "voip.experiments.record": _RECORDS,

@@ -26,13 +26,11 @@ from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
 
 __all__ = [
     "DELAYS",
-    "ENDS",
     "FIGURES",
     "LOSSES",
     "Curve",
     "adaptive_choice",
     "curves",
-    "ends",
     "jain",
     "point",
     "record",
@@ -53,15 +51,6 @@ FIGURES: Mapping[str, tuple[str, str, float]] = {
     "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS),
     "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
 }
-
-ENDS: Mapping[str, tuple[float, ...]] = {
-    "5.1": (25, 50, 100, 150),
-    "5.2": (100, 200, 400),
-    "5.3": (50, 100, 150),
-    "5.5": (1e-4, 1e-3, 1e-2),
-    "5.6": (1e-2,),
-}
-"""The points of the figures on which the thesis's sentences hang: delays in ms, or losses."""
 
 
 def point(
@@ -213,37 +202,6 @@ def curves(
     rows = sweep(point, grid=grid, **how)
     table = {(r.params["name"], r.params["delay_ms" if varies == "delay" else "loss"]): r.value for r in rows}
     return {name: Curve(np.array(points), np.array([table[name, v] for v in points])) for name in names}
-
-
-def ends(calls: int = 30, seconds: float = 300.0, **how: Any) -> dict[str, dict[str, Curve]]:
-    """Compute the points of `ENDS` for the transports of the thesis.
-
-    Parameters
-    ----------
-    calls : int
-        Calls of each point.
-    seconds : float
-        Length of a call.
-    **how
-        For `voicewire.sweep.sweep`: workers, scheduler, cache, progress.
-
-    Returns
-    -------
-    dict
-        Figure to transport to `Curve`.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
-    Examples
-    --------
-    >>> found = ends(2, 10.0, workers=1, cache=False, progress=False)
-    >>> found["5.2"]["UDP"].r.shape
-    (3, 2)
-    """
-    how = {"names": PRINTED, "calls": calls, "seconds": seconds, **how}
-    return {figure: curves(figure, x=x, **how) for figure, x in ENDS.items()}
 
 
 @checks.takes(error=VoipError, rates=checks.array(low=0.0, high=1e50))
@@ -546,9 +504,9 @@ def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str
 
 
 def run(quick: bool = False) -> dict[str, Plain]:
-    """Compute the study's main results: what the thesis says of Figures 5.1 to 5.6, at the points it names.
+    """Compute the study's main results: what the thesis says of Figures 5.1 to 5.6, over all their points.
 
-    It takes some five seconds on one core, `quick` less than one; the first run compiles the simulator, once.
+    It takes some ten seconds on one core, `quick` two; the first run compiles the simulator, once.
 
     Parameters
     ----------
@@ -570,34 +528,39 @@ def run(quick: bool = False) -> dict[str, Plain]:
     >>> found["voip.md-above-fr"]["TFRC SP FR MD"] > found["voip.md-above-fr"]["TFRC SP FR"]
     True
     """
-    calls, seconds = (3, 60.0) if quick else (30, 300.0)
-    found = ends(calls, seconds, workers=1, cache=False, progress=False)
+    how: dict[str, Any] = {"names": PRINTED, "workers": 1, "cache": False, "progress": False}
+    how |= {"calls": 3, "seconds": 60.0} if quick else {"calls": 30, "seconds": 300.0}
+    found = {figure: curves(figure, **how) for figure in FIGURES}
 
-    def median(figure: str, name: str, x: float) -> float:
-        return float(np.median(found[figure][name].at(x)))
+    def r(figure: str, name: str) -> NDArray[np.float64]:
+        return found[figure][name].r
 
-    def medians(figure: str, names: Sequence[str], x: float) -> dict[str, Plain]:
-        return {name: median(figure, name, x) for name in names}
+    def best(figure: str) -> NDArray[np.float64]:
+        return np.max([r(figure, name) for name in TFRC_VARIANTS], axis=0)  # type: ignore[no-any-return]
 
-    gap = {f"{d} ms": median("5.3", "TFRC SP FR MD", d) - median("5.3", "TCP", d) for d in (50, 100, 150)}
-    without, some = (median(figure, "TFRC SP FR", 50) for figure in ("5.1", "5.3"))
+    def means(figure: str, *names: str) -> dict[str, Plain]:
+        return {name: float(r(figure, name).mean()) for name in names}
+
+    def by_delay(gap: NDArray[np.float64]) -> dict[str, Plain]:
+        return {f"{delay} ms": float(mean) for delay, mean in zip(DELAYS, gap.mean(axis=1), strict=True)}
+
+    def along(figure: str, name: str) -> list[float]:
+        return [float(mean) for mean in r(figure, name).mean(axis=1)]
+
+    fall = {n: float(np.mean(found["5.5"][n].at(1e-3) - found["5.5"][n].at(1e-2))) for n in ("UDP", "TFRC")}
     return {
-        "voip.sp-as-tfrc-lossless": median("5.1", "TFRC SP", 50) - median("5.1", "TFRC", 50),
-        "voip.tfrc-falls-with-delay": found["5.1"]["TFRC"].median.tolist(),
-        "voip.md-above-fr": medians("5.1", ("TFRC SP FR", "TFRC SP FR MD"), 100),
-        "voip.md-below-tcp-g729": medians("5.1", ("TFRC SP FR MD", "TCP"), 150),
-        "voip.g711-tfrc-below-tcp": {
-            "best TFRC variant": max(median("5.2", name, 200) for name in TFRC_VARIANTS),
-            "TCP": median("5.2", "TCP", 200),
-        },
-        "voip.g711-tcp-below-udp": medians("5.2", ("TCP", "UDP"), 400),
-        "voip.sp-no-gain": median("5.3", "TFRC SP", 50) - median("5.3", "TFRC", 50),
-        "voip.fr-above-sp": medians("5.3", ("TFRC SP", "TFRC SP FR"), 50),
-        "voip.fr-gains-from-loss": {"without loss": without, "with loss": some},
-        "voip.md-like-tcp-small-loss": gap,
-        "voip.tcp-falls-with-loss": found["5.5"]["TCP"].median.tolist(),
-        "voip.md-vs-tcp-loss-50ms-g729": medians("5.5", ("TCP", "TFRC SP FR MD"), 1e-2),
-        "voip.md-vs-tcp-loss-50ms-g711": medians("5.6", ("TCP", "TFRC SP FR MD"), 1e-2),
-        "voip.fr-rises-with-loss": {x: median("5.5", "TFRC SP FR", float(x)) for x in ("1e-4", "1e-3")},
-        "voip.tfrc-final-drop": {x: median("5.5", "TFRC", float(x)) for x in ("1e-2", "1e-3")},
+        "voip.sp-as-tfrc-lossless": by_delay(r("5.1", "TFRC SP") - r("5.1", "TFRC")),
+        "voip.tfrc-falls-with-delay": along("5.1", "TFRC"),
+        "voip.md-above-fr": means("5.1", "TFRC SP FR", "TFRC SP FR MD"),
+        "voip.md-below-tcp-g729": means("5.1", "TFRC SP FR MD", "TCP"),
+        "voip.g711-tfrc-below-tcp": by_delay(r("5.2", "TCP") - best("5.2")),
+        "voip.g711-tcp-below-udp": means("5.2", "TCP", "UDP"),
+        "voip.sp-no-gain": by_delay(r("5.3", "TFRC SP") - r("5.3", "TFRC")),
+        "voip.fr-above-sp": by_delay(r("5.3", "TFRC SP FR") - r("5.3", "TFRC SP")),
+        "voip.fr-gains-from-loss": by_delay(r("5.3", "TFRC SP FR") - r("5.1", "TFRC SP FR")),
+        "voip.md-like-tcp-small-loss": by_delay(r("5.3", "TFRC SP FR MD") - r("5.3", "TCP")),
+        "voip.g711-small-loss": by_delay(r("5.4", "TCP") - best("5.4")),
+        "voip.tcp-falls-with-loss": along("5.5", "TCP"),
+        "voip.fr-rises-with-loss": along("5.5", "TFRC SP FR"),
+        "voip.tfrc-final-drop": dict(fall),
     }
