@@ -536,7 +536,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
         return found[figure][name].r
 
     def best(figure: str) -> NDArray[np.float64]:
-        return np.max([r(figure, name) for name in TFRC_VARIANTS], axis=0)  # type: ignore[no-any-return]
+        return np.max([r(figure, name) for name in TFRC_VARIANTS], axis=0)
 
     def means(figure: str, *names: str) -> dict[str, Plain]:
         return {name: float(r(figure, name).mean()) for name in names}
