@@ -407,6 +407,9 @@ def test_the_command_prints_each_count_beside_the_verdicts(capsys):
     assert cli.main(["scorecard"]) == 0
     out = capsys.readouterr().out
     found = tally.by_study(claims.scorecard()).values()
-    assert f"{sum(count.rival_owed for count in found):>6}  claims whose rival" in out
+    owed, registered = (sum(getattr(count, name) for count in found) for name in ("rival_owed", "registered"))
+    assert ("rival (what would have failed them) is not named" in out) == (owed > 0)  # a line of none is not printed
+    assert f"{owed:>6}  claims whose rival (" in out or not owed
+    assert f"{registered:>6}  claims registered" in out or not registered
     for count, line in zip(found, out.splitlines()[1 : 1 + len(paths.STUDIES)], strict=True):
         assert line.split()[1] == str(count.rows.total()), line
