@@ -512,3 +512,22 @@ def test_one_that_has_taken_the_place_of_another_stays():
     router.end(old, iter(()))
     assert router.sessions == {"x": new}
     assert [session for session, _ in router.route(b"t").subscribers] == [new]
+
+
+def test_the_store_is_told_of_kept_sessions_only():
+    router = made(Journal())
+    passing, publisher = joined(router, "r", "t"), Session("p", clean=False)
+    publisher.durable = True
+    router.deliver(router.route(b"t"), b"", 1, None)
+    router.max_inflight = 1
+    router.deliver(router.route(b"t"), b"", 1, None)
+    router.finished(passing, passing.inflight.pop(1), passing.connection)
+    router.finished(passing, passing.inflight.pop(2), passing.connection)
+    assert router.store.told == []
+    waits = hold(1, publisher)
+    router.deliver(router.route(b"t"), b"", 2, None, waits)
+    router.end(passing, iter(()))
+    assert router.store.told == [("keep", waits)] * 2  # begun, and ended with its only subscriber
+    without = made()
+    without.end(joined(without, "k", "t", durable=True), iter(()))
+    assert without.sessions == {}

@@ -138,3 +138,10 @@ def test_heads_are_remembered_a_few_at_a_time_and_only_short_ones():
     long = Route(b"t" * 257, "t" * 257, [])
     long.head(1, 5)
     assert long.heads == {}
+
+
+def test_a_session_begins_with_nothing_and_a_message_knows_who_waits_for_it():
+    session = Session("a", clean=True)
+    assert (session.client_id, session.clean, session.durable, session.ended) == ("a", True, False, False)
+    assert (session.inflight, session.received, session.subscriptions, session.load) == ({}, {}, {}, 0)
+    assert (Message(b"t", b"").hold, Message(b"t", b"", False, "hold").hold) == (None, "hold")
