@@ -151,6 +151,7 @@ EXEMPT = {
     "emqtt.population": _SOCKETS,
     "emqtt.record": _RECORDS,
     "emqtt.rules": _SOCKETS,
+    "emqtt.steps": _SOCKETS,
     "emqtt.trace": _SOCKETS,
     "emqtt.weak": _RECORDS,
     "testbed.capability": _SOCKETS,
