@@ -42,9 +42,6 @@ BEHIND = {
 }
 """Rooms that no chapter teaches: what the book is checked, built and marked with."""
 
-EXAMPLES_OWED = {"mqtt"}
-"""Rooms where not every class has an example yet, nor every name its chapter."""
-
 SECTIONS = ("Parameters", "Attributes", "Returns", "Yields", "Raises", "See Also", "Notes", "References", "Examples")
 
 EXEMPT: dict[str, str] = {}
@@ -135,7 +132,7 @@ def complaints(name: str, value: Callable[..., object], held: bool, behind: bool
 
 
 def held(module: str) -> bool:
-    return room(module) not in EXAMPLES_OWED and not module.endswith("__main__")
+    return not module.endswith("__main__")
 
 
 def described(module: str) -> bool:
@@ -165,8 +162,7 @@ def test_nothing_is_missing(module):
 
 
 def test_what_is_asked_less_of_is_a_room():
-    rooms = {room(module) for module in MODULES}
-    assert rooms >= BEHIND | EXAMPLES_OWED and {"mqtt"} >= EXAMPLES_OWED  # none may be added
+    assert {room(module) for module in MODULES} >= BEHIND
 
 
 def test_few_are_exempt():

@@ -46,6 +46,15 @@ class Broker:
     ----------
     config : Config, optional
         What it may do; by default it listens on 127.0.0.1:1883.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Broker(Config(port=0)).config.host
+    '127.0.0.1'
     """
 
     router_class: type[Router] = Router

@@ -26,7 +26,24 @@ _port = whole(0, 65_535)
 
 
 def register(subparsers: Any) -> None:
-    """Add the commands."""
+    """Add the commands.
+
+    Parameters
+    ----------
+    subparsers : argparse subparsers
+        Of the command ``voicewire``.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> parser = argparse.ArgumentParser()
+    >>> register(parser.add_subparsers())
+    >>> "broker" in parser.format_help()
+    True
+    """
     broker = subparsers.add_parser(
         "broker",
         help="run an MQTT 3.1.1 and E-MQTT broker",

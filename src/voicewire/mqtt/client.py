@@ -55,6 +55,18 @@ class Client(asyncio.Protocol):
         Called with "out" or "in", each packet, and `time.perf_counter()`.
     max_waiting : int
         Received messages that wait to be taken before the client stops reading.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    With a broker on this port:
+
+    >>> async def publish() -> None:  # doctest: +SKIP
+    ...     async with Client(client_id="me") as client:
+    ...         await client.publish("door", b"open", 1)
     """
 
     def __init__(

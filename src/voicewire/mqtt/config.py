@@ -19,7 +19,17 @@ __all__ = ["Access", "Config", "ConfigError", "Limits", "load"]
 
 
 class ConfigError(ValueError):
-    """The configuration of a broker is wrong; the message says where."""
+    """The configuration of a broker is wrong; the message says where.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(ConfigError, ValueError)
+    True
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,15 @@ class Limits:
     ------
     ConfigError
         If a limit is not a number, or the broker could not work with it.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Limits(max_connections=20).max_connections
+    20
     """
 
     max_packet: int = 16 * 2**20
@@ -165,6 +184,15 @@ class Access:
         User name, ``*`` for everyone, empty for anonymous clients.
     allow : {"read", "write", "readwrite", "none"}
         ``none`` forbids and wins over every other rule.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Access("home/#", user="anna", allow="read").allow
+    'read'
     """
 
     topic: str
@@ -352,6 +380,15 @@ class Config:
         Seconds between statistics under ``$SYS``; 0: none.
     limits : Limits
         What one client may cost.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Config(port=0).host
+    '127.0.0.1'
     """
 
     host: str = "127.0.0.1"
@@ -402,6 +439,10 @@ def load(path: Path | str) -> Config:
     ------
     ConfigError
         If the file cannot be read, or a key or value is not known.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -38,6 +38,10 @@ def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAININ
     MalformedError
         If the Remaining Length has a fifth byte or is above `limit`.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> read_length(b"\\x30\\x80\\x01", 0), read_length(b"\\x30\\x80", 0)
@@ -289,6 +293,10 @@ class Decoder:
     ----------
     max_packet : int
         Largest Remaining Length that is taken.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -29,6 +29,15 @@ class Delivery:
         Seconds from sending to the first answer of the broker: PUBACK, or PUBREC (NaN at QoS 0).
     completed : float
         Seconds from sending to the last packet of the exchange: PUBACK, or PUBCOMP (NaN at QoS 0).
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Delivery("door").acknowledged
+    {}
     """
 
     topic: str

@@ -45,6 +45,15 @@ class Outcome:
         QoS -> messages sent; never taken; taken more than once, each time more; first taken after a later one.
     twice : list of int
         The first doubled numbers at QoS 2, five at most.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Outcome("ours", 3, {1: 9}, {1: 0}, {1: 0}, {1: 0}, []).lost
+    {1: 0}
     """
 
     client: str
@@ -99,6 +108,10 @@ def run(
         If there is no such client.
     OSError
         If nobody can connect within a minute.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

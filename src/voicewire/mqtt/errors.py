@@ -6,13 +6,32 @@ __all__ = ["DisconnectedError", "MQTTError", "MalformedError", "NotAcknowledgedE
 
 
 class MQTTError(ValueError):
-    """Base of every error of this package."""
+    """Base of every error of this package.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(MQTTError, Exception)
+    True
+    """
 
 
 class MalformedError(MQTTError):
     """Bytes that MQTT 3.1.1 (or its QoS 3 extension) does not allow.
 
     The message ends with the normative statement that was broken, where there is one.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(MalformedError, Exception)
+    True
     """
 
 
@@ -23,6 +42,15 @@ class RefusedError(MQTTError):
     ----------
     code : int
         Return code of the CONNACK, 1-5.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(RefusedError, Exception)
+    True
     """
 
     REASONS = (
@@ -41,7 +69,17 @@ class RefusedError(MQTTError):
 
 
 class DisconnectedError(MQTTError):
-    """The connection ended before the operation was finished."""
+    """The connection ended before the operation was finished.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(DisconnectedError, Exception)
+    True
+    """
 
 
 class NotAcknowledgedError(MQTTError):
@@ -53,6 +91,15 @@ class NotAcknowledgedError(MQTTError):
         What is missing, in words.
     delivery : object
         The :class:`~voicewire.mqtt.client.Delivery` as far as it got.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(NotAcknowledgedError, Exception)
+    True
     """
 
     def __init__(self, message: str, delivery: object) -> None:

@@ -88,6 +88,15 @@ class Outcome:
         Bytes by which the process grew from the first new store to the last.
     seconds : float
         How long it took.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Outcome(streams=5).errors
+    []
     """
 
     streams: int = 0
@@ -384,6 +393,10 @@ def run(streams: int, seed: int = 1, tell: Callable[[str], object] | None = None
     -------
     Outcome
         What was reached, lost, left and denied.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -52,6 +52,15 @@ class Status(IntEnum):
         Nobody is left to wait for, and it was not enough.
     TIMEOUT : int
         The time limit was reached.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Status(2).name
+    'TIMEOUT'
     """
 
     COMPLETE = 0
@@ -76,6 +85,15 @@ class Missing(IntEnum):
         Too much waits for it already: the message was dropped.
     SESSION_ENDED : int
         Its session ended before it answered.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Missing(4).name
+    'OFFLINE'
     """
 
     NO_ANSWER = 1
@@ -105,6 +123,15 @@ class Report:
         Client id -> reason.
     cut : bool
         There are more than are listed: a report has a greatest size.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Report(Status.COMPLETE).missing
+    {}
     """
 
     status: Status
@@ -197,6 +224,17 @@ class Hold:
         Called once with the hold when it is decided.
     room : int
         Bytes of ids and answers that its report may have.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    The broker makes one for each message that waits:
+
+    >>> Hold.__slots__[0]
+    'acknowledged'
     """
 
     __slots__ = (

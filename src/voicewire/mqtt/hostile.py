@@ -55,6 +55,10 @@ def text(value: str) -> bytes:
     bytes
         Two bytes of length, then UTF-8.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> text("a\\0")
@@ -88,6 +92,10 @@ def connect(
     bytes
         The packet.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> connect("m", will=("$e2e/x", b"", 1, False))[-10:]
@@ -117,6 +125,10 @@ def any_connect(pick: Pick) -> bytes:
     -------
     bytes
         The packet.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -152,6 +164,10 @@ def publish(topic: str, payload: bytes, qos: int, retain: bool, packet_id: int, 
     -------
     bytes
         The packet.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -214,6 +230,10 @@ def large(first: int, size: int) -> bytes:
     bytes
         The packet.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> large(0x30, 128)[:4], len(large(0x30, 128))
@@ -272,6 +292,10 @@ def packet(pick: Pick) -> bytes:
     -------
     bytes
         What is sent.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -68,6 +68,15 @@ class Will:
         0 to 2.
     retain : bool
         Keep it for subscribers to come.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Will(topic="t").qos
+    0
     """
 
     topic: str
@@ -96,6 +105,15 @@ class Connect:
         4 for MQTT 3.1.1.
     protocol : str
         ``MQTT``.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Connect("me").client_id
+    'me'
     """
 
     client_id: str = ""
@@ -118,6 +136,15 @@ class Connack:
         The broker has kept the session.
     code : int
         0 accepted, 1-5 refused.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Connack().code
+    0
     """
 
     session_present: bool = False
@@ -150,6 +177,15 @@ class Publish:
         Answer with a report (who, when, what is missing) rather than with a bare PUBREC.
     limit : int
         Time limit in units of 10 ms, 0 for the broker's own; sent only if `report`.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Publish("t", b"21").payload
+    b'21'
     """
 
     topic: str
@@ -172,6 +208,15 @@ class Puback:
     ----------
     packet_id : int
         That of the PUBLISH, 1 to 65,535.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Puback(7).packet_id
+    7
     """
 
     packet_id: int
@@ -189,6 +234,15 @@ class Pubrec:
         2, or 3 (first byte 0x56).
     data : bytes
         At QoS 3 only: a subscriber's answer, or the broker's report.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Pubrec(7).packet_id
+    7
     """
 
     packet_id: int
@@ -206,6 +260,15 @@ class Pubrel:
         That of the PUBLISH, 1 to 65,535.
     qos : int
         2 (first byte 0x62), or 3 (0x66).
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Pubrel(7).packet_id
+    7
     """
 
     packet_id: int
@@ -222,6 +285,15 @@ class Pubcomp:
         That of the PUBLISH, 1 to 65,535.
     qos : int
         2 (first byte 0x70), or 3 (0x76).
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Pubcomp(7).packet_id
+    7
     """
 
     packet_id: int
@@ -238,6 +310,15 @@ class Subscribe:
         1 to 65,535.
     topics : tuple of (str, int)
         Pairs of topic filter and requested QoS, at least one.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Subscribe(7, (("t", 1),)).topics
+    (('t', 1),)
     """
 
     packet_id: int
@@ -254,6 +335,15 @@ class Suback:
         That of the SUBSCRIBE.
     codes : tuple of int
         For each filter the granted QoS 0-3, or 0x80 for refused.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Suback(7, (1,)).codes
+    (1,)
     """
 
     packet_id: int
@@ -270,6 +360,15 @@ class Unsubscribe:
         1 to 65,535.
     topics : tuple of str
         Topic filters, at least one.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Unsubscribe(7, ("t",)).topics
+    ('t',)
     """
 
     packet_id: int
@@ -284,6 +383,15 @@ class Unsuback:
     ----------
     packet_id : int
         That of the UNSUBSCRIBE, 1 to 65,535.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Unsuback(7).packet_id
+    7
     """
 
     packet_id: int
@@ -291,17 +399,62 @@ class Unsuback:
 
 @dataclass(frozen=True, slots=True)
 class Pingreq:
-    """PINGREQ (section 3.12)."""
+    """PINGREQ (section 3.12).
+
+    Attributes
+    ----------
+    none
+        It carries nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> encode(Pingreq()).hex()
+    'c000'
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Pingresp:
-    """PINGRESP (section 3.13)."""
+    """PINGRESP (section 3.13).
+
+    Attributes
+    ----------
+    none
+        It carries nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> encode(Pingresp()).hex()
+    'd000'
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """DISCONNECT (section 3.14)."""
+    """DISCONNECT (section 3.14).
+
+    Attributes
+    ----------
+    none
+        It carries nothing.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> encode(Disconnect()).hex()
+    'e000'
+    """
 
 
 Packet = (
@@ -331,6 +484,10 @@ def encode_length(n: int) -> bytes:
     ------
     MalformedError
         If `n` is negative or above 268 435 455.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -367,6 +524,10 @@ def frame(first: int, body: bytes) -> bytes:
     MalformedError
         If `body` is longer than a packet can be.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> frame(0x40, b"\\0\\7") == encode(Puback(7))
@@ -392,6 +553,10 @@ def text(value: str | bytes) -> bytes:
     ------
     MalformedError
         If it is longer than 65,535 bytes, or a string with U+0000.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

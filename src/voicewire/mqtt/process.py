@@ -52,6 +52,16 @@ class External:
         Port on 127.0.0.1.
     pid : int
         Its process.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> import os
+    >>> External("ours", 1883, os.getpid()).resident() > 0
+    True
     """
 
     name: str
@@ -82,6 +92,10 @@ def resident(pid: int | str = "self") -> int:
     int
         Bytes, or 0 where that cannot be known (not Linux, no such process).
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> resident() % 1024
@@ -103,6 +117,10 @@ def free_port() -> int:
     int
         Its number; another program may take it before you do.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> 1024 <= free_port() <= 65535
@@ -120,6 +138,10 @@ def mosquitto_version() -> str | None:
     -------
     str or None
         None without one.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -159,6 +181,10 @@ def ours(*arguments: str, port: int = 0) -> Iterator[External]:
     RuntimeError
         If it does not start; with its last words.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> from voicewire.mqtt.wire import connect
@@ -191,6 +217,10 @@ def mosquitto(extra: str = "") -> Iterator[External]:
         If it is not installed.
     RuntimeError
         If it does not start; with its last words.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -242,6 +272,10 @@ def running(command: list[str], port: int) -> Iterator[int]:
     RuntimeError
         If it ends, or does not listen in time; with its last words.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> with running([sys.executable, "-c", "exit(3)"], free_port()):
@@ -283,6 +317,10 @@ def start(
     RuntimeError
         If it ends, or does not listen in time; with its last words.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> port = free_port()
@@ -314,6 +352,10 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     ----------
     process : subprocess.Popen
         One that this program has started.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -36,6 +36,16 @@ class Router:
         Where what is to be written collects, and what takes long is done.
     log : logging.Logger
         Told what was dropped.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt.broker import Broker
+    >>> Broker.router_class is Router
+    True
     """
 
     def __init__(self, config: Config, outbox: Outbox, work: Work, log: logging.Logger) -> None:

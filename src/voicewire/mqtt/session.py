@@ -30,6 +30,15 @@ class Message:
         Set where it is sent as a retained one.
     hold : Hold, optional
         Whose publisher waits for its subscribers.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Message(b"door", b"open").retain
+    False
     """
 
     __slots__ = ("hold", "payload", "retain", "topic")
@@ -95,6 +104,15 @@ class Session:
         The client's.
     clean : bool
         It ends with its connection.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> Session("me", clean=True).client_id
+    'me'
     """
 
     __slots__ = (

@@ -33,7 +33,17 @@ create index if not exists holds_client on holds (client);
 
 
 class StoreError(RuntimeError):
-    """The store cannot be opened; the message says why and what to do."""
+    """The store cannot be opened; the message says why and what to do.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(StoreError, Exception)
+    True
+    """
 
 
 class Store:

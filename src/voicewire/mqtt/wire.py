@@ -19,7 +19,17 @@ TIMEOUT = 20.0
 
 
 class UnexpectedError(AssertionError):
-    """The broker said something else than it should."""
+    """The broker said something else than it should.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(UnexpectedError, Exception)
+    True
+    """
 
 
 class Wire:
@@ -29,6 +39,16 @@ class Wire:
     ----------
     port : int
         The broker's port.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker, Wire(broker.port) as wire:
+    ...     pass
     """
 
     def __init__(self, port: int) -> None:
@@ -160,6 +180,10 @@ def connect(port: int, client_id: str = "", clean: bool = True, present: bool = 
     UnexpectedError
         If the broker answers otherwise.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread
@@ -199,6 +223,10 @@ def subscribed(port: int, *filters: str, qos: int = 0, client_id: str = "", clea
     ------
     UnexpectedError
         If the broker answers otherwise.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
