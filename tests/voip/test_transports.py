@@ -79,6 +79,17 @@ def test_a_late_packet_does_not_delay_the_next():
     assert waits(readings.OneTimeOnly) == (100, 150)
 
 
+@pytest.mark.parametrize(("small", "gap"), [(True, 10_000_000), (False, 0)])
+def test_small_packets_are_ten_milliseconds_apart_also_where_they_are_late(small, gap):
+    """RFC 4828 section 4.3, where RFC 3448 sends what is late at once."""
+    s = TfrcSender(20, 0.1, small=small, buffer=9)
+    s.on_frames(0, range(4))
+    s.x = 2000.0  # due at 10 and 20 ms, told at 80 ms
+    s.rate_changed(80_000_000)
+    s.on_send(s.send_at)
+    assert (s.sent[1], s.send_at) == (80_000_000, 80_000_000 + gap)
+
+
 def test_what_comes_after_a_silence_waits_for_kame_s_tick():
     """Ticks of 100 ms run on; RFC 3448 as we read it sends at once, and saves nothing."""
     for kind, ms in ((TfrcSender, 250), (readings.KameTimer, 300)):

@@ -77,7 +77,8 @@ def reschedule(f: FlowState, w: World, now: int) -> None:
     elif not f.started:
         f.send_at = now
     else:
-        f.send_at = max(now, nominal_time(f, w))
+        # RFC 4828 section 4.3: TFRC-SP leaves 10 ms between two packets, also where one of them is late
+        f.send_at = max(now, nominal_time(f, w), f.last_send + f.min_interval)
 
 
 @rule
@@ -143,6 +144,7 @@ def send(f: FlowState, w: World, now: int) -> None:
         f.wc_time = now
     f.q_head += 1
     f.idle = 0
+    f.last_send = now
     w.sent[frame] = now
     transmit(f, w, now, frame, 1, f.wc)
     if not f.reschedules:

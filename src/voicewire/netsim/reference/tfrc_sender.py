@@ -76,6 +76,8 @@ class TfrcSender:
         self.base: int | None = None  # nominal time of the last packet
         self.send_at = NEVER
         self.timeout_factor = restart
+        self.least = 10_000_000 if small else 0  # RFC 4828 section 4.3
+        self.left_at = 0  # when the last packet left, ns
         self.x = self.initial_rate()
         self.change_rate(self.x)
         self.spacing = self.interval()  # t_ipi
@@ -111,8 +113,7 @@ class TfrcSender:
         int
             ns.
         """
-        least = 10_000_000 if self.small else 0  # RFC 4828 section 4.3
-        return max(math.floor(self.s / self.x * SECOND + 0.5), least)
+        return max(math.floor(self.s / self.x * SECOND + 0.5), self.least)
 
     def schedule(self, now: int) -> None:
         """When may the next packet leave?
@@ -127,7 +128,8 @@ class TfrcSender:
         elif self.base is None:
             self.send_at = now
         else:
-            self.send_at = max(now, self.due(self.base))
+            least = self.left_at + self.least  # also after a late one
+            self.send_at = max(now, self.due(self.base), least)
 
     def due(self, base: int) -> int:
         """Nominal time of the frame that waits longest.
@@ -244,7 +246,7 @@ class TfrcSender:
             self.count_quarters(now)
         self.idle = False
         frame, _ = self.waiting.popleft()
-        self.sent[frame] = now
+        self.sent[frame] = self.left_at = now
         packet = Packet(self.seq, frame, 1, now, self.counter, self.rtt)
         self.seq += 1
         self.spacing = self.interval()
