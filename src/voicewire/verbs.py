@@ -133,16 +133,26 @@ def _run(options: argparse.Namespace) -> int:
 
 def _beside(name: str, new: Any, old: Any) -> list[dict[str, Any]]:
     """A claim's results beside those in the book, a row for each number; the book keeps six digits."""
-    if isinstance(new, list):
-        new, old = (dict(enumerate(values, 1)) if isinstance(values, list) else {} for values in (new, old))
-    elif not isinstance(new, dict):
-        new, old = {None: new}, {None: old}
+    new, old = _labelled(new), _labelled(old)
     rows = []
     for part in new:
         value, stands = new[part], old.get(part)
         same = value == stands or (stands is not None and math.isclose(value, stands, rel_tol=1e-5, abs_tol=1e-9))
         rows.append({"id": name, "part": part, "computed": value, "in the book": stands, "same": same})
     return rows
+
+
+def _labelled(value: Any) -> dict[str | int | None, Any]:
+    """Each number by its label: none, its place, or its own behind that of the reading that it stands in."""
+    if isinstance(value, list):
+        return dict(enumerate(value, 1))
+    if not isinstance(value, dict):
+        return {None: value}
+    labels: dict[str | int | None, Any] = {}
+    for name, part in value.items():
+        inner = _labelled(part)
+        labels |= {name if label is None else f"{name}: {label}": number for label, number in inner.items()}
+    return labels
 
 
 def _short(value: Any) -> str:
