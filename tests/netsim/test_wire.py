@@ -54,3 +54,12 @@ def test_the_wire_is_the_plain_one(given_flows, bottleneck, seed):
         assert counts == [wire.sent, wire.lost, len(wire.full), len(wire.flight), 0]
     if queue is not None:
         assert (result.bytes_through, result.longest_queue) == (queue.carried, queue.longest)
+
+
+def test_the_second_packet_in_a_row_that_red_spares_at_one_half_is_the_last():
+    """Four at once, weight 1: levels 1, 2, 3 give p_b = 0, 1/4, 1/2; two spared before, 1 - 2 · 1/2 leaves nothing."""
+    link = Bottleneck(200, 12, Red(1, 5, 1.0, 1.0))
+    fates = [simulate([Flow([0] * 4, 20, Udp(), Path(5))], bottleneck=link, seed=n).flows[0].fate for n in range(20)]
+    spared = [fate for fate in fates if fate[2] == 1]
+    assert 5 < len(spared) < 20
+    assert all(fate.tolist() == [1, 1, 1, 3] for fate in spared)
