@@ -53,6 +53,7 @@ CASES = [  # a claim, what was computed, its verdict, and what else its stored n
      {"partly", "undecided"}),
     (claim("trend", "increasing", rival=RIVAL), (X, [1, 2, 3]), {*SAME, "undecided", "partly"}),
     (claim("trend", "increasing", rival=RIVAL), (X, [1, 1.2, 1.5]), {*SAME, "undecided", "partly"}),
+    (claim("trend", "increasing", rival=RIVAL), (X, [1, 3, 0.5]), {*NO, "undecided", "partly"}),
     (claim("trend", "increasing", rival=RIVAL), (X, [3, 2, 1]), {*NO, "undecided", "partly"}),
     (claim("trend", "decreasing", rival=RIVAL), (X, [3, 2, 1]), {*SAME, "undecided", "partly"}),
     (claim("trend", "constant", rival=RIVAL, **ABOUT), (X, [1, 1, 1.5]), SAME),
@@ -92,6 +93,9 @@ def test_a_number_at_the_edge_of_the_rounding_may_lie_on_either_side():
     assert row["verdict"] == "not reproduced"
     assert row["reproduced"] == 11
     assert rechecking.faults(made, row) == []
+    low = row_of(made, 9 * (1 - 4e-7))  # stored as 9
+    assert (low["verdict"], low["reproduced"]) == ("not reproduced", 9)
+    assert rechecking.faults(made, low) == []
 
 
 @pytest.mark.parametrize("share", [0.05, 0.06])
