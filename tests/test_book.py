@@ -185,8 +185,8 @@ def test_each_picture_is_described_and_small(path):
 
 
 @notebooks
-def test_a_notebook_is_at_most_a_megabyte(path):
-    assert path.stat().st_size <= 1_000_000
+def test_a_notebook_is_at_most_two_megabytes(path):
+    assert path.stat().st_size <= 2_000_000
 
 
 @notebooks
