@@ -474,7 +474,8 @@ NFC = {
         lambda: {"scope": "round trip", "rounding": "none", "overhead": 14, "printed_zero": True}
     ),
     "nfc.experiments.lossy_times": Case(
-        lambda: {"rule": "initial", "window": 4096, "runs": 1, "channel": channel.Channel.random(1e-5)}
+        lambda: {"rule": "initial", "window": 4096, "runs": 1, "channel": channel.Channel.random(1e-5),
+                 "duplicates": 3}
     ),
     "nfc.experiments.error_channel": Case(lambda: {"kind": "burst", "rate": 1e-4}),
     "nfc.experiments.exchanges": Case(lambda: {"runs": 2}),
@@ -648,12 +649,13 @@ NETSIM = {
     "netsim.senders.initial_window": Case(lambda: {"mss": 1460.0, "rfc": 3390}),
     "netsim.senders.Tcp": Case(
         lambda: {"mss": 1460, "rfc": 3390, "rto_min": 1.0, "ack_every": 2, "ack_delay_ms": 200.0, "window": 65535,
-                 "ecn": False}
+                 "ecn": False, "idle_since": "sent"}
     ),
     "netsim.senders.Tfrc": Case(
         lambda: {"small": False, "restart": 2.0, "floor_packets": 0.0, "modern": False, "buffer": 5,
                  "drop_oldest": False, "credit_ms": 0.0, "x_recv": "ccid3", "first_interval": "counted",
-                 "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False}
+                 "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False, "schedule": "nominal",
+                 "report_moves": True, "timeout_restart": True, "report_after": 4, "short_open": False}
     ),
     "netsim.senders.Ccid2": Case(
         lambda: {"buffer": 5, "drop_oldest": False, "ack_every": 2, "ack_delay_ms": 200.0, "rto_min": 1.0,
