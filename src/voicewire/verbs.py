@@ -275,7 +275,8 @@ def _claim(options: argparse.Namespace) -> int:
             print(f"  {name:<11} {words}")
         for words in told(row["study"], row["id"]) if options.history else ():
             print(f"  history     {words}")
-        print(f"  see         {row['notebook']}#{row['anchor']}")
+        if row["notebook"]:
+            print(f"  see         {row['notebook']}#{row['anchor']}")
     return 0
 
 

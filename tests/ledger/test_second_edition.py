@@ -190,6 +190,9 @@ def test_every_reading_is_judged_and_no_other(value):
         (["partly", "partly"], "partly"),
         (["undecided", "undecided"], "undecided"),
         (["partly", "reproduced", "undecided"], "hangs on what the paper does not say"),
+        (["reproduced, corrected", "not reproduced"], "hangs on what the paper does not say"),
+        (["partly", "not reproduced"], "partly"),
+        (["not testable here", "not reproduced"], "not reproduced"),
     ],
 )
 def test_how_readings_agree(verdicts, together):

@@ -53,7 +53,7 @@ def foretold(x: ArrayLike, e: ArrayLike, rate: float, ax: Axes | None = None) ->
 
 
 def leakage(f: float, rate: float, size: int, ax: Axes | None = None) -> Axes:
-    """Spectrum of a frame of a tone, cut out sharply and faded in and out.
+    """Spectrum of a frame of a tone and of a weak one 600 Hz above, cut out sharply and faded in and out.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def leakage(f: float, rate: float, size: int, ax: Axes | None = None) -> Axes:
     'level (dB)'
     """
     ax = figures.new_axes(ax)
-    tone = np.cos(2 * np.pi * f * np.arange(size) / rate + 0.3)
+    turns = 2 * np.pi * np.arange(size) / rate
+    tone = np.cos(f * turns + 0.3) + 1e-3 * np.cos((f + 600) * turns)
     k = np.arange(size // 2)
     for column, (name, fade) in enumerate({"cut out": np.ones(size), "faded": np.hanning(size)}.items()):
         level = np.abs(np.fft.fft(tone * fade))[: size // 2] * 2 / fade.sum()

@@ -325,8 +325,8 @@ def agreed(verdicts: Sequence[str]) -> str:
     Returns
     -------
     str
-        The one on which they agree; *undecided* where those that are decided agree; else *hangs on what the paper does
-        not say*.
+        The one on which they agree; *undecided* where those that are decided agree; *hangs on what the paper does not
+        say* where it holds under one and not under another; *partly* or *not reproduced* where it holds under none.
 
     Notes
     -----
@@ -338,8 +338,10 @@ def agreed(verdicts: Sequence[str]) -> str:
     'hangs on what the paper does not say'
     """
     decided = set(verdicts) - {UNDECIDED}
-    if len(decided) > 1:
+    if len(decided) > 1 and decided & {REPRODUCED, CORRECTED}:
         return HANGS
+    if len(decided) > 1:
+        return PARTLY if PARTLY in decided else NOT_REPRODUCED
     return UNDECIDED if UNDECIDED in verdicts else decided.pop()
 
 
