@@ -293,17 +293,6 @@ def _listing(folder: Path) -> list[tuple[str, int, bytes]]:
     return found
 
 
-OPENED: list[str] | None = None
-
-
-def _heard(event: str, details: tuple[object, ...]) -> None:
-    if OPENED is not None and event in ("open", "os.mkdir", "os.listdir", "os.scandir", "os.rename", "os.remove"):
-        OPENED.append(str(details[0]))
-
-
-sys.addaudithook(_heard)
-
-
 def _fits(action: argparse.Action, value: str) -> bool:
     """Whether an option takes this value."""
     if action.choices is not None:
@@ -315,19 +304,32 @@ def _fits(action: argparse.Action, value: str) -> bool:
     return True
 
 
-WORDS = [(c, a) for c, a in PLAIN if a.choices is None and a.dest != "host" and _fits(a, "sentinel")]
+WORDS = [(c, a) for c, a in PLAIN if a.choices is None and a.dest != "host" and _fits(a, "no-such-word")]
 
 
-@pytest.mark.parametrize(("command", "action"), WORDS, ids=_names(WORDS))
-def test_a_word_is_never_a_path(
-    command: str, action: argparse.Action, folder: Path, capfd: pytest.CaptureFixture[str], right: dict[str, str],
-    busy_port: int, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+@pytest.fixture(scope="module")
+def opened(right: dict[str, str], busy_port: int) -> dict[str, list[str]]:
+    """Files called "no-such-word" that each command opens when it is given that word, and one that opens some."""
+    words = {
+        name: _words(*each, "no-such-word", right, busy_port) for name, each in zip(_names(WORDS), WORDS, strict=True)
+    }
+    words["a file"] = ["icto", "key", "no-such-word"]
+    helper = Path(__file__).parent / "helpers" / "opened.py"
+    run = subprocess.run(
+        [sys.executable, helper, "no-such-word"], input=json.dumps([*words.values()]), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    return dict(zip(words, json.loads(run.stdout), strict=True))
+
+
+@pytest.mark.parametrize("name", _names(WORDS))
+def test_a_word_is_never_a_path(name: str, opened: dict[str, list[str]]) -> None:
     """A path that has slipped in as text would be opened, and then its type is the wrong one."""
-    opened: list[str] = []
-    monkeypatch.setattr(sys.modules[__name__], "OPENED", opened)
-    _run(_words(command, action, "sentinel", right, busy_port), capfd)
-    assert [path for path in opened if "sentinel" in path] == []
+    assert opened[name] == []
+
+
+def test_a_path_is_seen_to_be_opened(opened: dict[str, list[str]]) -> None:
+    assert opened["a file"]
 
 
 @pytest.mark.parametrize(

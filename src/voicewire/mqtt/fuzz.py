@@ -260,6 +260,7 @@ class _Run:
         decoder = Decoder()
         connection = _attach(self.broker, lambda data: self.check(decoder, connection, data))
         known = len(self.coverage.seen)
+        before = sys.gettrace()  # of somebody who measures this process
         try:
             if watched:
                 sys.settrace(self.coverage.trace)
@@ -270,7 +271,7 @@ class _Run:
         except Exception as error:
             self.out.errors.append(f"{type(error).__name__}: {error} from {stream[:2000].hex()}")
         finally:
-            sys.settrace(None)
+            sys.settrace(before)
         if len(self.coverage.seen) > known and len(self.corpus) < 5000:
             self.corpus.append(stream)
 
