@@ -284,12 +284,12 @@ ECHO = {
         lambda: {"length": 8, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
     ),
     "echo.rls.WLRLS": Case(
-        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "symmetric": True, "dtype": np.float64},
-        free=("dtype",), infinite=True,
+        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "symmetric": True, "dtype": np.float64,
+                 "data_reuse": 2}, free=("dtype",), infinite=True,
     ),
     "echo.rls.StereoRLS": Case(
-        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "dtype": np.float64}, free=("dtype",),
-        infinite=True,
+        lambda: {"length": 8, "forgetting": 0.999, "regularization": 1.0, "dtype": np.float64, "data_reuse": 2},
+        free=("dtype",), infinite=True,
     ),
     "echo.measures.misalignment": Case(lambda: {"taps": stereo(8), "truth": stereo(8, 5)}),
     "echo.measures.erle": Case(lambda: {"d": noise(100), "e": 0.01 * noise(100, 3)}, complex=("d", "e")),

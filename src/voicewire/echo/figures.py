@@ -16,7 +16,18 @@ from voicewire.echo.measures import Curve, dcd_operations, woodbury_operations
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, Origin, interval_band, new_axes, origin
 from voicewire.stats import t_interval
 
-__all__ = ["Live", "by_reuse", "curves", "descent", "far_rooms", "learning", "responses", "trade_off", "work"]
+__all__ = [
+    "Live",
+    "by_reuse",
+    "curves",
+    "descent",
+    "far_rooms",
+    "learning",
+    "responses",
+    "trade_off",
+    "with_and_without_dcd",
+    "work",
+]
 
 
 def label(key: tuple[int, float]) -> str:
@@ -383,4 +394,40 @@ def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Ax
     ax.set_xlabel("taps of the far room $M$")
     ax.set_ylabel("misalignment (dB)")
     ax.legend()
+    return origin(ax, "simulated here")
+
+
+def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve], ax: Axes | None = None) -> Axes:
+    """Misalignment of data reuse with its equations solved exactly and by DCD: one colour for each N_it.
+
+    Parameters
+    ----------
+    exact, search : mapping of int to Curve
+        N_it to the curve of the exact solution (drawn whole) and of DCD (dashed).
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    >>> one = {1: Curve(np.array([1000, 2000]), np.array([-5.0, -9.0]))}
+    >>> [line.get_linestyle() for line in with_and_without_dcd(one, one).lines]
+    ['-', '--']
+    """
+    ax = new_axes(ax)
+    for solver, data, style in (("solved", exact, "-"), ("DCD", search, "--")):
+        for i, (passes, curve) in enumerate(data.items()):
+            name = f"$N_{{it}}={passes}$, {solver}"
+            (line,) = ax.plot(curve.samples / 1e3, curve.decibels, color=SERIES[i], linestyle=style, label=name)
+            line.set(marker=MARKERS[i], markevery=0.1)
+    ax.set_xlabel("time index (thousand samples)")
+    ax.set_ylabel("misalignment (dB)")
+    ax.legend(ncols=2, fontsize=8.5)
     return origin(ax, "simulated here")

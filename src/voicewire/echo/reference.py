@@ -22,7 +22,9 @@ __all__ = [
     "apa",
     "apa_step",
     "dcd",
+    "dr_rls",
     "dr_rls_dcd",
+    "dr_rls_step",
     "leading",
     "next_matrix",
     "nlms",
@@ -587,4 +589,109 @@ def dr_rls_dcd(
             R = next_matrix(R, window, lam)
             state = g, r, R, window, d[n], lam, N_it
             g, r, e[n] = reuse_step(*state, **search)
+    return g, e
+
+
+def dr_rls_step(
+    g: Complex, P: Complex, window: Complex, d_n: complex,
+    lam: float, N_it: int = 1,
+) -> tuple[Complex, Complex, complex]:
+    """One sample of RLS, used N_it times: taps, inverse, first error.
+
+    Parameters
+    ----------
+    g, window : ndarray, shape (M,)
+        Taps and input: complex and interleaved, or real, of one channel or
+        of several.
+    P : ndarray, shape (M, M)
+        Inverse of the correlation matrix before this window.
+    d_n : complex
+        What the microphones heard.
+    lam : float
+        Forgetting factor, 0 < lam <= 1.
+    N_it : int
+        Passes; 1 is RLS.
+
+    Returns
+    -------
+    g : ndarray, shape (M,)
+    P : ndarray, shape (M, M)
+        As after `rls_gain`, whatever N_it is.
+    e : complex
+        The a priori error, before the first pass.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``: steps 4 to 7 of the paper's
+    Table II with (12) and (13), misprints repaired, where R change = p_0 is
+    solved exactly, so that no residual is left. All passes together are
+    equation ``eq-echo-passes``.
+
+    Examples
+    --------
+    R = 1 meets the window 3, the gain is 3/10: a pass leaves a tenth of the
+    error, and two leave a hundredth.
+
+    >>> g, P, e = dr_rls_step(
+    ...     np.zeros(1), np.eye(1), np.array([3.0]), 3.0, 1.0, N_it=2)
+    >>> g.round(9).tolist(), float(e)
+    ([0.99], 3.0)
+    """
+    k, P = rls_gain(P, window, lam)
+    e = first = d_n - np.vdot(g, window)
+    for _ in range(N_it):
+        change = k * np.conj(e)
+        g = g + change
+        e = e - np.vdot(change, window)
+    return g, P, first
+
+
+def dr_rls(
+    x: Complex, d: Complex, L: int, lam: float, N_it: int = 1,
+    eps: float = 1.0,
+) -> tuple[Complex, Complex]:
+    """WL-DR-RLS, without DCD: the last taps, and the errors.
+
+    Parameters
+    ----------
+    x, d : ndarray of complex, shape (N,)
+        Far end and microphones, left + j right.
+    L : int
+        Taps of each echo path.
+    lam : float
+        Forgetting factor, 0 < lam <= 1.
+    N_it : int
+        Passes a sample.
+    eps : float
+        R(0) = eps I.
+
+    Returns
+    -------
+    g : ndarray of complex, shape (2L,)
+    e : ndarray of complex, shape (N,)
+
+    See Also
+    --------
+    voicewire.echo.WLRLS, voicewire.echo.StereoRLS : the compiled filters,
+        which make all passes as one.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/02_rls_by_shifts``.
+
+    Examples
+    --------
+    With one pass it is RLS.
+
+    >>> x = np.array([2 + 1j, 1j, -1])
+    >>> (dr_rls(x, 2 * x, 1, 0.9)[0] == rls(x, 2 * x, 1, 0.9)[0]).all()
+    np.True_
+    """
+    g, window = np.zeros((2, 2 * L), complex)
+    P, e = np.eye(2 * L) / eps, np.array(d, complex)
+    for n in range(x.size):
+        window = shifted(window, x[n])
+        if window.any():  # silence teaches nothing
+            state = g, P, window, d[n], lam, N_it
+            g, P, e[n] = dr_rls_step(*state)
     return g, e

@@ -1,4 +1,4 @@
-"""RLS by Woodbury's identity: the complex widely linear filter and the real one that it equals (notebook 01)."""
+"""RLS by Woodbury's identity: the complex widely linear filter and the real one that it equals (notebooks 01, 02)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from voicewire._compiled import COMPILED, njit
 from voicewire.echo import reference
-from voicewire.echo.family import AdaptiveFilter, positive
+from voicewire.echo.family import AdaptiveFilter, positive, whole
 from voicewire.echo.model import Responses, complex_taps
 
 __all__ = ["WLRLS", "StereoRLS"]
@@ -18,12 +18,25 @@ __all__ = ["WLRLS", "StereoRLS"]
 _FAST = {"reassoc", "contract", "nsz"}
 
 
+@njit(cache=True, error_model="numpy", inline="always")
+def _passes(kept: Any, one: Any, reuse: int) -> Any:
+    """1 + kept + kept^2 + ... of `reuse` terms: passes that each leave this share of the error, made as one.
+
+    `one` has the filter's type: a literal would promote what is computed in float32.
+    """
+    total = one
+    for _ in range(reuse - 1):
+        total = one + kept * total
+    return total
+
+
 @njit(cache=True, error_model="numpy", fastmath=_FAST)
-def _lower_triangle(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any) -> None:
+def _lower_triangle(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any, reuse: int) -> None:
     """Complex RLS that keeps only P's lower triangle: Hermitian by construction."""
     size = g.size
     px = np.zeros_like(g)
     inverse = 1 / forgetting
+    one = forgetting / forgetting
     for n in range(x.size):
         window[2:] = window[:-2].copy()
         window[0] = x[n]
@@ -47,17 +60,19 @@ def _lower_triangle(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgett
         power = forgetting
         for i in range(size):
             power += (np.conj(window[i]) * px[i]).real
+        correction = np.conj(e[n]) * _passes(forgetting / power, one, reuse)
         for i in range(size):
             gain = px[i] / power
-            g[i] += gain * np.conj(e[n])
+            g[i] += gain * correction
             for j in range(i + 1):
                 P[i, j] = (P[i, j] - gain * np.conj(px[j])) * inverse
 
 
 @njit(cache=True, error_model="numpy")
-def _full_matrix(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any) -> None:
+def _full_matrix(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any, reuse: int) -> None:
     """Complex RLS as textbooks print it, P x and x^H P computed apart: P stops being Hermitian, and blows up."""
     inverse = 1 / forgetting
+    one = forgetting / forgetting
     left, right = np.zeros_like(g), np.zeros_like(g)
     for n in range(x.size):
         window[2:] = window[:-2].copy()
@@ -70,25 +85,25 @@ def _full_matrix(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting
         for i in range(g.size):
             right[i] = np.sum(P[i] * window)
             left[i] = np.sum(np.conj(window) * P[:, i])
-        gain = right / (forgetting + np.sum(np.conj(window) * right))
-        g += gain * np.conj(e[n])
+        power = forgetting + np.sum(np.conj(window) * right)
+        gain = right / power
+        g += gain * (np.conj(e[n]) * _passes(forgetting / power.real, one, reuse))
         for i in range(g.size):
             P[i] = (P[i] - gain[i] * left) * inverse
 
 
-def _plain(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any) -> None:
+def _plain(x: Any, d: Any, e: Any, g: Any, P: Any, window: Any, forgetting: Any, reuse: int) -> None:
     """`_lower_triangle` by the reading version: NumPy's products are faster than uncompiled loops."""
     for n in range(x.size):
         window[:] = reference.shifted(window, x[n])
         e[n] = d[n]
         if window.any():
-            k, P[:] = reference.rls_gain(P, window, forgetting)
-            e[n] = d[n] - np.vdot(g, window)
-            g += k * np.conj(e[n])
+            state = g, P, window, d[n], forgetting, reuse
+            g[:], P[:], e[n] = reference.dr_rls_step(*state)
 
 
 class WLRLS(AdaptiveFilter):
-    """Complex widely linear RLS by Woodbury's identity, O(L^2) per sample.
+    """Complex widely linear RLS by Woodbury's identity, O(L^2) per sample; with data reuse the WL-DR-RLS without DCD.
 
     Parameters
     ----------
@@ -102,10 +117,12 @@ class WLRLS(AdaptiveFilter):
         Keep P Hermitian by storing half of it. Without, the update is unstable (for demonstration).
     dtype : dtype
         float64 or float32.
+    data_reuse : int
+        How often each sample is used, N_it. All passes are made as one, by the sum of equation ``eq-echo-passes``.
 
     Notes
     -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
+    Chapters ``notebooks/echo/01_adaptive_filters`` and, for data reuse, ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -123,9 +140,11 @@ class WLRLS(AdaptiveFilter):
         regularization: float = 1.0,
         symmetric: bool = True,
         dtype: DTypeLike = np.float64,
+        data_reuse: int = 1,
     ) -> None:
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
+        self.data_reuse = whole("data_reuse", data_reuse, 1)
         self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self.symmetric = symmetric
         kind = np.result_type(self.dtype, np.complex64)
@@ -136,7 +155,7 @@ class WLRLS(AdaptiveFilter):
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
         adapt = _full_matrix if not self.symmetric else _lower_triangle if COMPILED else _plain
-        adapt(x, d, errors, self._g, self._P, self._window, self._weight)
+        adapt(x, d, errors, self._g, self._P, self._window, self._weight, self.data_reuse)
         return errors
 
     @property
@@ -149,11 +168,12 @@ class WLRLS(AdaptiveFilter):
 
 
 @njit(cache=True, error_model="numpy", fastmath=_FAST)
-def _real(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any) -> None:
+def _real(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any, reuse: int) -> None:
     """Two real RLS filters, one for each microphone, that share one inverse (lower triangle only)."""
     size = window.size
     px = np.zeros_like(window)
     inverse = 1 / forgetting
+    one = forgetting / forgetting
     for n in range(x.size):
         window[2:] = window[:-2].copy()
         window[0] = x[n].real
@@ -178,6 +198,8 @@ def _real(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any) 
         power = forgetting
         for i in range(size):
             power += window[i] * px[i]
+        weight = _passes(forgetting / power, one, reuse)
+        left, right = weight * left, weight * right
         for i in range(size):
             gain = px[i] / power
             h[0, i] += gain * left
@@ -186,7 +208,7 @@ def _real(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any) 
                 P[i, j] = (P[i, j] - gain * px[j]) * inverse
 
 
-def _real_plain(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any) -> None:
+def _real_plain(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting: Any, reuse: int) -> None:
     """`_real` by the reading version."""
     for n in range(x.size):
         window[2:] = window[:-2].copy()
@@ -196,7 +218,7 @@ def _real_plain(x: Any, d: Any, e: Any, h: Any, P: Any, window: Any, forgetting:
             k, P[:] = reference.rls_gain(P, window, forgetting)
             left, right = np.array([d[n].real, d[n].imag]) - h @ window
             e[n] = complex(left, right)
-            h += np.outer([left, right], k)
+            h += _passes(1 - window @ k, 1.0, reuse) * np.outer([left, right], k)
 
 
 class StereoRLS(AdaptiveFilter):
@@ -206,12 +228,12 @@ class StereoRLS(AdaptiveFilter):
 
     Parameters
     ----------
-    length, forgetting, regularization, dtype : int
+    length, forgetting, regularization, dtype, data_reuse : int
         As in `WLRLS`; regularization is the complex filter's epsilon.
 
     Notes
     -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
+    Chapters ``notebooks/echo/01_adaptive_filters`` and, for data reuse, ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -223,10 +245,16 @@ class StereoRLS(AdaptiveFilter):
     """
 
     def __init__(
-        self, length: int, forgetting: float, regularization: float = 1.0, dtype: DTypeLike = np.float64
+        self,
+        length: int,
+        forgetting: float,
+        regularization: float = 1.0,
+        dtype: DTypeLike = np.float64,
+        data_reuse: int = 1,
     ) -> None:
         super().__init__(length, dtype)
         self.forgetting = positive("forgetting", forgetting, 1.0)
+        self.data_reuse = whole("data_reuse", data_reuse, 1)
         self._weight: Any = np.array(self.forgetting, self.dtype)[()]
         self._h = np.zeros((2, 2 * self.length), self.dtype)
         self._window = np.zeros(2 * self.length, self.dtype)
@@ -235,7 +263,7 @@ class StereoRLS(AdaptiveFilter):
     def _run(self, x: NDArray[Any], d: NDArray[Any]) -> NDArray[Any]:
         errors = np.empty_like(x)
         adapt = _real if COMPILED else _real_plain
-        adapt(x, d, errors, self._h, self._P, self._window, self._weight)
+        adapt(x, d, errors, self._h, self._P, self._window, self._weight, self.data_reuse)
         return errors
 
     @property
