@@ -1,12 +1,8 @@
-"""What is stored can't be changed unseen: recorded files have checksums, stored verdicts go with their numbers."""
+"""What is recorded can't be changed unseen: it has checksums. `test_falsifications` does it to verdicts."""
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -105,98 +101,3 @@ def test_the_status_page_shows_the_state(folder, monkeypatch):
     assert "| `data/nfc` | 2 | as recorded |" in status.page(base, lambda target: None)
     (folder / "run.csv").write_text("1,3\n")
     assert "nfc/run.csv: is not what was recorded" in status.page(base, lambda target: None)
-
-
-# Stored verdicts: each falsification is told by the scorecard
-
-NOTEBOOK = "notebooks/nfc/03_reproduction.ipynb"
-Tables = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory) -> Path:
-    """The NFC study alone, as it is committed."""
-    base = tmp_path_factory.mktemp("book")
-    shutil.copytree(ROOT / "data/nfc", base / "data/nfc")
-    shutil.copytree(ROOT / "notebooks/nfc", base / "notebooks/nfc")
-    (base / "pyproject.toml").touch()
-    return base
-
-
-def altered(base: Path, tmp_path: Path, change: Callable[[Tables], object]) -> list[str]:
-    """Return what the scorecard says once the tables of the chapter are changed."""
-    copy = tmp_path / "book"
-    shutil.copytree(base, copy)
-    path = copy / NOTEBOOK
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    change([output["data"] for output in outputs if claims.MIME in output.get("data", {})])
-    path.write_text(json.dumps(notebook), encoding="utf-8")
-    return claims.problems(copy)
-
-
-def row_of(tables: Tables, identifier: str) -> dict[str, Any]:
-    return next(row for table in tables for row in table[claims.MIME] if row["id"] == identifier)
-
-
-def edit(identifier: str, **fields: object) -> Callable[[Tables], object]:
-    """Change a row, and with it the table that shows it: only the row contradicts itself then."""
-
-    def change(tables: Tables) -> None:
-        for table in tables:
-            rows = table[claims.MIME]
-            if any(row["id"] == identifier for row in rows):
-                row_of([table], identifier).update(fields)
-                table.update(claims.Table(tuple(rows), frozenset())._repr_mimebundle_())
-
-    return change
-
-
-def in_text(kind: str, old: str, new: str) -> Callable[[Tables], object]:
-    def change(tables: Tables) -> None:
-        table = next(table for table in tables if old in "".join(table[kind]))
-        table[kind] = "".join(table[kind]).replace(old, new, 1)
-
-    return change
-
-
-def twice(tables: Tables) -> None:
-    row = {**tables[0][claims.MIME][0], "reproduced": 1.0}
-    tables[0][claims.MIME].append(row)
-
-
-def test_the_committed_chapter_goes_together(book):
-    assert claims.problems(book) == []
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (edit("nfc.goodput-8kbps", verdict="reproduced"), "nfc.goodput-8kbps: its numbers make it not reproduced"),
-        (edit("nfc.ge.q", verdict="contradicted by the paper itself"), "nfc.ge.q: its numbers make it reproduced"),
-        (edit("nfc.ge.q", verdict="reproduced, corrected"), "nfc.ge.q: its numbers make it reproduced, not"),
-        (edit("nfc.goodput-window-free", verdict="undecided"), "goodput-window-free: its numbers make it reproduced"),
-        (edit("nfc.ge.q", reproduced=0.5), "nfc.ge.q: its numbers make it contradicted by the paper itself"),
-        (edit("nfc.goodput-8kbps", reproduced=7.1), "7.1 was computed, and stands not in the reason"),
-        (edit("nfc.goodput-8kbps", printed=7.0), "nfc.goodput-8kbps: printed is not what the ledger says"),
-        (edit("nfc.goodput-8kbps", statement="Another."), "statement is not what the ledger says"),
-        (edit("nfc.goodput-8kbps", tolerance={"relative": 0.5}), "tolerance is not what the ledger says"),
-        (edit("nfc.ge.steady", interval=[0.0, 1.0]), "nfc.ge.steady: its numbers make it undecided"),
-        (edit("nfc.mss.large-is-best", verdict="not reproduced"), "nfc.mss.large-is-best: its numbers make it"),
-        (edit("nfc.control.steepens", verdict="not reproduced"), "nfc.control.steepens: its numbers make it"),
-        (edit("nfc.control.zero", verdict="not reproduced"), "nfc.control.zero: its numbers make it reproduced"),
-        (edit("nfc.slot.inverse", verdict="reproduced"), "nfc.slot.inverse: its numbers make it partly"),
-        (edit("nfc.table-7.3.random-1e-6", verdict="reproduced"), "its rival passes the same test"),
-        (edit("nfc.ge.q", verdict="not testable here"), "nothing is needed and no rival passes"),
-        (edit("nfc.ge.q", verdict="hangs on what the paper does not say"), "nfc.ge.q: hangs on readings, and has none"),
-        (edit("nfc.ge.q", digest="0" * 16), "nfc.ge.q: stale"),
-        (edit("nfc.ge.q", id="nfc.ge.qq"), "nfc.ge.qq: shown in"),
-        (in_text("text/html", "7.2085 kbit/s", "8.2085 kbit/s"), "text/html says something else than its data"),
-        (in_text("text/html", "✗ not reproduced", "✓ reproduced"), "text/html says something else than its data"),
-        (in_text("text/plain", "✗ not reproduced", "✓ reproduced"), "text/plain says something else than its data"),
-        (twice, "shown twice in notebooks/nfc/03_reproduction.ipynb, with another verdict or other numbers"),
-        (lambda tables: [table.pop(claims.MIME) for table in tables], "nfc.ge.q: unjudged"),
-    ],
-)  # fmt: skip
-def test_each_falsification_is_told(book, tmp_path, change, said):
-    assert any(said in fault for fault in altered(book, tmp_path, change)), altered

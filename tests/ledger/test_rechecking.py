@@ -68,11 +68,19 @@ CASES = [  # a claim, what was computed, its verdict, and what else its stored n
     (claim("identity", None), ("a", "a"), SAME),
     (claim("identity", None), ("a", "b"), NO),
 ]  # fmt: skip
+WITHOUT: dict[str, list[Any]] = {
+    "['a', 'b']": [{"a": 2, "b": 1}],
+    "['a', 'b', 'c']": [{"a": 2, "b": 1, "c": 0}],
+    "increasing": [(X, [3, 2, 1])],
+    "decreasing": [(X, [1, 2, 3])],
+    "constant": [(X, [1, 2, 30])],
+}
+"""A run of the rival mechanism, by what is printed: each fails."""
 FORMS = {"not testable here": "nothing is needed", "hangs on what the paper does not say": "has none"}
 
 
-def row_of(made: Claim, value: Any) -> Any:
-    rival = [{"a": 2, "b": 1}] if made.printed == ["a", "b"] else ()
+def row_of(made: Claim, value: Any, rival: Any = None) -> Any:
+    rival = (WITHOUT[str(made.printed)] if made.rival else ()) if rival is None else rival
     return claims.Ledger("nfc", {"nfc.x": made}).judge("nfc.x", value, reason="Because.", rival=rival).row()
 
 
@@ -107,6 +115,37 @@ def test_a_rival_that_passes_too_often_forbids_reproduced_and_makes_untestable_h
     told = rechecking.faults(made, {**row, "verdict": "not testable here"})
     words = "nfc.x: not testable here, although nothing is needed and no rival passes"
     assert told == ([words] if share == 0.05 else [])
+
+
+def test_a_row_repeats_the_whole_claim():
+    made = claim("value", 10, runs=8, cause="one slip", **ABOUT)
+    row = row_of(made, rows(10))
+    assert rechecking.faults(made, row) == []
+    changed = {"study": "echo", "where": "Table 2", "statement": "Another one.", "kind": "arithmetic", "printed": 11}
+    changed |= {"unit": "ms", "tolerance": {"absolute": 2}, "tolerance_reason": "Because.", "runs": 9}
+    changed |= {"whose": "ours", "basis": "by-reading", "places": ["here", "there"]}
+    for name, value in changed.items():
+        told = rechecking.faults(made, {**row, name: value})
+        assert f"nfc.x: {name} is not what the ledger says" in told
+    assert "nfc.x: runs is not what the ledger says" in rechecking.faults(made, {k: row[k] for k in row if k != "runs"})
+
+
+def test_a_rival_is_the_ledgers_and_was_run_where_one_is_due():
+    made = claim("ordering", ["a", "b"], rival=RIVAL)
+    row = row_of(made, {"a": 1, "b": 2})
+    other = {**row["rival"], "mechanism": "another"}
+    assert rechecking.faults(made, {**row, "rival": other}) == ["nfc.x: its rival is not the one that the ledger names"]
+    assert rechecking.faults(made, {**row, "rival": RIVAL}) == ["nfc.x: reproduced, although its rival was not run"]
+    assert len(rechecking.faults(made, {**row, "rival": None})) == 2
+    lost = row_of(made, {"a": 2, "b": 1})
+    assert rechecking.faults(made, {**lost, "rival": RIVAL}) == []  # what is not reproduced needs no rival
+    free = claim("value", 10, **ABOUT)
+    assert rechecking.faults(free, row_of(free, 10)) == []  # none is due
+    owed = claim("ordering", ["a", "b"])
+    honest = claims.Ledger("nfc", {"nfc.x": owed}).judge("nfc.x", {"a": 1, "b": 2}).row()
+    assert rechecking.faults(owed, honest) == []  # the ledger's own list of debts tells this
+    drawn = claim("ordering", ["a", "b"], rival={"none": "Nothing is drawn"})
+    assert rechecking.faults(drawn, row_of(drawn, {"a": 1, "b": 2}, ())) == []
 
 
 def made_without(made: Claim) -> Claim:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voicewire.ledger import rules
-from voicewire.ledger.judging import agreed
+from voicewire.ledger.judging import Verdict, agreed
 from voicewire.ledger.loading import Claim
 from voicewire.ledger.presentation import MANY, show
 from voicewire.ledger.vocabulary import (
@@ -31,6 +31,9 @@ __all__ = ["faults"]
 
 ROUNDING = 1e-6
 """Stored numbers have six significant digits: a number this near to an edge may have lain on either side."""
+
+FOUND = {"verdict", "reproduced", "interval", "reason", "rival", "readings", "digest"}
+"""What a judge adds to a claim; all else in a row repeats the ledger. Another digest makes it stale."""
 
 POSSIBLE = {
     REPRODUCED: {"yes"},
@@ -69,8 +72,9 @@ def faults(claim: Claim, row: Row) -> list[str]:
     ['nfc.x: its numbers make it reproduced, not not reproduced']
     """
     stored: Mapping[str, object] = {**row}
-    text = ("study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason")
-    said = [f"{claim.id}: {name} is not what the ledger says" for name in text if stored[name] != getattr(claim, name)]
+    honest: Mapping[str, object] = {**Verdict(claim, row["verdict"], None, "").row()}
+    names = [name for name in {**honest, **stored} if name not in FOUND]
+    said = [f"{claim.id}: {name} is not what the ledger says" for name in names if stored.get(name) != honest.get(name)]
     if row["verdict"] != NOT_TESTABLE or not claim.needs:
         said += [f"{claim.id}: {words}" for words in _numbers(claim, row)]
     return said
@@ -81,8 +85,7 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
         if (row.get("rival") or {}).get("passes", 0) <= CHANCE:
             yield "not testable here, although nothing is needed and no rival passes"
         return
-    if (row.get("rival") or {}).get("passes", 0) > CHANCE and row["verdict"] in (REPRODUCED, CORRECTED):
-        yield "reproduced, although its rival passes the same test"
+    yield from _rival(claim, row)
     if claim.readings:
         kept = [one["verdict"] for one in row.get("readings", []) if not one["excluded"]]
         if not kept or agreed(kept) != row["verdict"]:
@@ -98,6 +101,19 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
     for number in _shown(row["reproduced"]):
         if not any(show(number * scale) in row["reason"] for scale in (1, 1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
             yield f"{show(number)} was computed, and stands not in the reason"
+
+
+def _rival(claim: Claim, row: Row) -> Iterator[str]:
+    """Hold a row's rival against the claim's: the same mechanism, run where one is due, and told apart."""
+    known, stored = claim.rival or {}, row.get("rival") or {}
+    if any(stored.get(name) != known[name] for name in known):
+        yield "its rival is not the one that the ledger names"
+    if row["verdict"] not in (REPRODUCED, CORRECTED):
+        return
+    if stored.get("passes", 0) > CHANCE:
+        yield "reproduced, although its rival passes the same test"
+    if claim.due_rival and not claim.owes_rival and not {"none", "passes"} & set(stored):
+        yield "reproduced, although its rival was not run"
 
 
 def _possible(claim: Claim) -> dict[str, set[str]]:
