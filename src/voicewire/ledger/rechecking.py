@@ -23,6 +23,7 @@ from voicewire.ledger.vocabulary import (
     PARTLY,
     REPRODUCED,
     UNDECIDED,
+    Rival,
     Row,
 )
 from voicewire.stats import Interval
@@ -105,8 +106,8 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
 
 def _rival(claim: Claim, row: Row) -> Iterator[str]:
     """Hold a row's rival against the claim's: the same mechanism, run where one is due, and told apart."""
-    known, stored = claim.rival or {}, row.get("rival") or {}
-    if any(stored.get(name) != known[name] for name in known):
+    stored = row.get("rival") or Rival()
+    if not (claim.rival or {}).items() <= stored.items():
         yield "its rival is not the one that the ledger names"
     if row["verdict"] not in (REPRODUCED, CORRECTED):
         return
