@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import ndimage
 
 from voicewire.pharyngeal import components, experiments, inversion, measure, shapes, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
@@ -137,6 +138,16 @@ def test_tracking_through_noise_and_patches():
     errors = [np.abs(tracker.track(f.image) - tracker.truth(f.outline)).mean() for f in film]
     assert all(len(f.hidden) == 2 for f in film)
     assert np.mean(errors) < 0.05 and np.max(errors) < 0.05
+
+
+@pytest.mark.parametrize("larynx", [3.0, 5.0, 7.9])
+def test_a_frame_is_unwrapped_as_if_all_of_it_were_smoothed(larynx):
+    tracker = xray.Tracker(larynx)
+    image = np.random.default_rng(4).random((xray.SIZE, xray.SIZE))  # noise: a pixel too few would show
+    smooth = ndimage.gaussian_filter(image, 1.0)
+    points = tracker._points[None] + tracker.depth[:, None, None] * tracker._normals[None]
+    along = ndimage.map_coordinates(smooth, xray.pixels(points.reshape(-1, 2)).T, order=1, mode="nearest")
+    np.testing.assert_array_equal(tracker.unwrap(image).ravel(), along)
 
 
 def test_components_rebuild_what_lies_in_their_space():

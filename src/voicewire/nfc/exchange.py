@@ -13,7 +13,7 @@ from voicewire._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel, cross
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
-from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, check_countable
+from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, Link, check_countable, slots_of_packet, slots_of_wait
 from voicewire.nfc.session import MAXIMUM_RETRANSMISSIONS, RESPONSE_LATENCY, RTO
 
 __all__ = ["Exchange", "Outcomes"]
@@ -129,9 +129,9 @@ class Exchange:
     @property
     def floor(self) -> float:
         """Latency without a single error, s: every packet and every response, set-up and teardown around them."""
-        link, response = self.link, self.link.slots_of_time(self.latency)
-        ack, syn = link.slots(HEADER_BYTES), link.slots(SYN_BYTES)
-        turn = link.slots(self.size + HEADER_BYTES) + response
+        link, response = self.link, slots_of_wait(self.link, self.latency)
+        ack, syn = slots_of_packet(link, HEADER_BYTES), slots_of_packet(link, SYN_BYTES)
+        turn = slots_of_packet(link, self.size + HEADER_BYTES) + response
         return (2 * self.packets * turn + 2 * syn + ack + 3 * ack + 4 * response) * link.period
 
     @property
@@ -149,7 +149,7 @@ class Exchange:
     @property
     def timeout(self) -> float:
         """Retransmission timeout, s, rounded up to whole slots."""
-        return max(1, self.link.slots_of_time(self.rto)) * self.link.period
+        return max(1, slots_of_wait(self.link, self.rto)) * self.link.period
 
     @property
     def deviation(self) -> float:
@@ -174,10 +174,10 @@ class Exchange:
             Columns: moment at which a packet begins to cross (s), its number, 1 if it was lost.
         """
         link, channel = self.link, self.channel
-        response = link.slots_of_time(self.latency)
-        turn = link.slots(self.size + HEADER_BYTES) + response
-        now = 2 * link.slots(SYN_BYTES) + link.slots(HEADER_BYTES) + 2 * response
-        first_wait = max(1, link.slots_of_time(self.rto))
+        response = slots_of_wait(link, self.latency)
+        turn = slots_of_packet(link, self.size + HEADER_BYTES) + response
+        now = 2 * slots_of_packet(link, SYN_BYTES) + slots_of_packet(link, HEADER_BYTES) + 2 * response
+        first_wait = max(1, slots_of_wait(link, self.rto))
         bad, rows = channel.start(rng), []
         for number in range(2 * self.packets):
             wait = first_wait
@@ -211,7 +211,7 @@ class Exchange:
         check_count("runs", runs)
         channel = self.channel
         bits = np.full(2 * self.packets, self.bits, dtype=np.int64)
-        slots = max(1, self.link.slots_of_time(self.rto))
+        slots = max(1, slots_of_wait(self.link, self.rto))
         lost, losses, through = _runs(
             runs, bits, slots, self.backoff, self.retransmissions, channel.kind, channel.to_bad, channel.to_good,
             channel.ber, rng,

@@ -29,9 +29,8 @@ ORIGIN: Final = (2.0, 3.2)  # cm: where the incisor lies in the frame (x, y)
 _DEPTH: Final = 2.8  # cm: how far from the wall the tongue is searched
 _COLUMNS: Final = 112
 _ROWS: Final = 71
+_REACH: Final = 6  # pixels: a Gaussian of 1 pixel, cut at 4, and one of interpolation
 _AIR, _TISSUE, _BONE = 0.25, 0.6, 0.85
-
-
 _GREY = checks.array(2, low=-2.0, high=3.0)
 
 
@@ -195,7 +194,12 @@ class Tracker:
         self.depth = np.linspace(-0.15, _DEPTH, _ROWS)
         self._points, self._normals = tract.wall(self.place)
         grid = self._points[None] + self.depth[:, None, None] * self._normals[None]
-        self._where = pixels(grid.reshape(-1, 2)).T
+        where = pixels(grid.reshape(-1, 2)).T
+        # only what lies within the filter's reach of the wall is smoothed; whole pixels are subtracted without rounding
+        low = np.clip(np.floor(where.min(axis=1)).astype(int) - _REACH, 0, SIZE)
+        high = np.clip(np.ceil(where.max(axis=1)).astype(int) + _REACH + 1, 0, SIZE)
+        self._cut = (slice(int(low[0]), int(high[0])), slice(int(low[1]), int(high[1])))
+        self._where = where - low[:, None]
 
     def unwrap(self, image: Array) -> Array:
         """Return the frame along the wall: a column for each place, a row for each depth, shape (71, 112).
@@ -209,7 +213,7 @@ class Tracker:
         -------
         ndarray of float, shape (71, 112)
         """
-        smooth = ndimage.gaussian_filter(_grey(image), 1.0)
+        smooth = ndimage.gaussian_filter(_grey(image)[self._cut], 1.0)
         flat = ndimage.map_coordinates(smooth, self._where, order=1, mode="nearest")
         return np.asarray(flat.reshape(_ROWS, _COLUMNS))
 

@@ -248,6 +248,9 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
     return _HEAD.size + people + rules + SIGNATURE
 
 
+_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # of Unicode's general categories: others, and line ends
+
+
 def printable_name(name: str) -> bytes:
     """The bytes of a name: 1 to 255 bytes of UTF-8, normalised (NFC), nothing invisible in it.
 
@@ -275,10 +278,11 @@ def printable_name(name: str) -> bytes:
     >>> printable_name("ann")
     b'ann'
     """
-    hidden = [c for c in name if unicodedata.category(c)[0] == "C" or unicodedata.category(c) in ("Zl", "Zp")]
+    ordinary = name.isascii() and name.isprintable()  # nothing below can be wrong with these but a space at an end
+    hidden = [] if ordinary else [c for c in name if unicodedata.category(c) in _HIDDEN]
     if hidden:
         raise MalformedError(f"a name holds the invisible character U+{ord(hidden[0]):04X}; leave it out")
-    if not unicodedata.is_normalized("NFC", name) or name != name.strip():
+    if not (ordinary or unicodedata.is_normalized("NFC", name)) or name != name.strip():
         raise MalformedError(f"the name {name!r} must be normalised (NFC), without spaces at its ends")
     raw = name.encode()
     if not 1 <= len(raw) <= 255:
