@@ -154,6 +154,24 @@ def test_a_source_that_was_edited_meanwhile_is_not_overwritten(base, ran):
     assert nbformat.read(base / NFC, as_version=4).cells[0].source == "print(2)"
 
 
+def test_what_the_book_says_of_times_is_recorded_whole_or_not_at_all(base, capsys):
+    (base / "book").mkdir()
+    times = {NFC: {"seconds": 2.5, "megabytes": 1}}
+    kept = base / notebooks.TIMES
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(times))
+    assert executed.main(["times"]) == 1
+    assert f"not executed here: {ECHO}" in capsys.readouterr().err
+    assert not (base / executed.SAID).exists()
+    kept.write_text(json.dumps({**times, ECHO: {"seconds": 4.0, "megabytes": 1}, "notebooks/gone/01_a.ipynb": {}}))
+    os.utime(kept, (1.8e9, 1.8e9))
+    assert executed.main(["times"]) == 0
+    record = json.loads((base / executed.SAID).read_text())
+    assert record["seconds"] == {ECHO: 4.0, NFC: 2.5}
+    assert record["date"].startswith("2027-01-1")
+    assert record["python"] in sys.version
+
+
 def test_another_version_of_a_library_is_another_state(monkeypatch):
     before = executed.versions()
     assert executed.versions() == before

@@ -145,3 +145,68 @@ def test_a_registered_claim_is_no_fault_and_the_scorecard_says_what_is(capsys):
     for word in ("unjudged", "missing", "stale", "contradicts its own numbers", "not what was recorded"):
         assert word in " ".join(text.split())
     assert not [fault for fault in claims.problems() if REGISTERED in fault]
+
+
+# Running times: what is said is held against one recording, so no test depends on the machine that it runs on
+
+
+def recorded() -> dict[str, float]:
+    record = json.loads((ROOT / "book/times.json").read_text(encoding="utf-8"))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", record["date"])
+    assert record["machine"]
+    assert record["python"]
+    return dict(record["seconds"])
+
+
+SAID = {
+    "seconds": 10, "a few seconds": 10, "5 seconds": 5, "10 seconds": 10, "ten seconds": 10, "15 seconds": 15,
+    "20 seconds": 20, "twenty seconds": 20, "25 seconds": 25, "30 seconds": 30, "half a minute": 30,
+    "well under a minute": 45, "a minute": 60,
+}  # fmt: skip
+"""How many seconds a chapter may take that says this of itself."""
+
+
+def seconds(words: str) -> int:
+    bare = re.sub(r"^(?:about|under) ", "", words)
+    assert bare in SAID, f"say it in one of these ways: {', '.join(SAID)}"
+    return SAID[bare]
+
+
+@pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_chapter_ran_as_quickly_as_it_says(path):
+    said = re.search(r"\*Time\*+:? [^\n]*?([\w ]+?) to run", "\n".join(markdown(path)[:4]))
+    if said:
+        took = recorded().get(path.relative_to(ROOT).as_posix())
+        assert took is not None, "book/times.json does not have it: record it, or say nothing of its time"
+        limit = seconds(said[1].strip())
+        assert took <= limit, f"{said[1]}, but it took {took} s"
+        assert limit <= 10 or limit <= 5 * took, f"{said[1]}, but it took only {took} s"
+
+
+def test_the_readme_adds_the_running_times_up():
+    told = re.search(r"took ([\d.]+) minutes of one core", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert told
+    assert float(told[1]) == round(sum(recorded().values()) / 60, 1)
+
+
+def test_all_notebooks_of_a_study_keep_to_their_time():
+    """As CONTRIBUTING.md asks for: 75 s on one core, and a file of at most 2 MB."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    told = re.search(r"All notebooks of the study together: at most (\d+) s", text)
+    assert told
+    sums: dict[str, float] = {}
+    for name, took in recorded().items():
+        part = name.split("/")[1]
+        sums[part] = sums.get(part, 0.0) + took
+    assert max(sums.values()) <= int(told[1])
+
+
+def test_make_never_asks_for_root_and_installs_nothing_for_a_gpu():
+    for name in ("Makefile", "tools/make.py", "postBuild"):
+        assert not re.search(r"\b(?:sudo|doas|pkexec|su -)\b", (ROOT / name).read_text(encoding="utf-8")), name
+    for lock in ("requirements.lock", "requirements-extras.lock"):
+        pinned = re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(encoding="utf-8"), re.M)
+        assert len(pinned) > 50
+        assert [
+            name for name in pinned if re.match(r"(?:nvidia|cuda|cupy|rocm|pyopencl|torch|tensorflow|jax)", name)
+        ] == []

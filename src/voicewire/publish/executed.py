@@ -3,7 +3,8 @@
 ``python -m voicewire.publish.executed book [--all]`` executes into ``_build/executed`` what changed since it was
 executed there, notes each notebook as it ends (so that an interruption costs only those that were running), and
 leaves every tracked file alone. ``… outputs`` then writes new outputs into ``notebooks/`` and draws the README's
-picture anew.
+picture anew. ``… times`` writes how long each notebook took here into ``book/times.json``: what the chapters and the
+README say of running times is held against it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -25,9 +28,11 @@ import nbformat
 from voicewire import pace, paths
 from voicewire.publish import notebooks
 
-__all__ = ["EXECUTED", "RECORD", "execute", "sources", "versions", "write_back"]
+__all__ = ["EXECUTED", "RECORD", "SAID", "execute", "record_times", "sources", "versions", "write_back"]
 
 EXECUTED = Path("_build/executed")
+SAID = Path("book/times.json")
+"""What the book says of running times rests on this."""
 RECORD = EXECUTED / "record.json"
 _SOURCES = {".py", ".json", ".toml", ".c", ".js", ".css"}
 
@@ -231,17 +236,58 @@ def outputs(base: Path) -> None:
     print("\n".join(["written anew:", *(f"  {name}" for name in written)]) if written else "nothing to write")
 
 
+def record_times(base: Path) -> None:
+    """Keep how long each chapter took when it was executed here last, with the date, the machine and Python.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout; ``book/times.json`` is written in it.
+
+    Raises
+    ------
+    NotebookError
+        If a chapter was not executed here.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     record_times(Path(empty))
+    Traceback (most recent call last):
+    voicewire.publish.notebooks.NotebookError: not executed here: any chapter; make book --all first
+    """
+    file = base / notebooks.TIMES
+    times = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    names = [path.relative_to(base).as_posix() for path in paths.chapters(base=base)]
+    missing = [name for name in names if name not in times]
+    if missing or not names:
+        raise notebooks.NotebookError(
+            f"not executed here: {', '.join(missing) or 'any chapter'}; make book --all first"
+        )
+    record = {
+        "date": time.strftime("%Y-%m-%d", time.localtime(file.stat().st_mtime)),
+        "machine": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        "seconds": {name: times[name]["seconds"] for name in names},
+    }
+    (base / SAID).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry point of ``python -m voicewire.publish.executed``."""
     parser = argparse.ArgumentParser(
         prog="python -m voicewire.publish.executed", description=str(__doc__).split("\n")[0]
     )
-    parser.add_argument("command", choices=["book", "outputs"])
+    parser.add_argument("command", choices=["book", "outputs", "times"])
     parser.add_argument("--all", action="store_true", help="execute every notebook, whatever was executed before")
     parser.add_argument("--workers", type=int, default=None, help="kernels at a time (default: one for each core)")
     options = parser.parse_args(arguments)
     base = paths.root()
     try:
+        if options.command == "times":
+            record_times(base)
+            return 0
         execute(base, options.all, options.workers)
         if options.command == "outputs":
             outputs(base)
