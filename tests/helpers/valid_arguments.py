@@ -351,6 +351,7 @@ PHARYNGEAL = {
     "pharyngeal.forensics.missing_token": Case(
         lambda: {"printed_mean": "0.65", "tokens": np.array([0.6, 0.7, 0.8]), "printed_sd": "0.10"}
     ),
+    "pharyngeal.forensics.tokens_for_sd": Case(lambda: {"printed_sd": "1.73", "tokens": [0.0, 2.0]}),
     "pharyngeal.forensics.unshift": Case(lambda: {"f1": 700.0, "f2": 1100.0, "third": 400.0, "fourth": 2500.0}),
     "pharyngeal.formants.Settings": Case(
         lambda: {"ceiling": 5000.0, "count": 5.0, "window": 0.025, "max_bandwidth": 600.0, "step": 0.005}

@@ -7,32 +7,37 @@ Explained in notebook ``04_reproduction``.
 from __future__ import annotations
 
 import itertools
+import statistics
+from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
-from voicewire.pharyngeal import correlation, paper
+from voicewire.pharyngeal import correlation, derived, paper
 from voicewire.pharyngeal.articulated import Derived, rise
 from voicewire.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = ["conclusions", "rivals"]
 
-_SHARED: Final = ("F1", "F2", "F4")  # formants for which the text has a shift beside either consonant
+_LARYNX_OF_TT: Final = {
+    "the plain contexts": lambda: rise("tt-mean", "larynx"),
+    "all three tokens": lambda: float(cell(1, "rest", "larynx")) - statistics.fmean(tokens(1, "larynx", "tt").values()),
+}
+"""How far /tˁ/ alone raises the larynx, cm: by Table I's mean, and as the text has it, which prints 0.8."""
 _RISES: Final = {"larynx ayn": "ayn", "hyoid ayn": "ayn", "larynx tt": "tt-ayntah", "hyoid tt": "tt-ayntah"}
 
 
-def _alone(quantity: str) -> dict[str, float]:
+def _alone(quantity: str, reading: str) -> dict[str, float]:
     """Return the rises of either consonant without the other, cm."""
-    return {"ayn": float(paper.AYN_EARLIER[f"{quantity}_rise"]), "tt": rise("tt-mean", quantity)}
+    tt = _LARYNX_OF_TT[reading]() if quantity == "larynx" else rise("tt-mean", quantity)
+    return {"ayn": float(paper.AYN_EARLIER[f"{quantity}_rise"]), "tt": tt}
 
 
-def _in_both() -> dict[str, tuple[float, dict[str, float], str]]:
+def _in_both(reading: str) -> dict[str, tuple[float, dict[str, float], str]]:
     """Return for each organ and consonant its rise in /ʕtˁah/, the rises alone, and which consonant it is."""
     found = {}
     for label, row in _RISES.items():
         quantity, consonant = label.split()
-        found[label] = (rise(row, quantity), _alone(quantity), consonant)
+        found[label] = (rise(row, quantity), _alone(quantity, reading), consonant)
     return found
 
 
@@ -41,16 +46,44 @@ def _percents(context: str, formant: str) -> dict[str, float]:
     return {name: 100 * shifts(context, name)[formant] / plain()[formant] for name, plain in BASELINES.items()}
 
 
-def _ratios(order: tuple[str, ...]) -> dict[str, float]:
+def _ratios(order: Sequence[str], baseline: str) -> dict[str, float]:
     """Divide the shifts beside /ʕ/, taken in this order, by those beside /tˁ/."""
-    text = paper.TEXT_SHIFT
-    return {f: float(text["ayn"][g]) / float(text["tt"][f]) for f, g in zip(_SHARED, order, strict=True)}
+    ayn, tt = (shifts(context, baseline) for context in ("ayn", "tt"))
+    return {f: ayn[g] / tt[f] for f, g in zip(paper.FORMANTS, order, strict=True)}
 
 
 def _over_plain() -> dict[str, float]:
     """Return how much higher the larynx stands in each listed consonant than in the plain vowel on average, cm."""
     every = {"ayn": float(cell(1, "ayn", "larynx"))} | tokens(1, "larynx", "tt")
     return {name: float(cell(1, "plain-mean", "larynx")) - depth for name, depth in every.items()}
+
+
+def _farthest(baseline: str) -> dict[str, float]:
+    """Return the larger change of F3 and the smaller of F2 beside the two consonants, in percent."""
+    sizes = {f: [abs(_percents(context, f)[baseline]) for context in ("tt", "ayn")] for f in ("F3", "F2")}
+    return {"F3": max(sizes["F3"]), "F2": min(sizes["F2"])}
+
+
+def _rows() -> list[tuple[str, str]]:
+    """Return the rows of Table I with their contexts."""
+    found = paper.table(1)[["row", "context"]].drop_duplicates()
+    return list(found.itertuples(index=False, name=None))
+
+
+def _steps_of_f1(baseline: str) -> dict[str, float]:
+    """Return how much F1 rises from one consonant to both at most, and from none to one at least, Hz."""
+    one = [shifts(context, baseline)["F1"] for context in ("tt", "ayn")]
+    return {"both over one": shifts("ayntah", baseline)["F1"] - min(one), "one over plain": min(one)}
+
+
+def _distances() -> dict[str, float]:
+    """Return how far the second constriction's printed range lies from the two others at most and at least, cm."""
+    second = sorted(derived.mended()["text.secondary-location"].values())
+    pharyngeals = [float(paper.AYN_EARLIER["location"]), float(cell(1, "ayn", "location"))]
+    return {
+        "to the pharyngeals": max(abs(a - b) for a in second for b in pharyngeals),
+        "to the primary": second[0] - max(tokens(1, "location", "tt").values()),
+    }
 
 
 def conclusions() -> Derived:
@@ -67,7 +100,7 @@ def conclusions() -> Derived:
 
     Examples
     --------
-    >>> round(conclusions()["intro.larynx-raised"][0], 2)
+    >>> round(conclusions()["intro.larynx-raised"][0]["above the plain vowel"], 2)
     -0.12
     """
     over = _over_plain()
@@ -78,32 +111,50 @@ def conclusions() -> Derived:
         "hertz": float(paper.TEXT_SHIFT["tt"]["F1"]) > float(paper.TEXT_SHIFT["ayn"]["F1"]),
         "percent": printed_percent("tt", "F1") > printed_percent("ayn", "F1"),
     }
-    sizes = {
-        name: {f: float(np.mean([abs(_percents(c, f)[name]) for c in ("tt", "ayn", "ayntah")])) for f in ("F3", "F2")}
-        for name in BASELINES
-    }
+    up = rise("plain-mean", "larynx")
     return {
         "abstract.similar-effects": (
-            _ratios(_SHARED),
-            "F1 rises alike; F2 falls beside the one and rises beside the other.",
+            {name: _ratios(paper.FORMANTS, name) for name in BASELINES},
+            "F1 rises alike, and F3 hardly moves; F2 falls beside the one and rises beside the other. The row of /ʕ/ "
+            "is taken as mended.",
         ),
         "intro.larynx-raised": (
-            over[least],
-            f"It stands above rest in every token, but so it does in the plain vowel; in {least} it stands lower.",
+            {"above the plain vowel": over[least], "above rest": up + over[least]},
+            f"The larynx stands above rest in every token, but so it does in the plain vowel; in {least} it is lower.",
+        ),
+        "text.location-close": (_distances(), "Its figures stand in rows of the vowel."),
+        "text.f3-f4-moderate": (
+            {name: {f: abs(_percents("tt", f)[name]) for f in ("F3", "F4")} for name in BASELINES}, "",
+        ),
+        "conclusion.f1-moderate": ({name: _steps_of_f1(name) for name in BASELINES}, ""),
+        "table-1.title": (
+            sum(row.startswith("ayn") and "tˁ" not in context for row, context in _rows()),
+            "The one row of /ʕ/ is that in /ʕtˁah/; what the text sets beside /tˁ/ are means of the earlier study.",
+        ),
+        "method.contact": (
+            sum(opening == 0 for opening in tokens(1, "opening", "tt").values()),
+            "All three openings are greater than none, so no row shows a contact, though the consonant is a stop: the "
+            "frames may not be those of the closure, or a traced contour has a width.",
         ),
         "text.f2-considerable-drop": (_percents("tt", "F2"), ""),
         "text.f4-order": (
             {name: {c: abs(shifts(c, name)["F4"]) for c in ("tt", "ayn")} for name in BASELINES},
             "By Table II's plain row F4 falls beside both, and more beside /tˁ/.",
         ),
-        "conclusion.f3-less-influenced": (sizes, ""),
+        "conclusion.f3-less-influenced": ({name: _farthest(name) for name in BASELINES}, ""),
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
         "conclusion.superimposed": (
-            {label: up / sum(alone.values()) for label, (up, alone, _) in _in_both().items()},
+            {
+                name: {label: both / sum(alone.values()) for label, (both, alone, _) in _in_both(name).items()}
+                for name in _LARYNX_OF_TT
+            },
             "The larynx rises by a little more than the sum, the hyoid bone by less.",
         ),
         "conclusion.doubled": (
-            {label: up / alone[consonant] for label, (up, alone, consonant) in _in_both().items()},
+            {
+                name: {label: both / alone[one] for label, (both, alone, one) in _in_both(name).items()}
+                for name in _LARYNX_OF_TT
+            },
             "The larynx of /tˁ/ rises three times as much by Table I's mean, which gives 0.44 cm, not 0.8 cm.",
         ),
         "table-2.f1-larger-effect": (
@@ -142,9 +193,14 @@ def rivals() -> dict[str, list[Any]]:
             }
             for chosen in splits
         ],
-        "text.f3-shift-ayntah": [shifts("ayntah", "the text")[f] for f in _SHARED],
+        "text.f3-shift-ayntah": [shifts("ayntah", "the text")[f] for f in ("F1", "F2", "F4")],
         "text.f3-f4-increase": [dict.fromkeys(("F3", "F4"), fall) for fall in tt.values()],
-        "text.f1-similar": [_ratios(_SHARED)[f] for f in ("F2", "F4")],
+        "text.f1-similar": [_ratios(paper.FORMANTS, "the text")[f] for f in ("F2", "F4")],
+        "text.f4-superposed": [_larger_of_f4() / shifts("ayntah", "the text")["F4"]],
+        "text.f4-uninfluenced": [_percents("tt", f)[name] for f in ("F1", "F2") for name in BASELINES],
+        "text.f3-f4-moderate": [
+            {"F3": abs(_percents("tt", "F1")[name]), "F4": abs(_percents("tt", "F2")[name])} for name in BASELINES
+        ],
         "text.f3-variation": [
             max(abs(_percents(context, f)["Table II"]) for context in ("tt", "ayntah")) for f in ("F1", "F2")
         ],
@@ -152,14 +208,24 @@ def rivals() -> dict[str, list[Any]]:
         "larynx-f1-correlation": [
             correlation.permutation_test(rises, list(paired)).p for paired in itertools.permutations(f1)
         ],
-        "abstract.similar-effects": [_ratios(order) for order in itertools.permutations(_SHARED) if order != _SHARED],
+        "abstract.similar-effects": [
+            _ratios(order, "the text") for order in itertools.permutations(paper.FORMANTS) if order != paper.FORMANTS
+        ],
         "intro.larynx-raised": [rise("plain-mean", "larynx") - rise("plain-mean", "larynx")],
         "text.f2-considerable-drop": [_percents("ayn", "F2")],
         "conclusion.superimposed": [
-            {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both().items()}
+            {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both(name).items()}
+            for name in _LARYNX_OF_TT
         ],
-        "conclusion.doubled": [{label: alone[c] / alone[c] for label, (_, alone, c) in _in_both().items()}],
+        "conclusion.doubled": [
+            {label: alone[c] / alone[c] for label, (_, alone, c) in _in_both(name).items()} for name in _LARYNX_OF_TT
+        ],
     }  # fmt: skip
+
+
+def _larger_of_f4() -> float:
+    """Return the larger of the shifts of F4 beside either consonant, Hz."""
+    return max(shifts(context, "the text")["F4"] for context in ("ayn", "tt"))
 
 
 def _vowel_openings() -> list[float]:

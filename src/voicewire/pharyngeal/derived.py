@@ -74,19 +74,39 @@ def table_1() -> Derived:
         search = forensics.mean_readings(printed, vowels)
         mean = float(np.mean(list(vowels.values())))
         if quantity == "location":
-            out["table-1.location-a"] = (mean, f"{search.describe()} The tokens beyond 12 cm are left out.")
+            front = float(np.mean([place for place in vowels.values() if place < 12]))
+            words = f"{search.describe()} The tokens beyond 12 cm are left out there."
+            out["table-1.location-a"] = ({"the listed tokens": mean, "those in front": front}, words)
             continue
         sd = cell(1, "a-sd", quantity)
-        lost = forensics.missing_token(printed, list(vowels.values()), sd)
-        also = "and that gives the printed SD as well" if lost.sd_agrees else "but that does not give the printed SD"
-        unlisted = f"One unlisted seventh token of {lost.low:.4f} to {lost.high:.4f} cm would, {also}."
-        out[f"table-1.mean-{quantity}-a"] = (mean, f"{search.describe()} {unlisted}")
-        search = forensics.sd_readings(sd, vowels)
-        out[f"table-1.sd-{quantity}-a"] = (
-            float(np.std(list(vowels.values()), ddof=1)),
-            f"{search.describe()} {unlisted}",
-        )
+        out |= _averages_of_a(quantity, printed, sd, list(vowels.values()))
     return out
+
+
+def _averages_of_a(quantity: str, printed: str, sd: str, listed: list[float]) -> Derived:
+    """Recompute mean and SD of /a/ over what is listed, and with one token more: each solved for by the other."""
+    lost = forensics.missing_token(printed, listed, sd)
+    by_sd = forensics.tokens_for_sd(sd, listed)[0]
+    vowels = tokens(1, quantity, "a")
+    searches = forensics.mean_readings(printed, vowels), forensics.sd_readings(sd, vowels)
+    means = {"the listed tokens": float(np.mean(listed)), "one more token": float(np.mean([*listed, by_sd]))}
+    middle = (lost.low + lost.high) / 2
+    spreads = {
+        "the listed tokens": float(np.std(listed, ddof=1)),
+        "one more token": float(np.std([*listed, middle], ddof=1)),
+    }
+    return {
+        f"table-1.mean-{quantity}-a": (
+            means,
+            f"{searches[0].describe()} With a seventh token of {by_sd:.4f} cm, solved for from the printed SD alone, "
+            "the mean is as printed; the table lists none.",
+        ),
+        f"table-1.sd-{quantity}-a": (
+            spreads,
+            f"{searches[1].describe()} With a seventh token of {middle:.4f} cm, solved for from the printed mean "
+            "alone, the SD is as printed; the table lists none.",
+        ),
+    }
 
 
 def _percent(row: str, formant: str, base: str = "plain-mean") -> float:
@@ -154,7 +174,7 @@ def table_2() -> Derived:
             value = _percent(row, formant)
             words = forensics.percent_readings(cell(2, f"{group}-percent", formant), _candidates(formant)).describe()
             if group == "ayn" and formant in ("F3", "F4"):
-                words = f"It is made of a shifted cell: {value:.2f} % of what stands in that column."
+                words = f"From the printed cell it follows, {value:.2f} %; but that cell is shifted."
                 base = _t2("plain-mean", formant)
                 value = 100 * (repaired[formant] - base) / base
             out[f"table-2.{low}-percent-{group}"] = (value, words)
@@ -185,6 +205,7 @@ def _formant_shifts() -> Derived:
             values = {
                 "the context": _t2(row, formant), "plain (text)": plain,
                 "plain (Table II)": _t2("plain-mean", formant), "the mean of /tˁ/": _t2("tt-mean", formant),
+                "the five tokens' mean before it is cut": float(np.mean(list(tokens(2, formant, "tt").values()))),
             }  # fmt: skip
             words = forensics.difference_readings(printed, values).describe()
             if (group, formant) == ("ayn", "F4"):
@@ -201,14 +222,18 @@ def _f1_over(group: str) -> float:
 def _f1_percents() -> Derived:
     """Recompute by how many percent F1 of /ʕtˁ/ is said to lie above those of /tˁ/ and /ʕ/."""
     out: Derived = {}
-    points = {"23.64": ("tt", "39.49"), "14.64": ("ayn", "48.55")}
-    for printed, (group, percent) in points.items():
-        search = forensics.difference_readings(printed, {"63.13": 63.13, percent: float(percent)})
-        out[f"text.f1-percent-over-{group}"] = (
-            _f1_over(group),
-            f"{search.describe()} That would be points, not percent.",
-        )
+    for printed, group in (("23.64", "tt"), ("14.64", "ayn")):
+        named = {cell(2, f"{name}-percent", "F1"): printed_percent(name, "F1") for name in ("ayntah", group)}
+        search = forensics.difference_readings(printed, named)
+        words = f"{search.describe()} That would be points, not percent."
+        out[f"text.f1-percent-over-{group}"] = (_f1_more(group), words)
     return out
+
+
+def _f1_more(group: str) -> dict[str, float]:
+    """Return how much higher F1 of /ʕtˁ/ is than that of another context, in percent and in points of Table II."""
+    points = printed_percent("ayntah", "F1") - printed_percent(group, "F1")
+    return {"percent": _f1_over(group), "percentage points": points}
 
 
 def shifts(context: str, baseline: str) -> dict[str, float]:
@@ -268,7 +293,6 @@ def printed_percent(context: str, formant: str) -> float:
 
 def _formant_relations() -> Derived:
     """Recompute what the text says of one formant against another."""
-    plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
     moved = {name: {key: shifts(key, name) for key in _CONTEXTS} for name in BASELINES}
     return {
@@ -286,21 +310,30 @@ def _formant_relations() -> Derived:
             | {"printed percentages": printed_percent("ayn", "F1") / printed_percent("tt", "F1")},
             "It is the ratio of the two rises, /ʕ/ over /tˁ/.",
         ),
-        "text.f4-superposed": (shift["ayn"]["F4"] + shift["tt"]["F4"], ""),
-        "text.f3-variation": (
-            max(abs(_percent(row, "F3")) for row in ("tt-mean", "a-ayntah")),
-            "Table II itself prints -3.07 %.",
+        "text.f4-superposed": (
+            {name: (row["ayn"]["F4"] + row["tt"]["F4"]) / row["ayntah"]["F4"] for name, row in moved.items()},
+            "Against Table II's plain row F4 falls beside either consonant, and rises beside both.",
         ),
+        "text.f3-variation": (_f3_variation(), "Table II itself prints -3.07 %; the text's own baseline gives less."),
         "text.f2-halved": (
             {name: row["ayntah"]["F2"] / row["tt"]["F2"] for name, row in moved.items()}
             | {"printed percentages": printed_percent("ayntah", "F2") / printed_percent("tt", "F2")},
             "What is left of the fall in /ʕtˁah/: half of it by Table II, three quarters by the text's own hertz.",
         ),
         "text.f4-uninfluenced": (
-            {"text": 100 * shift["tt"]["F4"] / plain["F4"], "table": _percent("tt-mean", "F4")},
+            {name: 100 * moved[name]["tt"]["F4"] / plain()["F4"] for name, plain in BASELINES.items()},
             "By the text's baseline F4 rises by 0.6 %, by Table II's it falls by 2.5 %.",
         ),
     }
+
+
+def _f3_variation() -> dict[str, float]:
+    """Return the larger change of F3 in the two emphatic contexts, in percent, by either baseline."""
+    found = {
+        name: max(abs(100 * shifts(context, name)["F3"] / plain()["F3"]) for context in ("tt", "ayntah"))
+        for name, plain in BASELINES.items()
+    }
+    return found | {"in whole percent": found["Table II"]}
 
 
 def raised(formant: str) -> dict[str, float]:
@@ -360,7 +393,7 @@ def text_acoustics() -> Derived:
     }
     concluded: Derived = {
         "conclusion.f1-14-23": (
-            {group: _f1_over(group) for group in ("tt", "ayn")},
+            {name: {group: _f1_more(group)[name] for group in ("tt", "ayn")} for name in _f1_more("tt")},
             "Both are differences of percentages of the plain vowel, in points.",
         )
     }

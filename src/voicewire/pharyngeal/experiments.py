@@ -12,10 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire.ledger.vocabulary import Plain
-from voicewire.pharyngeal import derived, shapes, tract, tube
+from voicewire.pharyngeal import derived, inversion, measure, shapes, tract, tube
 from voicewire.pharyngeal.tract import Articulation
 
-__all__ = ["HEIGHTS", "ROOTS", "causes", "coupled_roots", "larynx_heights", "larynx_tubes", "root_advances", "run"]
+__all__ = [
+    "HEIGHTS",
+    "ROOTS",
+    "causes",
+    "coupled_roots",
+    "gestures",
+    "larynx_heights",
+    "larynx_tubes",
+    "root_advances",
+    "root_movements",
+    "run",
+    "superimposed",
+]
 
 Array = NDArray[np.float64]
 
@@ -23,6 +35,7 @@ HEIGHTS = (-0.6, -0.3, 0.0, 0.3, 0.6)
 """Larynx heights against the shape's own, cm."""
 ROOTS = (0.0, 0.15, 0.3, 0.45)
 """How far the tongue root moves back, in the model's unit."""
+_HARD_PALATE = 5.5  # cm along the wall from the incisor: what is bone and stays
 _FREE_ROOT = 0.7  # a root farther back than this could not move by the last of `ROOTS`
 
 
@@ -114,9 +127,109 @@ def root_advances(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> 
     True
     """
     goal, _ = shapes.targets()
+    return np.asarray(goal[1] - goal[0] + root_movements(plain, roots).mean(axis=1))
+
+
+def root_movements(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> Array:
+    """Return the change of F2 - F1 in each shape as the tongue root moves back, see `root_advances`.
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes; those whose root cannot move so far are left out.
+    roots : sequence of float
+        Movements, in the model's unit.
+
+    Returns
+    -------
+    ndarray of float, shape (roots, shapes)
+        Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> bool((root_movements(shapes.load()["plain"], (0.0, 0.45))[1] < 0).all())
+    True
+    """
     able = [shape for shape in plain if shape.root <= _FREE_ROOT]
     moved = np.array([shapes.changes(able, root=float(root)) for root in roots])
-    return np.asarray(goal[1] - goal[0] + (moved[:, :, 1] - moved[:, :, 0]).mean(axis=1))
+    return np.asarray(moved[:, :, 1] - moved[:, :, 0])
+
+
+def gestures(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
+    """Return what share of the shifts of F1 and F2 the paper's gestures give, and what share jaw and lips.
+
+    Parameters
+    ----------
+    family : mapping of str to list of Articulation
+        Of `shapes.load`.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (n, 2)
+        ``larynx and tongue``: the recorded tongue that aims at the emphatic F1 and F2 with jaw and lips as they were,
+        and the larynx raised as was measured; ``jaw and lips``: these two aim alone.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> gestures({kind: members[:1] for kind, members in shapes.load().items()})["jaw and lips"].shape
+    (1, 2)
+    """
+    plain, goal = family["plain"], shapes.targets()[1][:2]
+    before = shapes.formants(plain)[:, :2]
+    raised = [tract.moved(shape, larynx=shapes.RISE_MORE) for shape in family["tongue"]]
+    others = [inversion.invert(goal, shape, ("jaw", "lips"), effort=0.003).articulation for shape in plain]
+    moved = {"larynx and tongue": raised, "jaw and lips": others}
+    return {name: (shapes.formants(after)[:, :2] - before) / (goal - before) for name, after in moved.items()}
+
+
+def superimposed(frames: int, rng: np.random.Generator, tracing: float = 0.05) -> dict[str, Array]:
+    """Measure the larynx's height in frames of a moving head, superimposed by incisor and palate, and as they stand.
+
+    Parameters
+    ----------
+    frames : int
+        Frames; the head is turned by 3 degrees and shifted by 0.5 cm in either direction (standard deviations).
+    rng : Generator
+        Random generator.
+    tracing : float
+        Standard deviation of each traced point in either direction, cm.
+
+    Returns
+    -------
+    dict of str to ndarray of float, shape (frames,)
+        Size of the error, cm: ``superimposed`` and ``as it stands``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> found = superimposed(20, np.random.default_rng(1), tracing=0.0)
+    >>> bool(found["superimposed"].max() < 1e-9 < found["as it stands"].min())
+    True
+    """
+    fixed = tract.wall(np.linspace(0.0, _HARD_PALATE, 6))[0]
+    larynx = tract.wall(np.array([tract.wall_length(tract.REST_LARYNX)]))[0]
+    errors: dict[str, list[float]] = {"superimposed": [], "as it stands": []}
+    for _ in range(frames):
+        angle, shift = np.radians(rng.normal(0.0, 3.0)), rng.normal(0.0, 0.5, 2)
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        marks, point = (
+            points @ turn.T + shift + rng.normal(0.0, tracing, points.shape) for points in (fixed, larynx)
+        )
+        depths = {"superimposed": measure.to_rest_frame(point, marks, fixed)[0, 1], "as it stands": point[0, 1]}
+        for name, depth in depths.items():
+            errors[name].append(abs(depth - (larynx[0, 1] - fixed[0, 1])))
+    return {name: np.array(found) for name, found in errors.items()}
 
 
 def coupled_roots(plain: list[Articulation], couplings: Sequence[float]) -> Array:

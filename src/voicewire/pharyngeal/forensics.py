@@ -28,6 +28,7 @@ __all__ = [
     "missing_token",
     "percent_readings",
     "sd_readings",
+    "tokens_for_sd",
     "unshift",
 ]
 
@@ -406,6 +407,48 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
     sds = np.array([np.std(np.append(listed, token), ddof=1) for token in grid])
     agrees = None if printed_sd is None else any(agreement(printed_sd, float(sd)) for sd in sds)
     return MissingToken(low, high, float(sds.min()), float(sds.max()), agrees)
+
+
+@checks.takes(printed_sd=_printed, tokens=checks.array())
+def tokens_for_sd(printed_sd: str, tokens: Sequence[float]) -> tuple[float, float]:
+    """Solve for one unlisted token by the printed standard deviation alone, so that the printed mean can check it.
+
+    Parameters
+    ----------
+    printed_sd : str
+        Sample standard deviation over n + 1 tokens as printed, taken as truncated: the middle of what it may have been.
+    tokens : sequence of float
+        The n listed tokens.
+
+    Returns
+    -------
+    tuple of float
+        The two tokens that would do, the lower one first: as far below the listed mean as above it.
+
+    Raises
+    ------
+    ValueError
+        If no token can make the deviation so small.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    0 and 2 deviate by 1.41; a third token that leaves 1.73 lies 2 beside their mean.
+
+    >>> [round(token, 2) for token in tokens_for_sd("1.7320", [0.0, 2.0])]
+    [-1.0, 3.0]
+    """
+    listed = np.asarray(tokens, dtype=float)
+    n, middle = listed.size, float(listed.mean())
+    deviation = float(printed_sd) + 0.5 * 10.0 ** -decimals(printed_sd)
+    left = n * deviation**2 - float(((listed - middle) ** 2).sum())
+    if left < 0:
+        raise ValueError(f"no token makes the deviation as small as {printed_sd}: the listed ones deviate more")
+    away = math.sqrt(left * (n + 1) / n)
+    return middle - away, middle + away
 
 
 @checks.takes(f1=checks.number(), f2=checks.number(), third=checks.number(), fourth=checks.number())
