@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from voicewire import cli
+from voicewire import cli, paths
 from voicewire.ledger import history
 
 CLAIM, VERDICT = "- id: nfc.a\n", '"id": "nfc.a"\n'
@@ -49,6 +50,24 @@ def test_which_came_first(clone, steps, said):
     for files in steps:
         commit(clone, **files)
     assert history.told("nfc", "nfc.a", clone)[-1].startswith(said)
+
+
+def test_it_names_commits_and_their_days(clone):
+    commit(clone, claims=CLAIM)
+    commit(clone, notebook=VERDICT)
+    done = subprocess.run(["git", "-C", str(clone), "log", "--format=%h"], capture_output=True, text=True, check=True)
+    second, first = done.stdout.split()
+    day = r"\d{4}-\d\d-\d\dT[\d:+Z-]+"
+    claim, verdict, _ = history.told("nfc", "nfc.a", clone)
+    assert re.fullmatch(f"in the ledger first: {first} of {day}", claim)
+    assert re.fullmatch(f"judged first: {second} of {day}", verdict)
+
+
+def test_without_another_checkout_it_is_this_one(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert history.told("nfc", "nfc.ge.q") == history.told("nfc", "nfc.ge.q", paths.root())
+    if (paths.root() / ".git").exists():
+        assert len(history.told("nfc", "nfc.ge.q")) == 3
 
 
 def test_an_archive_has_no_history(tmp_path):
