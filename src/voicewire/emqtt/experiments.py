@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,8 +14,12 @@ from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import Population, Trial
 from voicewire.ledger.vocabulary import Plain
 from voicewire.mqtt import BrokerThread, Config
+from voicewire.stats import Interval, t_interval
 
-__all__ = ["LIVE", "PROTOCOL", "READING", "live", "load", "medians", "ratio", "run", "samples", "slower_everywhere"]
+__all__ = [
+    "LIVE", "PROTOCOL", "READING", "by_size", "from_gauge", "live", "load", "medians", "ratio", "run",
+    "samples", "typical",
+]  # fmt: skip
 
 LIVE = (1, 10, 40)
 """Numbers of subscribers that are counted live."""
@@ -152,16 +157,16 @@ def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
     return quantiles.set_axis(["q1", "median", "q3"], axis=1).reset_index()
 
 
-def slower_everywhere(
-    table: pd.DataFrame, slow: str, fast: str, column: str = "end_to_end_ms", broker: str = PROTOCOL
-) -> bool:
-    """Return whether a reading's median is above another's at every number of subscribers.
+def by_size(
+    table: pd.DataFrame, above: str, below: str, column: str = "end_to_end_ms", broker: str = PROTOCOL
+) -> dict[int, NDArray[np.float64]]:
+    """Return one ratio a test between two readings at each number of subscribers.
 
     Parameters
     ----------
     table : pandas.DataFrame
         As `load` gives it.
-    slow, fast : str
+    above, below : str
         The readings.
     column : str
         What is compared.
@@ -170,7 +175,8 @@ def slower_everywhere(
 
     Returns
     -------
-    bool
+    dict of int to ndarray, shape (tests,)
+        By number of subscribers.
 
     Notes
     -----
@@ -178,13 +184,71 @@ def slower_everywhere(
 
     Examples
     --------
-    >>> slower_everywhere(load("delays"), "mqtt-2", "all")
-    True
+    >>> {n: round(float(np.median(r)), 1) for n, r in by_size(load("delays"), "mqtt-2", "all").items() if n < 30}
+    {10: 1.6, 20: 1.7}
     """
-    found = medians(table[table["broker"] == broker], column).pivot(
-        index="subscribers", columns="reading", values="median"
+    mine = table[table["broker"] == broker]
+    high, low = (
+        mine[mine["reading"] == r].pivot(index="test", columns="subscribers", values=column) for r in (above, below)
     )
-    return bool((found[slow] > found[fast]).all())
+    return {int(n): high[n].to_numpy() / low[n].to_numpy() for n in sorted(set(table["subscribers"]))}
+
+
+def typical(ratios: NDArray[np.float64]) -> Interval:
+    """Return the geometric mean of ratios with its 95 % interval.
+
+    Parameters
+    ----------
+    ratios : ndarray, shape (tests,)
+        All above zero.
+
+    Returns
+    -------
+    Interval
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> typical(np.array([0.5, 1.0, 2.0])).estimate
+    1.0
+    """
+    found = t_interval(np.log(ratios))
+    middle, low, high = (math.exp(end) for end in (found.estimate, found.low, found.high))
+    return Interval(middle, low, high, found.confidence, found.n)
+
+
+def from_gauge(less: float, more: float, step: float = 1.0) -> Interval:
+    """Return how much more of a battery was used, if both uses were read at its start and end in whole steps.
+
+    Each of the four levels may be up to a step beside the reading, all one way, so each use is within a step.
+
+    Parameters
+    ----------
+    less, more : float
+        The two uses, in steps as read.
+    step : float
+        What the gauge tells apart, in the same unit.
+
+    Returns
+    -------
+    Interval
+        Its ends are bounds that nothing exceeds, not a confidence interval; two uses are behind it.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = from_gauge(2, 3)
+    >>> found.low, found.high
+    (-1.0, 3.0)
+    """
+    gap = more - less
+    return Interval(float(gap), gap - 2.0 * step, gap + 2.0 * step, 0.999, 2)
 
 
 def live(port: int, subscribers: Sequence[int] = LIVE) -> dict[int, dict[str, Trial]]:
@@ -246,8 +310,8 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     Examples
     --------
-    >>> run(quick=True)["emqtt.messages.grow"]
-    [16, 124]
+    >>> run(quick=True)["emqtt.messages.18-vs-9"]
+    {'MQTT': 18, 'E-MQTT': 9}
     """
     numbers = [n for n in LIVE if n <= 10] if quick else list(LIVE)
     with BrokerThread(Config(port=0)) as broker:
@@ -258,8 +322,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
             "MQTT": counting.with_subscriptions(mqtt, 1),
             "E-MQTT": counting.with_subscriptions(every, 1),
         },
-        "emqtt.messages.grow": [seen[n][mqtt].messages for n in numbers],
-        "emqtt.publisher-packets.constant": [seen[n][every].received for n in numbers],
+        "emqtt.messages.formula-mqtt": max(abs(seen[n][mqtt].messages - counting.messages(mqtt, n)) for n in numbers),
         "emqtt.table-3.mqtt": counting.publish_size(2),
     }
     found |= {f"emqtt.table-3.ids-{ids}": counting.publish_size(3, ids) for ids in paper.EMQTT_BYTES}
@@ -279,7 +342,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
             "one of n": against_mqtt("one", column),
         }
     found["emqtt.broker-subscriber.alike"] = {
-        f"{name} / MQTT": float(np.median(ratio(leg, (PROTOCOL, each), ours, "delay_ms")))
+        f"{name} / MQTT": float(ratio(leg, (PROTOCOL, each), ours, "delay_ms").mean())
         for name, each in READING.items()
         if each != mqtt
     }

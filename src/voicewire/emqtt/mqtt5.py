@@ -20,6 +20,7 @@ from voicewire.emqtt.agent import Agent, Answerer, Asker
 __all__ = [
     "asked_through_agent",
     "count_packets",
+    "overhead",
     "request_response",
 ]
 
@@ -178,3 +179,40 @@ def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
         name: sum(n for packet, n in packets.items() if packet.startswith(way) and packet.split()[1] in _COUNTED)
         for name, way in (("sent", "Sending"), ("received", "Received"))
     }
+
+
+def overhead(topic: str = "R", correlation: bytes = bytes(8), responds: bool = True) -> dict[str, int]:
+    """Count the bytes that request and response of MQTT 5 add to a query at QoS 2 by one subscriber.
+
+    Parameters
+    ----------
+    topic : str
+        Of the response.
+    correlation : bytes
+        What the response is told by.
+    responds : bool
+        By a message of its own; without one there is no session for it.
+
+    Returns
+    -------
+    dict of str to int
+        ``properties`` of the query on both of its legs, and the response's ``session``: one SUBSCRIBE, PUBLISH and
+        three acknowledgements on each leg, without the SUBACK.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> overhead()
+    {'properties': 30, 'session': 83}
+    """
+    query, response = Properties(PacketTypes.PUBLISH), Properties(PacketTypes.PUBLISH)
+    query.ResponseTopic, query.CorrelationData = topic, correlation
+    response.CorrelationData = correlation
+    added = len(query.pack()) - len(Properties(PacketTypes.PUBLISH).pack())
+    name = 2 + len(topic.encode())
+    subscribe = 2 + 2 + len(Properties(PacketTypes.SUBSCRIBE).pack()) + name + 1
+    publish = 2 + name + 2 + len(response.pack()) + len(paper.PAYLOAD)  # lengths below 128 have one byte
+    return {"properties": 2 * added, "session": subscribe + 2 * (publish + 3 * 4) if responds else 0}

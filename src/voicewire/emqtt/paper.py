@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "ASYNCHRONOUS",
+    "BATTERY",
     "BROKER_SUBSCRIBER",
     "COMPLETION",
     "EMQTT_BYTES",
@@ -33,6 +34,9 @@ TESTS = 60
 """Tests behind each average (Section 5.1)."""
 ENERGY_MESSAGES = 1200
 """One PUBLISH a second in the battery experiment (Section 5.1)."""
+
+BATTERY = {"E-MQTT": 2, "MQTT": 3}
+"""Points that the battery falls with more than 60 subscribers, read in whole per cents (Section 5.6)."""
 
 MQTT, ASYNCHRONOUS, SYNCHRONOUS = "MQTT", "asynchronous", "synchronous"
 

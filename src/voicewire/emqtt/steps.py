@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
 
 from voicewire.emqtt import paper, trace
+from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.outbox import PATIENCE
@@ -171,13 +169,15 @@ def subscribes_to_nothing(port: int) -> bool:
         return pub.receive() == p.Pubrec(1)
 
 
-def answers_by_qos(port: int) -> list[str]:
-    """Tell what a subscriber sends first after PUBLISH, at QoS 0 to 3 (Section 4).
+def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
+    """Tell what the receiver of a PUBLISH sends back first, at QoS 0 to 3 (Section 4).
 
     Parameters
     ----------
     port : int
         Of a broker of this package, on 127.0.0.1.
+    who : str
+        ``subscriber``, or ``broker`` for its answer to the publisher.
 
     Returns
     -------
@@ -192,24 +192,16 @@ def answers_by_qos(port: int) -> list[str]:
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
     >>> with BrokerThread(Config(port=0)) as broker:
-    ...     answers_by_qos(broker.port)
-    ['', 'PUBACK', 'PUBREC', 'PUBREC']
+    ...     answers_by_qos(broker.port), answers_by_qos(broker.port, "broker")
+    (['', 'PUBACK', 'PUBREC', 'PUBREC'], ['', 'PUBACK', 'PUBREC', 'PUBREC'])
     """
     found = []
     for qos in range(4):
         steps = trace.one_message(port, qos).steps
-        said = [step.label.split()[0] for step in steps if step.source == trace.SUBSCRIBER]
+        other = trace.BROKER if who == trace.SUBSCRIBER else trace.PUBLISHER
+        said = [step.label.split()[0] for step in steps if (step.source, step.target) == (who, other)]
         found.append(said[0] if said else "")
     return found
-
-
-def _in_a_thread(make: Callable[[], Coroutine[Any, Any, bool]]) -> bool:
-    """Run it in a thread of its own: a notebook has a running loop already."""
-    found: list[bool] = []
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(make())))
-    thread.start()
-    thread.join()
-    return found == [True]
 
 
 def suspended_until_answered(port: int) -> bool:
@@ -247,7 +239,7 @@ def suspended_until_answered(port: int) -> bool:
                 sub.send(p.Pubrec(got.packet_id, 3))
                 return silent and len((await waiting).acknowledged) == 1
 
-        return _in_a_thread(attempt)
+        return in_a_thread(attempt)
 
 
 def asynchronous_goes_on(port: int) -> bool:
@@ -287,7 +279,7 @@ def asynchronous_goes_on(port: int) -> bool:
                 told = await asyncio.gather(first, second)
                 return neither and all(len(delivery.acknowledged) == 1 for delivery in told)
 
-        return _in_a_thread(attempt)
+        return in_a_thread(attempt)
 
 
 def keeps_until_answered(port: int) -> bool:
@@ -330,4 +322,4 @@ def keeps_until_answered(port: int) -> bool:
                     await asyncio.sleep(0)
                 return kept == [p.Publish] and p.Pubrel in handled and not client._pending
 
-        return _in_a_thread(attempt)
+        return in_a_thread(attempt)

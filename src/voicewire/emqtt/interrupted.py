@@ -1,0 +1,271 @@
+"""Who keeps what when a connection is cut in the middle of an exchange, and what ends unanswered (Section 3.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+
+from voicewire.emqtt import paper
+from voicewire.emqtt.rules import in_a_thread
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.client import Client
+from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.wire import Wire, connect, subscribed
+
+__all__ = ["CUTS", "broker_sends_again", "delivered", "publication_ends", "subscriber_keeps"]
+
+CUTS = ("away", "unread", "before PUBREC", "after PUBREC", "before PUBCOMP")
+"""Where the subscriber's connection is cut: before PUBLISH is sent, before it is read, and around its answers."""
+
+
+def publication_ends(port: int, qos: int, silent: bool) -> bool:
+    """Say whether a publication that waits for nobody comes to its PUBCOMP although no subscriber answers.
+
+    The paper's plain form of the packet is sent, without the report that this book adds.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    qos : {2, 3}
+        Quality of service.
+    silent : bool
+        One subscriber is there that says nothing; else there is none.
+
+    Returns
+    -------
+    bool
+        Whether the publisher gets PUBREC, and PUBCOMP after its PUBREL.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     publication_ends(broker.port, 2, silent=False), publication_ends(broker.port, 3, silent=False)
+    (True, False)
+    """
+    topic = f"silent/{qos}" if silent else f"nobody/{qos}"
+    wires = [subscribed(port, topic, qos=qos)] if silent else []
+    with subscribed(port, "$e2e/hello", qos=3) as pub:
+        pub.send(p.Publish(topic, paper.PAYLOAD, qos, packet_id=1), p.Pingreq())
+        ended = pub.receive() == p.Pubrec(1, qos)
+        if ended:
+            pub.expect(p.Pingresp())
+            pub.send(p.Pubrel(1, qos))
+            pub.expect(p.Pubcomp(1, qos))
+    for wire in wires:
+        wire.close()
+    return ended
+
+
+def delivered(port: int, qos: int) -> list[int]:
+    """Count how often one message reaches an application whose connection is cut, once for each of `CUTS`.
+
+    The subscriber's session is kept, it comes back, and it does what MQTT asks of a receiver.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    qos : {0, 2, 3}
+        Of message and subscription.
+
+    Returns
+    -------
+    list of int
+        One number for each cut: 0 is a loss, 2 a copy too many.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     delivered(broker.port, 0), delivered(broker.port, 2)
+    ([0, 0, 1, 1, 1], [1, 1, 1, 1, 1])
+    """
+    return [_Receiver(port, f"kept-{qos}-{i}", qos).interrupted(cut) for i, cut in enumerate(CUTS)]
+
+
+def _anew(port: int, name: str, qos: int) -> Wire:
+    """Subscribe with a session that is kept, and is new although one of that name may have been kept before."""
+    with connect(port, name) as before:
+        before.send(p.Disconnect())
+        before.closed()
+    return subscribed(port, name, qos=qos, client_id=name, clean=False)
+
+
+class _Receiver:
+    """A subscriber with a kept session; `taken` and `held` are what its application and its memory have."""
+
+    def __init__(self, port: int, name: str, qos: int) -> None:
+        self.port, self.name, self.qos = port, name, qos
+        self.taken = 0
+        self.held: set[int] = set()
+
+    def interrupted(self, cut: str) -> int:
+        """Take part in one publication with a cut in it; returns how often the message was taken."""
+        wire = _anew(self.port, self.name, self.qos)
+        if cut == "away":
+            wire.send(p.Disconnect())
+            wire.closed()
+        with subscribed(self.port, "$e2e/hello", qos=3) as pub:
+            number = 1 if self.qos else 0
+            pub.send(p.Publish(self.name, paper.PAYLOAD, self.qos, packet_id=number))
+            if cut not in ("away", "unread"):
+                self._until(wire, cut)
+            wire.close()
+            with connect(self.port, self.name, clean=False, present=True) as again:
+                self._rest(again)
+        return self.taken
+
+    def _until(self, wire: Wire, cut: str) -> None:
+        got = wire.publication()
+        self._take(got)
+        if self.qos and cut != "before PUBREC":
+            wire.send(p.Pubrec(got.packet_id, self.qos))
+            if cut == "before PUBCOMP":
+                wire.expect(p.Pubrel(got.packet_id, self.qos))
+                self.held.discard(got.packet_id)
+
+    def _take(self, packet: p.Publish) -> None:
+        if packet.packet_id not in self.held:
+            self.taken += 1
+        if packet.qos:
+            self.held.add(packet.packet_id)
+
+    def _rest(self, wire: Wire) -> None:
+        """Answer whatever comes, until two pings in a row bring nothing."""
+        idle = 0
+        while idle < 2:
+            wire.send(p.Pingreq())
+            idle += 1
+            while (packet := wire.receive()) != p.Pingresp():
+                idle = 0
+                if isinstance(packet, p.Publish):
+                    self._take(packet)
+                    if packet.qos:
+                        wire.send(p.Pubrec(packet.packet_id, packet.qos))
+                elif isinstance(packet, p.Pubrel):
+                    self.held.discard(packet.packet_id)
+                    wire.send(p.Pubcomp(packet.packet_id, packet.qos))
+                else:
+                    raise ConnectionError(f"a subscriber does not get {packet}")
+
+
+def broker_sends_again(port: int) -> list[str]:
+    """Tell what a subscriber gets first when it comes back after PUBLISH, PUBREC and PUBCOMP (steps 7 and 17).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    list of str
+        Names of packets; empty where nothing comes.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     broker_sends_again(broker.port)
+    ['PUBLISH', 'PUBREL', '']
+    """
+    name = "comes-back"
+    found = []
+    with subscribed(port, "$e2e/hello", qos=3) as pub:
+        wire = _anew(port, name, 3)
+        pub.send(p.Publish(name, paper.PAYLOAD, 3, packet_id=1, waited=1))
+        number = wire.publication().packet_id
+        for answer in (p.Pubrec(number, 3), p.Pubcomp(number, 3), None):
+            wire.close()
+            wire = connect(port, name, clean=False, present=True)
+            wire.send(p.Pingreq())
+            packet = wire.receive()
+            found.append("" if packet == p.Pingresp() else type(packet).__name__.upper())
+            if answer is not None:
+                wire.expect(p.Pingresp())
+                wire.send(answer)
+                if isinstance(answer, p.Pubrec):
+                    wire.expect(p.Pubrel(number, 3))
+                else:
+                    wire.quiet()
+        wire.close()
+    return found
+
+
+def subscriber_keeps() -> list[int]:
+    """Count the messages that our client has taken after PUBLISH, the same again, PUBREL, and a new one of that id.
+
+    The other end is a broker of a few lines that repeats a PUBLISH of QoS 3 before it sends PUBREL (steps 6, 14, 15).
+
+    Returns
+    -------
+    list of int
+        Messages taken so far, after each of the four.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> subscriber_keeps()
+    [1, 1, 1, 2]
+    """
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        step, stepped = threading.Semaphore(0), threading.Semaphore(0)
+        broker = threading.Thread(target=_repeats, args=(server, step, stepped), daemon=True)
+        broker.start()
+        taken: list[int] = []
+
+        async def attempt() -> bool:
+            async with Client(port=port, keep_alive=0) as client:
+                await client.subscribe("T", qos=3)
+                for _ in range(4):
+                    step.release()
+                    await asyncio.to_thread(stepped.acquire)
+                    taken.append(client._inbox.qsize())
+                step.release()
+            return True
+
+        in_a_thread(attempt)
+        broker.join()
+    return taken
+
+
+def _repeats(server: socket.socket, step: threading.Semaphore, stepped: threading.Semaphore) -> None:
+    """The other end of `subscriber_keeps`: one packet for each step, and wait for its answer."""
+    with server.accept()[0] as client:
+        decoder = Decoder()
+
+        def answered() -> None:
+            while not decoder.feed(client.recv(4096)):
+                pass
+
+        packet = p.Publish("T", paper.PAYLOAD, 3, packet_id=1)
+        again = p.Publish("T", paper.PAYLOAD, 3, dup=True, packet_id=1)
+        answered()
+        client.sendall(p.encode(p.Connack(False, 0)))
+        answered()
+        client.sendall(p.encode(p.Suback(1, (3,))))
+        for sent in (packet, again, p.Pubrel(1, 3), packet):
+            step.acquire()
+            client.sendall(p.encode(sent))
+            answered()
+            stepped.release()
+        step.acquire()  # a connection that ends now would count as one thing more to take

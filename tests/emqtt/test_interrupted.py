@@ -1,0 +1,100 @@
+"""Connections cut in the middle of an exchange, exchanges that nobody ends, and what the broker does for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.client import Client
+from voicewire.mqtt.delivery import Delivery
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    with BrokerThread(Config(port=0)) as broker:
+        yield broker.port
+
+
+def test_a_cut_costs_a_message_at_qos_0_only(port: int) -> None:
+    found = {qos: interrupted.delivered(port, qos) for qos in (0, 2, 3)}
+    assert found == {0: [0, 0, 1, 1, 1], 2: [1] * 5, 3: [1] * 5}
+
+
+def test_a_receiver_that_forgets_its_ids_takes_a_copy(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupted._Receiver, "_take", lambda self, _: setattr(self, "taken", self.taken + 1))
+    assert max(interrupted.delivered(port, 3)) == 2
+
+
+def test_what_is_kept_is_sent_again_until_it_is_answered(port: int) -> None:
+    assert interrupted.broker_sends_again(port) == ["PUBLISH", "PUBREL", ""]
+
+
+def test_our_client_keeps_a_message_until_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert interrupted.subscriber_keeps() == [1, 1, 1, 2]
+    handle = Client._handle
+
+    def forgets(self: Client, packet: p.Packet) -> None:
+        self._received.clear()
+        handle(self, packet)
+
+    monkeypatch.setattr(Client, "_handle", forgets)
+    assert interrupted.subscriber_keeps()[1] == 2
+
+
+@pytest.mark.parametrize("silent", [True, False])
+def test_an_asynchronous_publication_without_an_answer_stays_open(port: int, silent: bool) -> None:
+    assert interrupted.publication_ends(port, 2, silent)
+    assert not interrupted.publication_ends(port, 3, silent)
+
+
+def test_a_publisher_that_fails_before_its_time_is_noticed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def at_once(*_: object, **__: object) -> Delivery:
+        raise rules.NotAcknowledgedError("at once", Delivery("T"))
+
+    assert rules.timer_ends_the_wait(port)
+    monkeypatch.setattr(Client, "publish", at_once)
+    assert not rules.timer_ends_the_wait(port)
+
+
+def test_broker_and_subscriber_answer_alike(port: int) -> None:
+    assert steps.answers_by_qos(port, "broker") == steps.answers_by_qos(port)
+
+
+def test_calls_are_a_count_that_does_not_change() -> None:
+    assert [broker_work.calls(qos, 4) for qos in (2, 3)] == [broker_work.calls(qos, 4) for qos in (2, 3)]
+    each = [broker_work.calls(qos, 8) - broker_work.calls(qos, 4) for qos in (2, 3)]
+    assert 0 < each[0] < each[1]
+    with pytest.raises(ValueError, match="qos"):
+        broker_work.calls(1, 4)
+
+
+def test_a_gauge_in_whole_steps_leaves_two_on_each_side() -> None:
+    rng = np.random.default_rng(1)
+    start, use = rng.uniform(50, 100, (2, 1000)), rng.uniform(0, 5, (2, 1000))
+    read = np.floor(start) - np.floor(start - use)
+    for (less, more), (a, b) in zip(read.T, use.T, strict=True):
+        found = experiments.from_gauge(less, more)
+        assert found.low < b - a < found.high
+
+
+def test_ratios_by_size_are_paired_and_their_interval_turns_with_them() -> None:
+    table = experiments.load("delays")
+    found = experiments.by_size(table, "mqtt-2", "all")
+    upside = experiments.by_size(table, "all", "mqtt-2")
+    assert list(found) == [10, 20, 30, 40, 50, 60, 70, 80]
+    for n, ratios in found.items():
+        assert np.allclose(ratios * upside[n], 1)
+        one, other = experiments.typical(ratios), experiments.typical(upside[n])
+        assert (one.estimate, one.low) == pytest.approx((1 / other.estimate, 1 / other.high))
+
+
+def test_bytes_of_a_request_in_mqtt_5() -> None:
+    plain, long = mqtt5.overhead(), mqtt5.overhead(topic="RR")
+    assert long["properties"] - plain["properties"] == 2  # both legs of the query
+    assert long["session"] - plain["session"] == 3  # SUBSCRIBE, and both legs of the response
+    assert mqtt5.overhead(responds=False) == {"properties": plain["properties"], "session": 0}
