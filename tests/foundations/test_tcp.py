@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from voicewire.foundations import tcp, tcp_figures
 from voicewire.foundations.tcp_trace import trace
-from voicewire.netsim.reference.tcp_sender import Timeout, measure, opened, transfer
+from voicewire.netsim.reference.tcp_receiver import Ack
+from voicewire.netsim.reference.tcp_sender import Timeout, measure, opened, react, transfer
 
 
 @given(st.integers(1, 10_000), st.integers(1, 64))
@@ -81,9 +82,55 @@ def test_the_loop_shows_both_losses_of_the_table():
     turns = transfer(s, 300, {40, repeat}, 0.1)
     assert min(cwnd for _, cwnd, _ in turns) == 1.0
     assert s.ssthresh / s.mss == 52.5  # 105 segments out, as the chapter says
-    turns = transfer(opened(0.1, least=0.2), 200, set(range(30, 70)), 0.1)  # a whole flight: the chapter's limit
-    repairs = [cwnd for time, cwnd, left in turns if time > 0.35 and left and left[0] in range(30, 70)]
-    assert len(repairs) == 40 and set(repairs) == {1.0}
+
+
+@pytest.mark.parametrize("flight", [1, 2, 3, 7, 8, 31, 40])
+def test_a_lost_flight_is_repeated_by_slow_start(flight):
+    """RFC 5681 section 3.1: from one segment up to half the flight, a segment more for each acknowledgement."""
+    run = trace([(0.0, flight)], lost=range(flight), window=flight)
+    threshold, window, left, round_trips = max(flight / 2, 2.0), 1.0, flight, 0
+    flights = []
+    while left > 0:
+        flights.append(min(int(window), left))
+        for _ in range(flights[-1]):
+            window += 1 if window < threshold else 1 / window
+        left -= flights[-1]
+        round_trips += 1
+    repeats = np.array([time for time, _ in run.sent[flight:]])
+    assert [np.sum(np.isclose(repeats, 1.0 + 0.1 * k)) for k in range(round_trips)] == flights
+    assert run.done == pytest.approx(1.0 + 0.1 * round_trips)
+    assert [number for _, number in run.sent] == 2 * list(range(flight))  # each once more, no more
+    if flight == 40:
+        assert round_trips == tcp.round_trips(40, 1) == 6  # as if nothing had been sent before
+
+
+def test_sack_begins_no_repair_within_the_timer_s():
+    """RFC 6675 section 5.1 (6582, section 4): not until all that was out at the timeout is acknowledged."""
+    s = opened(0.1, window=20, least=3.0)
+    lost = set(range(20)) | {23, 40}  # a flight of 20; of its repeats segment 3; and the first new segment
+    turns = transfer(s, 200, lost, 0.1)
+    first, second = (k for k, (_, cwnd, left) in enumerate(turns) if cwnd == 1.0 and left)
+    assert turns[first][2] == [0] and turns[second][2] == [3]
+    left = [number for _, _, left in turns[:second] for number in left]
+    assert left.count(20) == 2 and left[-1] > 23  # three SACKed segments above it showed that 20 was lost
+    steps = np.diff([cwnd for _, cwnd, _ in turns[first:second]])
+    assert steps.min() >= 0 and steps.max() <= 1  # nothing halved, and nothing but slow start
+
+
+def test_the_threshold_is_held_while_the_timer_repeats_one_segment():
+    """RFC 5681, equation 4: half of what was out when it was first lost, whatever has left since."""
+    s = opened(0.1)
+    s.size = 146
+    for written in range(1, 61):
+        react(s, 0, written)
+    react(s, s.timer, None)
+    assert (s.nxt, s.ssthresh / s.mss) == (60, 3.0)
+    late = Ack(echo=0, upto=0, sacked=((1, 60),))  # only the first was lost, and its repeat will be
+    assert react(s, s.last + 1, late) == []
+    (packet,) = react(s, s.last + 2, 69)
+    assert (packet.first, packet.count, s.nxt) == (60, 9, 69)  # one segment's window has room for them
+    react(s, s.timer, None)
+    assert (s.backoff, s.ssthresh / s.mss) == (4.0, 3.0)
 
 
 def test_random_losses_lie_above_the_square_root_law():

@@ -16,6 +16,7 @@ from voicewire.netsim.wire import send_back, transmit
 __all__: list[str] = []
 
 DUPTHRESH = 3  # RFC 3517
+FAST, TIMED_OUT = 1, 2  # what began the repair: SACK, which holds the window, or the timer, and slow start goes on
 
 
 @rule
@@ -134,17 +135,16 @@ def on_ack(f: FlowState, ack: Ack, w: World, now: int) -> None:
         if found and not f.recovering:
             f.ssthresh = max((f.nxt - f.una) * f.payload / 2.0, 2.0 * f.mss)  # RFC 2581 equation 3
             f.cwnd = f.ssthresh
-            f.recovering = 1
+            f.recovering = FAST
             f.recover = f.nxt
     if ack.mark and f.una > f.ecn_until:
         f.ssthresh = max(f.cwnd / 2.0, 2.0 * f.mss)  # RFC 3168 section 6.1.2: once per window
         f.cwnd = f.ssthresh
         f.ecn_until = f.nxt
-    elif progress and not f.recovering:
+    elif progress and f.recovering != FAST:  # RFC 2581 section 3.1: slow start, also while the timer's repair lasts
         f.cwnd += f.mss if f.cwnd < f.ssthresh else f.mss * f.mss / f.cwnd
     if f.seg_head == f.seg_tail:
         f.timer = NEVER
-        f.pipe = 0.0
     elif progress:
         _start_timer(f, now)
     push(f, w, now)
@@ -154,7 +154,8 @@ def on_ack(f: FlowState, ack: Ack, w: World, now: int) -> None:
 def on_timer(f: FlowState, w: World, now: int) -> None:
     """Retransmission timer: RFC 2581 section 3.1 and RFC 2988 section 5."""
     f.timer = NEVER
-    f.ssthresh = max((f.nxt - f.una) * f.payload / 2.0, 2.0 * f.mss)
+    if f.backoff == 1.0:  # RFC 5681 equation 4: not if the timer has sent this segment before
+        f.ssthresh = max((f.nxt - f.una) * f.payload / 2.0, 2.0 * f.mss)
     f.cwnd = float(f.mss)
     f.backoff = min(f.backoff * 2.0, 64.0)
     for k in range(f.seg_head, f.seg_tail):
@@ -163,8 +164,8 @@ def on_timer(f: FlowState, w: World, now: int) -> None:
         segment.again = 0
         segment.sacked = 0  # RFC 2018 section 8: what was SACKed may have been forgotten
     f.pipe = 0.0
-    f.recovering = 1
-    f.recover = f.nxt
+    f.recovering = TIMED_OUT
+    f.recover = f.nxt  # until it is passed SACK begins no new repair (RFC 3517 section 5.1)
     push(f, w, now)
 
 

@@ -5,9 +5,6 @@ the timer: RFC 5681, 6298 and 6675. `netsim.tcp` is the same compiled; it
 names the older RFCs of the thesis (2581, 2988, 3517). The chapter *TCP in one
 chapter* is woven from this.
 
-One thing is simpler than in the RFCs: the window doesn't grow while what was
-out at a time-out is repaired.
-
 The stream is counted in frames: what a program writes at once, and a segment
 carries whole. Times are whole nanoseconds, windows bytes.
 """
@@ -25,6 +22,7 @@ __all__ = [
     "Segment",
     "Sender",
     "Timeout",
+    "Window",
     "acknowledged",
     "find_losses",
     "grow",
@@ -140,7 +138,36 @@ class Settings:
 
 
 @dataclass
-class Sender(Settings):
+class Window(Settings):
+    """How much may be out, bytes, and whether a loss is repaired.
+
+    Attributes
+    ----------
+    cwnd, ssthresh : float
+        Congestion window and slow-start threshold, bytes.
+    recover : int
+        A loss is repaired until this frame is acknowledged; -1: none is.
+    fast : bool
+        Whether SACK showed that loss: fast recovery, the window is held.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> Window().recover
+    -1
+    """
+
+    cwnd: float = 14600.0
+    ssthresh: float = 1e18
+    recover: int = -1  # a repair until this is acknowledged
+    fast: bool = False  # fast recovery; else the timer began it
+
+
+@dataclass
+class Sender(Window):
     """What a sender knows.
 
     Attributes
@@ -150,10 +177,6 @@ class Sender(Settings):
         that isn't acknowledged.
     waiting : list of Segment
         Sent and not acknowledged, in order.
-    cwnd, ssthresh : float
-        Congestion window and slow-start threshold, bytes.
-    recover : int
-        In recovery until this frame is acknowledged; -1: not in recovery.
     timeout : Timeout
         The timer's length.
     backoff : float
@@ -175,9 +198,6 @@ class Sender(Settings):
     nxt: int = 0
     una: int = 0
     waiting: list[Segment] = field(default_factory=list)
-    cwnd: float = 14600.0
-    ssthresh: float = 1e18
-    recover: int = -1  # in recovery until this is acknowledged
     timeout: Timeout = field(default_factory=Timeout)
     backoff: float = 1.0
     timer: int = NEVER  # ns
@@ -363,7 +383,7 @@ def fast_retransmit(s: Sender) -> None:
     """Half the window, and recovery until all that is out is heard of."""
     halve(s)
     s.cwnd = s.ssthresh
-    s.recover = s.nxt
+    s.recover, s.fast = s.nxt, True
 
 
 def grow(s: Sender) -> None:
@@ -400,7 +420,7 @@ def advance(s: Sender, now: int, upto: int) -> None:
     s.waiting = [x for x in s.waiting if x.first >= upto]
     start_timer(s, now)
     if upto >= s.recover:
-        s.recover = -1
+        s.recover, s.fast = -1, False
 
 
 def acknowledged(s: Sender, now: int, ack: Ack) -> None:
@@ -434,7 +454,7 @@ def acknowledged(s: Sender, now: int, ack: Ack) -> None:
         advance(s, now, ack.upto)
     if find_losses(s, ack) and s.recover < 0:
         fast_retransmit(s)
-    if new and s.recover < 0:
+    if new and not s.fast:
         grow(s)
     if not s.waiting:
         s.timer = NEVER
@@ -459,8 +479,9 @@ def timed_out(s: Sender) -> None:
     >>> s.cwnd, s.backoff, s.waiting[0].lost
     (1460.0, 2.0, True)
     """
-    halve(s)
-    s.cwnd, s.recover = float(s.mss), s.nxt
+    if s.backoff == 1:
+        halve(s)  # not again for the same segment (RFC 5681, eq. 4)
+    s.cwnd, s.recover, s.fast = float(s.mss), s.nxt, False
     s.timer, s.backoff = NEVER, min(2 * s.backoff, 64.0)
     for x in s.waiting:
         x.lost, x.again = True, False
