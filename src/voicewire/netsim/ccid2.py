@@ -102,7 +102,6 @@ def on_ack(f: FlowState, ack: Ack, w: World, now: int) -> None:
         _congestion(f, ack.upto)
     if f.seg_head == f.seg_tail:
         f.timer = NEVER
-        f.pipe = 0.0
     elif progress:
         f.backoff = 1.0
         _start_timer(f, now)

@@ -83,7 +83,7 @@ def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
         # RFC 3448 section 6.3.1: the first interval is the one whose rate is X_recv
         x = receive_rate(f, now, rtt)
         if f.seed_rule == 1:  # sensitivity: the packets counted until the first loss
-            first = float(max(seq, 1))
+            first = float(seq)
         elif f.small:
             first = 1.0 / inverse(x * (f.payload + HEADER) / f.payload, NOMINAL_SEGMENT, rtt)
         else:

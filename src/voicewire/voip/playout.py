@@ -81,7 +81,7 @@ def _sort(a: NDArray[np.float64], n: int, bucket: NDArray[np.int64], spare: NDAr
         low = min(low, a[i])
         high = max(high, a[i])
     scale = (n - 1) / (high - low)
-    if scale > 0 and scale < 1e300:
+    if scale < 1e300:
         bucket[: n + 1] = 0
         for i in range(n):
             spare[i] = a[i]
