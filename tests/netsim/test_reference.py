@@ -84,6 +84,21 @@ class Told:
         return packets
 
 
+class Windows:
+    """A TCP sender that writes down its window, threshold, what is under way, and its timer, as the engine's log does."""
+
+    def note(self, now, packets):
+        wait = self.timeout.rto * self.backoff
+        self.rows.append((now, self.cwnd, self.ssthresh, reference.tcp_sender.pipe(self), wait))
+        return packets
+
+    def on_answer(self, now, ack):
+        return self.note(now, super().on_answer(now, ack))
+
+    def on_timer(self, now):
+        return self.note(now, super().on_timer(now))
+
+
 @settings(max_examples=300, deadline=None, phases=QUICK)
 @given(
     times=talks(),
@@ -136,12 +151,14 @@ def test_tfrc_is_the_engine_s(
 )
 def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window, since):
     rtt = max(2 * delay / 1e3, 1e-4)
-    kind = reference.TcpSender if since == "sent" else readings.IdleSinceHeard
+    base = reference.TcpSender if since == "sent" else readings.IdleSinceHeard
+    kind = type("Windows", (Windows, base), {"rows": []})
     sender = kind(payload, rtt, initial=initial_window(1460, rfc), window=float(window))
     receiver = reference.TcpReceiver(len(times))
     fast = Tcp(rfc=rfc, window=window, idle_since=since)
     flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
     the_same(flow, sender, receiver, ways)
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates)
 
 
 @given(st.floats(1, 1e6), st.floats(1e-4, 10), st.floats(1e-6, 1))

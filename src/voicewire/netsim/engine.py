@@ -60,6 +60,17 @@ def _log_rate(f: FlowState, w: World, now: int) -> None:
 
 
 @rule
+def _log_window(f: FlowState, w: World, now: int) -> None:
+    if f.log and f.n_rates < w.rates.shape[0]:
+        w.rates[f.n_rates, 0] = now
+        w.rates[f.n_rates, 1] = f.cwnd
+        w.rates[f.n_rates, 2] = f.ssthresh
+        w.rates[f.n_rates, 3] = f.pipe
+        w.rates[f.n_rates, 4] = f.rto * f.backoff
+        f.n_rates += 1
+
+
+@rule
 def _log_level(f: FlowState, w: World, now: int) -> None:
     if f.log and f.n_levels < w.levels.shape[0]:
         w.levels[f.n_levels, 0] = now
@@ -121,6 +132,7 @@ def _feedback(f: FlowState, w: World, now: int) -> None:
         _log_rate(f, w, now)
     elif f.kind == TCP:
         tcp.on_ack(f, ack, w, now)
+        _log_window(f, w, now)
     else:
         ccid2.on_ack(f, ack, w, now)
 
@@ -132,6 +144,7 @@ def _timer(f: FlowState, w: World, now: int) -> None:
         _log_rate(f, w, now)
     elif f.kind == TCP:
         tcp.on_timer(f, w, now)
+        _log_window(f, w, now)
     else:
         ccid2.on_timer(f, w, now)
 
