@@ -2,7 +2,8 @@
 
 The stream is counted in frames: a segment carries whole frames, at most MSS // payload of them (a stream socket may
 cut frames; this is the named simplification). With NODELAY each frame leaves at once while the window is open;
-what has to wait is joined into larger segments. Only what arrives *in order* counts as delivered to the listener.
+what has to wait is joined into larger segments; a repeat keeps its segment's bounds. Only what arrives *in order*
+counts as delivered to the listener.
 """
 
 from __future__ import annotations
