@@ -85,7 +85,7 @@ class Told:
 
 
 class Windows:
-    """A TCP sender that writes down its window, threshold, what is under way, and its timer, as the engine's log does."""
+    """A TCP sender that writes down its window, threshold, what is under way, and its timer, as the engine does."""
 
     def note(self, now, packets):
         wait = self.timeout.rto * self.backoff
