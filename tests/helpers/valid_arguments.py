@@ -51,6 +51,7 @@ EXEMPT = {
     "echo.samples.checked": "checks",
     "echo.samples.pair": "checks",
     "echo.scene.Signals": _RESULT,
+    "echo.printed": READING,
     "echo.experiments": _RECORDS,
     "echo.rivals": _RECORDS,
     "pharyngeal.components.ArticulatoryModel": _RESULT,
@@ -320,6 +321,7 @@ ECHO = {
         lambda: {"length": 8, "samples": 400, "seed": 1, "source": "ar1", "predistortion": 0.4, "change": "sign",
                  "change_at": 200, "family": "decaying", "far_length": 16, "snr": 30.0, "double_talk": (100, 200)}
     ),
+    "echo.comparisons.misprints": Case(lambda: {"signals": signals(), "memory": 8.0, "reuse": 2, "every": 100}),
     "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1}),
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ __all__ = [
     "descent",
     "far_rooms",
     "learning",
+    "misprints",
     "responses",
     "trade_off",
     "with_and_without_dcd",
@@ -168,6 +169,34 @@ def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     ax.set_ylabel("misalignment (dB)")
     ax.legend()
     return origin(ax, "simulated here")
+
+
+def misprints(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
+    """Misalignment of a table's program by the misprints left in; the names stand below, as curves fill the height.
+
+    Parameters
+    ----------
+    data : mapping of str to Curve
+        By what is left in.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> misprints({"mended": Curve(np.array([1000]), np.array([-20.0]))}).get_legend().get_texts()[0].get_text()
+    'mended'
+    """
+    ax = learning(data, ax)
+    ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    return ax
 
 
 class Live:

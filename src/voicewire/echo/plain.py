@@ -11,12 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from voicewire.echo import reference
+from voicewire.echo import printed, reference
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 
 __all__ = ["WLDRRLSDCD"]
 
 Variant = Literal["repaired", "eq12-plus", "eq13-e0", "both"]
+_LEFT_IN = {"eq12-plus": ["plus"], "eq13-e0": ["e_0"], "both": ["plus", "e_0"]}
 
 
 class WLDRRLSDCD(AdaptiveFilter):
@@ -102,16 +103,11 @@ class WLDRRLSDCD(AdaptiveFilter):
     def _printed_step(
         self, g: Any, r: Any, R: Any, window: Any, d_n: complex, lam: float, N_it: int, **search: Any
     ) -> tuple[Any, Any, complex]:
-        """`reference.reuse_step` with one of the paper's misprints left in."""
-        e = first = d_n - np.vdot(g, window)
-        for phi in range(N_it):
-            used = first if self.variant in ("eq13-e0", "both") else e
-            r = (lam if phi == 0 else 1) * r + reference.times(np.conj(used), window)
-            change, r = reference.dcd(R, r, **search)
-            g = g + change
-            gain = np.vdot(change, window)
-            e = e + gain if self.variant in ("eq12-plus", "both") else e - gain
-        return g, r, first
+        """`reference.reuse_step` with one of the paper's misprints left in, or two."""
+        kept = printed.Memory(g, r, np.zeros_like(g), window, R)
+        for kept.phi in range(N_it):
+            printed.one_pass(kept, d_n, lam, _LEFT_IN[self.variant], **search)
+        return kept.g, kept.r, kept.e_0
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {"g": self.g, "r": self.r, "R": self.R, "window": self.window}

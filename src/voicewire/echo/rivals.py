@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo import paper, reference
+from voicewire.echo import paper, printed, reference
 from voicewire.echo.experiments import CHANGE_AT, SEEDS, column, paper_filter, read, read_curves, scene, track
 from voicewire.echo.family import AdaptiveFilter
 from voicewire.echo.gradient import WLNLMS
@@ -467,11 +467,7 @@ def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
     window = np.zeros(2 * length, complex)
     for x_n in x:
         window = reference.shifted(window, x_n)
-        new = np.empty_like(R)
-        new[1:, 1:] = R[:-1, :-1]
-        new[:, 0] = forgetting * R[:, 0] + reference.times(np.conj(x_n), window)
-        new[0, :] = new[:, 0].conj()
-        R = new
+        R = printed.one_column(R, window, forgetting)
     return R
 
 

@@ -1,0 +1,72 @@
+"""What the paper's steps do as they are printed, beside the mended ones (notebook 03)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voicewire import checks
+from voicewire.echo import printed, reference
+from voicewire.echo.measures import Curve, misalignment
+from voicewire.echo.scene import Signals
+
+__all__ = ["misprints"]
+
+NAMES = {
+    "mended": (),
+    "(12) with its plus": ("plus",),
+    "(13) with its $e_0$": ("e_0",),
+    "step 2: one column": ("column",),
+    r"$\phi$ never set back": ("reset",),
+    "all as printed": printed.MISPRINTS,
+}
+
+
+@checks.takes(signals=checks.a(Signals), memory=checks.positive, reuse=checks.whole(1), every=checks.whole(1))
+def misprints(signals: Signals, memory: float, reuse: int = 3, every: int = 50) -> dict[str, Curve]:
+    """Run Table II mended, with each of its misprints alone, and to the letter.
+
+    Parameters
+    ----------
+    signals : Signals
+        A scene; its echo paths say how long the filter is.
+    memory : float
+        K in lambda = 1 - 1/(K L).
+    reuse : int
+        Passes a sample, N_it.
+    every : int
+        Samples between two points of a curve.
+
+    Returns
+    -------
+    dict of str to Curve
+        By what is left in.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> from voicewire.echo.scene import Scene
+    >>> curves = misprints(Scene(2, 200, 1).signals(), 8.0, every=100)
+    >>> curves["all as printed"].decibels.tolist()
+    [0.0, 0.0]
+    """
+    if every > signals.x.size:
+        raise ValueError(f"every is {every}: the scene has only {signals.x.size} samples")
+    length = signals.before.LL.size
+    lam = 1 - 1 / (memory * length)
+    if not lam > 0:
+        raise ValueError(f"memory is {memory:g}: with {length} taps it must be above {1 / length:g}, or lambda is 0")
+    ends = np.arange(every, signals.x.size + 1, every)
+    found = {}
+    for name, left_in in NAMES.items():
+        kept = printed.fresh(length)
+        decibels = np.empty(ends.size)
+        for n in range(int(ends[-1])):
+            kept.window = reference.shifted(kept.window, signals.x[n])
+            printed.one_sample(kept, signals.d[n], lam, reuse, left_in)
+            if (n + 1) % every == 0:
+                decibels[n // every] = misalignment(kept.g, signals.truth(n))
+        found[name] = Curve(ends, decibels)
+    return found
