@@ -5,17 +5,30 @@ A sentence that nothing can hold is not said: no page guesses how many weeks a p
 
 from __future__ import annotations
 
+import argparse
+import importlib
+import inspect
 import json
 import re
+import select
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
+from matplotlib.colors import rgb_to_hsv, to_rgb
 
-from voicewire import claims, cli, paths
-from voicewire.ledger.vocabulary import REGISTERED, REPRODUCED
+from voicewire import claims, cli, figures, paths
+from voicewire.emqtt.population import Population
+from voicewire.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED
+from voicewire.mqtt import Config
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.hosts import Host
+from voicewire.transport import paper
 
 ROOT = paths.root()
 FRONT = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md")), *sorted((ROOT / "book").glob("*/index.md"))]
@@ -205,8 +218,169 @@ def test_make_never_asks_for_root_and_installs_nothing_for_a_gpu():
     for name in ("Makefile", "tools/make.py", "postBuild"):
         assert not re.search(r"\b(?:sudo|doas|pkexec|su -)\b", (ROOT / name).read_text(encoding="utf-8")), name
     for lock in ("requirements.lock", "requirements-extras.lock"):
-        pinned = re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(encoding="utf-8"), re.M)
-        assert len(pinned) > 50
+        names = pinned(lock)
+        assert len(names) > 50
         assert [
-            name for name in pinned if re.match(r"(?:nvidia|cuda|cupy|rocm|pyopencl|torch|tensorflow|jax)", name)
+            name for name in names if re.match(r"(?:nvidia|cuda|cupy|rocm|pyopencl|torch|tensorflow|jax)", name)
         ] == []
+
+
+# How to use this book
+
+
+def table(page: str, heading: str) -> list[list[str]]:
+    """Return the cells of the first table below a heading, without its head."""
+    text = (ROOT / page).read_text(encoding="utf-8").partition(f"\n{heading}\n")[2]
+    lines = re.findall(r"^\|.*\|$", text.partition("\n## ")[0], re.M)[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_what_the_verdicts_mean():
+    told = {name: sign for sign, name, _ in table("book/how-to-use.md", "## What a verdict means")}
+    assert list(told.items()) == list(claims.VERDICTS.items())
+
+
+HUES = {"blue": (0.5, 0.7), "orange-red": (0.0, 0.12), "green": (0.35, 0.5), "purple": (0.75, 0.95)}
+"""Where a colour lies on the circle of hues."""
+
+
+def test_what_the_colours_mean():
+    told = {name: colour for colour, name, _ in table("book/how-to-use.md", "## What the colours mean")}
+    assert set(told) == set(figures._ORIGINS.values())
+    for name, colour in told.items():
+        hue, _, value = rgb_to_hsv(to_rgb(figures.COLOURS[name]))
+        if colour == "black":
+            assert value < 0.2
+        else:
+            assert HUES[colour][0] <= hue <= HUES[colour][1], name
+
+
+@pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_no_chapter_needs_another_studys(path):
+    """Of what a chapter needs, all that it links to is its own part's or the foundations'."""
+    needed = re.findall(r"\]\(\.\./(\w+)/", "\n".join(markdown(path)[:4]))
+    assert set(needed) - {path.parent.name} <= ({"foundations"} if path.parent.name in paths.STUDIES else set())
+
+
+def test_voice_and_nfc_run_in_virtual_time():
+    """Neither asks a clock, or waits."""
+    files = [file for room in ("netsim", "voip", "nfc") for file in (ROOT / "src/voicewire" / room).rglob("*.py")]
+    assert len(files) > 20
+    timed = [
+        file.name for file in files if re.search(r"^\s*(?:import time|from time)\b", file.read_text("utf-8"), re.M)
+    ]
+    assert timed == []
+
+
+# Papers and verdicts
+
+
+def test_a_verdict_that_hangs_lists_its_readings_and_a_contradiction_is_shown():
+    rows = claims.scorecard()
+    hanging = [row for row in rows if row["verdict"] == HANGS]
+    assert hanging
+    assert [row["id"] for row in hanging if len({one["verdict"] for one in row["readings"]}) < 2] == []
+    contradicted = [row for row in rows if row["verdict"] == CONTRADICTED]
+    assert contradicted
+    assert [row["id"] for row in contradicted if len(row["reason"].split()) < 4] == []
+
+
+@pytest.mark.parametrize("study", paths.STUDIES)
+def test_each_erratum_says_where_what_and_how_it_is_known(study):
+    lines = (ROOT / "book" / study / "_errata.md").read_text(encoding="utf-8").strip().splitlines()
+    head, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    assert [head[0].lower(), len(head)] == ["where", 4]
+    assert rows
+    assert [row for row in rows if len(row) != 4 or not all(row)] == []
+
+
+# Machines and licences
+
+
+def test_everything_is_tested_on_linux():
+    """GitHub runs the script that leaves nothing out, and runs it there."""
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
+    whole = [job for job in jobs.values() if any(".ci/run" in step.get("run", "") for step in job["steps"])]
+    assert [job["runs-on"].partition("-")[0] for job in whole] == ["ubuntu"]
+
+
+def test_what_exists_on_linux_only_says_so_elsewhere(monkeypatch):
+    monkeypatch.delattr(select, "epoll", raising=False)
+    with pytest.raises(OSError, match="needs Linux .*: use WSL 2, a container or Binder"):
+        Population(1, 3)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(TestbedError, match="Linux network namespaces; use the loopback proxy"):
+        Host()
+
+
+def test_the_button_for_issues_is_there():
+    html = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"]
+    assert html["use_issues_button"] is True
+    assert html["use_repository_button"] is True
+
+
+def pinned(lock: str) -> list[str]:
+    return re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(encoding="utf-8"), re.M)
+
+
+def stricter(name: str) -> bool:
+    """Whether a package's own metadata allow no licence but one of the GNU family."""
+    about = metadata.metadata(name)
+    words = [about.get("License-Expression") or "", *(about.get_all("Classifier") or [])]
+    said = [word for word in words if word.startswith("License ::") or word == words[0]]
+    gnu = [word for word in said if re.search(r"GPL|GNU", word)]
+    free = re.search(r"\bOR\b", words[0]) or any(re.search(r"BSD|MIT|Apache", word) for word in said)
+    return bool(gnu) and not free
+
+
+def test_the_stricter_licences_are_all_named():
+    """And none of them is copied into our code."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("stricter licences:")[2].partition("\n")[0]
+    named = set(re.sub(r"\(.*?\)", "", text).replace(",", " ").split())
+    there = {dist.metadata["Name"].lower() for dist in metadata.distributions()}
+    found = {
+        name for lock in ("requirements.lock", "requirements-extras.lock") for name in pinned(lock) if name in there
+    }
+    assert {"praat-parselmouth", "soxr"} <= found
+    assert [name for name in sorted(found) if stricter(name) != (name in named)] == []
+    ours = [path for path in (ROOT / "src").rglob("*.*") if path.suffix in (".py", ".c", ".js", ".css")]
+    assert [path.name for path in ours if "GNU General Public License" in path.read_text(encoding="utf-8")] == []
+
+
+# What the command line says of its own defaults
+
+
+def options() -> list[tuple[str, argparse.Action]]:
+    def walk(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for child in action.choices.values():
+                    yield from walk(child)
+            else:
+                yield f"{parser.prog} {action.dest}", action
+
+    return list(walk(cli.parser()))
+
+
+def later(name: str) -> list[object]:
+    """Return the defaults that come into force behind the parser, for an option without one of its own."""
+    words, dest = name.split()[1:-1], name.split()[-1]
+    if words == ["broker"]:
+        return [getattr(Config() if dest in ("host", "port") else Config().limits, dest)]
+    recordings = importlib.import_module(f"voicewire.{words[1]}.record").RECORDINGS.values()
+    given = [inspect.signature(run).parameters for run in recordings]
+    return [parameters[dest].default or paper.ITERATIONS for parameters in given if dest in parameters]
+
+
+def test_a_default_that_the_help_names_is_the_default():
+    wrong, count = {}, 0
+    for name, action in options():
+        told = re.search(r"\bdefault:? ([\w.]*\d[\w.]*)\b", (action.help or "") % vars(action))
+        if told:
+            count += 1
+            real = later(name) if action.default is None else [action.default]
+            alike = [value if isinstance(value, str) else f"{value:g}" for value in real]
+            if told[1] not in alike:
+                wrong[name] = (told[1], alike)
+    assert count > 25
+    assert wrong == {}
