@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from voicewire import cli, paths
+from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
 from voicewire.voip import experiments, figures, listening, readings, transports
 from voicewire.voip.calls import call
 from voicewire.voip.errors import VoipError
@@ -115,6 +116,18 @@ def test_bulk_transfer_hurts_voice():
     beside = experiments.shared_link("UDP", kbit_s=500, seconds=20, bulk_flows=2)
     assert np.median(beside.r) < np.median(alone.r) - 20
     assert beside.bulk_kbit_s > 200
+
+
+def test_a_window_is_halved_where_an_average_gives_way_a_little():
+    """Figure 3.1, as drawn: what one acknowledgement or report leaves of the rate."""
+    path, paced = Path(50, 0.005), np.arange(20_000, dtype=np.int64) * 2_000_000
+    tcp = simulate([Flow(bulk(20_000), 1460, Tcp(), path)], seed=3, until_s=40, log=True).flows[0]
+    tfrc = simulate([Flow(paced, 1460, Tfrc(buffer=50), path)], seed=3, until_s=40, log=True).flows[0]
+    drawn = {line.get_label(): line.get_ydata() for line in figures.smoothness(tcp, tfrc, 0.1, (10, 40)).lines}
+    assert drawn["TCP"] == pytest.approx(tcp.rates[:, 1] / 100)  # bytes in a tenth of a second, in kB/s
+    assert drawn["TFRC"] == pytest.approx(tfrc.rates[:, 1] / 1000)
+    cut = {name: (y[1:] / y[:-1])[y.size // 4 :].min() for name, y in drawn.items()}
+    assert cut["TCP"] < 0.55 < 0.8 < cut["TFRC"]
 
 
 def test_figures_carry_their_data():

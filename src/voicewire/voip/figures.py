@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from voicewire import figures as house
-from voicewire.netsim import equation
+from voicewire.netsim import FlowResult, equation
 from voicewire.voip import bursts, emodel, paper
 from voicewire.voip.calls import Call
 from voicewire.voip.experiments import Curve
@@ -28,6 +28,7 @@ __all__ = [
     "rate_after_idle",
     "response",
     "shared",
+    "smoothness",
     "states_plot",
     "trace",
 ]
@@ -151,6 +152,48 @@ def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: 
     ax.axhline(50, color=house.SERIES[6], linestyle=":", label="codec: 50 packets/s")
     ax.set(xlabel="time / s", ylabel="allowed rate X / packets/s", yscale="log", xlim=window)
     ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")
+
+
+def smoothness(
+    tcp: FlowResult, tfrc: FlowResult, rtt: float, window: tuple[float, float], ax: Axes | None = None
+) -> Axes:
+    """TCP's rate, a window a round trip, and TFRC's allowed rate, over time (the thesis' Figure 3.1).
+
+    Parameters
+    ----------
+    tcp, tfrc : FlowResult
+        Each simulated with `log=True`.
+    rtt : float
+        Round-trip time, s.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
+    >>> senders = Tcp(), Tfrc()
+    >>> both = [simulate([Flow(bulk(99), 1460, s, Path(50))], log=True).flows[0] for s in senders]
+    >>> smoothness(*both, 0.1, (0.0, 1.0)).get_ylabel()
+    'rate / kB/s'
+    """
+    ax = house.new_axes(ax)
+    for k, (name, flow, over) in enumerate((("TCP", tcp, rtt), ("TFRC", tfrc, 1.0))):
+        t, rate = flow.rates[:, 0] / 1e9, flow.rates[:, 1] / over / 1e3
+        ax.step(t, rate, where="post", color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
+    ax.set(xlabel="time / s", ylabel="rate / kB/s", xlim=window, ylim=(0, None))
+    ax.legend()
     return house.origin(ax, "simulated here")
 
 
