@@ -52,6 +52,7 @@ EXEMPT = {
     "echo.samples.pair": "checks",
     "echo.scene.Signals": _RESULT,
     "echo.printed": READING,
+    "echo.uniqueness": "read on the page, for what a scene has made",
     "echo.experiments": _RECORDS,
     "echo.rivals": _RECORDS,
     "pharyngeal.components.ArticulatoryModel": _RESULT,

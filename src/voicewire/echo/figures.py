@@ -22,6 +22,7 @@ __all__ = [
     "curves",
     "descent",
     "far_rooms",
+    "heard",
     "learning",
     "misprints",
     "responses",
@@ -197,6 +198,41 @@ def misprints(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     ax = learning(data, ax)
     ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return ax
+
+
+def heard(data: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
+    """How loudly each direction of the taps is heard, relative to the loudest; what is silent falls off the axis.
+
+    Parameters
+    ----------
+    data : mapping of str to array_like
+        Name to eigenvalues of the correlation matrix, falling.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> [float(y) for y in heard({"plain": [2.0, 0.2, 0.0]}).lines[0].get_ydata()]
+    [0.0, -10.0, -300.0]
+    """
+    ax = new_axes(ax, (6.0, 3.4))
+    for i, (name, values) in enumerate(data.items()):
+        share = np.maximum(np.asarray(values) / np.asarray(values)[0], 1e-30)
+        (line,) = ax.plot(np.arange(1, share.size + 1), 10 * np.log10(share), color=SERIES[i], label=name)
+        line.set(linestyle=LINESTYLES[i], marker=MARKERS[i], markevery=0.12)
+    ax.set_ylim(-110, 5)
+    ax.set_xlabel("direction of the taps, by loudness")
+    ax.set_ylabel("echo of a change of size 1 (dB)")
+    ax.legend(fontsize=8.5, loc="lower left")
+    return origin(ax, "simulated here")
 
 
 class Live:
