@@ -71,8 +71,8 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
     }
 
 
-def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
-    """Average the times of all fresh configurations with one transport, iteration by iteration.
+def pooled_times(r: Recorded, network: str, transport: str, session: str = "fresh") -> Samples:
+    """Average the times of all configurations with one transport, iteration by iteration.
 
     Parameters
     ----------
@@ -82,6 +82,8 @@ def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
         ``lan`` or ``internet``.
     transport : str
         ``tcp`` or ``mqtt``.
+    session : str
+        ``fresh`` or ``persistent``.
 
     Returns
     -------
@@ -99,7 +101,7 @@ def pooled_times(r: Recorded, network: str, transport: str) -> Samples:
     True
     """
     times = [
-        r.time(network, transport, "fresh", size, qos=qos, kind=kind)
+        r.time(network, transport, session, size, qos=qos, kind=kind)
         for qos in ((0,) if transport == "tcp" else QUALITIES)
         for size in paper.PAYLOADS
         for kind in KINDS
@@ -195,15 +197,17 @@ def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
     }
 
 
-def efficiency(r: Recorded, session: str) -> dict[str, float]:
+def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = False) -> dict[str, float]:
     """Return the share of the wire's TCP bytes that is payload, over TCP and divided by that over MQTT, by payload.
 
     Parameters
     ----------
     r : Recorded
         The experiment's rows.
-    session : str
-        ``fresh`` or ``persistent``.
+    reading : str
+        Of `readings.SESSIONS`: which sessions are compared.
+    instead : bool
+        Put bare TCP in MQTT's place: the rival.
 
     Returns
     -------
@@ -217,13 +221,15 @@ def efficiency(r: Recorded, session: str) -> dict[str, float]:
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(efficiency(r, "fresh")["1000 B"], 2)
+    >>> round(efficiency(r)["1000 B"], 2)
     1.13
     """
+    mqtt, tcp = readings.SESSIONS[reading]
+    other = "tcp" if instead else "mqtt"
 
     def ratio(network: str, size: int, qos: int) -> float:
-        over_tcp = r.goodput(network, "tcp", session, size).mean()
-        return float(over_tcp / r.goodput(network, "mqtt", session, size, qos=qos).mean())
+        over_tcp = r.goodput(network, "tcp", tcp, size).mean()
+        return float(over_tcp / r.goodput(network, other, mqtt, size, qos=0 if instead else qos).mean())
 
     return {
         f"{size} B": min(ratio(n, size, qos) for n in paper.NETWORKS for qos in QUALITIES) for size in paper.PAYLOADS
@@ -319,20 +325,34 @@ def run(quick: bool = False) -> dict[str, Plain]:
     r = Recorded(recording.load_iterations(paths.data("transport")))
     factors = timing.Factors(r, 100 if quick else 1000)
     found: dict[str, Plain] = {
-        "transport.tcp-header-constant": readings.header_largest(r, paper.PAYLOADS),
+        "transport.tcp-header-constant": {
+            name: readings.header_curve(r, paper.PAYLOADS, session)
+            for name, session in (
+                ("a connection for each payload", "fresh"),
+                ("one connection for all", "persistent"),
+                ("150 payloads in one connection", "loop"),
+            )
+        },
         "transport.mqtt-header-range": readings.header_ranges(r),
         "transport.mqtt-header-order-of-magnitude": readings.overhead_ratios(r, ["lan"]),
         "transport.overhead-everywhere": readings.overhead_ratios(r, list(paper.NETWORKS)),
         "transport.mqtt-header-grows": readings.growths(r, "lan"),
         "transport.header-explains-time": header_time_share(r, "lan"),
         "transport.icto-over-tcp": icto_ratios(r),
-        "transport.time-factor-2": factors.typical(["lan"], ["fresh"]).estimate,
-        "transport.internet-time-factor-2": factors.typical(["internet"], ["fresh"]).estimate,
-        "transport.delay-much-greater": factors.typical(list(paper.NETWORKS), ["fresh", "persistent"]).estimate,
     }
+    for name, networks in (
+        ("time-factor-2", ["lan"]),
+        ("internet-time-factor-2", ["internet"]),
+        ("delay-much-greater", list(paper.NETWORKS)),
+    ):
+        found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.SESSIONS}
     for network, faster in (("lan", "time-difference-observable"), ("internet", "internet-tcp-faster")):
         both = {"TCP": "tcp", "MQTT": "mqtt"}
         found[f"transport.{faster}"] = {
-            name: float(pooled_times(r, network, each).mean()) for name, each in both.items()
+            way: {
+                name: float(pooled_times(r, network, each, session).mean())
+                for (name, each), session in zip(both.items(), reversed(sessions), strict=True)
+            }
+            for way, sessions in readings.SESSIONS.items()
         }
     return found

@@ -70,7 +70,7 @@ def copies(subscribers: int) -> int:
         return sum(s.next_message()[1] == b"one" for s in everyone)
 
 
-def queued(messages: int, qos: int = 1) -> int:
+def queued(messages: int, qos: int = 1, kept: bool = True) -> int:
     """Count how many of so many messages a subscriber gets that was away while they were published.
 
     Parameters
@@ -79,6 +79,8 @@ def queued(messages: int, qos: int = 1) -> int:
         How many, fewer than 255.
     qos : {0, 1, 2}
         Their quality of service.
+    kept : bool
+        Whether its session is kept while it is away; if not, it subscribes again when it is back.
 
     Returns
     -------
@@ -90,12 +92,12 @@ def queued(messages: int, qos: int = 1) -> int:
 
     Examples
     --------
-    >>> queued(2), queued(2, qos=0)
-    (2, 0)
+    >>> queued(2), queued(2, qos=0), queued(2, kept=False)
+    (2, 0, 0)
     """
 
     def client(name: str) -> paho.Client:
-        return paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=name != "away")
+        return paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=not kept or name != "away")
 
     with BrokerThread(Config(port=0)) as b:
         ready: queue.Queue[str] = queue.Queue()
@@ -114,16 +116,18 @@ def queued(messages: int, qos: int = 1) -> int:
         publisher.loop_start()
         for i in range(messages):
             publisher.publish(paper.TOPIC, bytes([i]), qos).wait_for_publish(10)
-        publisher.publish(paper.TOPIC, _LAST, 1).wait_for_publish(10)  # kept at any rate: it ends the count
-        publisher.disconnect()
-        publisher.loop_stop()
         away.connect("127.0.0.1", b.port)
         away.loop_start()
+        if not kept:
+            away.subscribe(paper.TOPIC, 2)
+            ready.get(timeout=10)
+        publisher.publish(paper.TOPIC, _LAST, 1).wait_for_publish(10)  # it ends the count
         try:
             return len(set(iter(lambda: got.get(timeout=10), _LAST)))
         finally:
-            away.disconnect()
-            away.loop_stop()
+            for one in (away, publisher):
+                one.disconnect()
+                one.loop_stop()
 
 
 def under_loss(messages: int, loss: float, qos: int) -> dict[str, int]:

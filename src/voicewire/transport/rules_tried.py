@@ -21,8 +21,12 @@ from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import TIMEOUT, Wire, connect, subscribed
 from voicewire.transport import paper
+from voicewire.transport.dissect import packets
 
-__all__ = ["by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "qualities", "topics"]
+__all__ = [
+    "by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "publishes_unanswered", "qualities",
+    "topics",
+]  # fmt: skip
 
 
 def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
@@ -163,6 +167,48 @@ def qualities() -> str:
             continue
         accepted.append(str(qos))
     return ", ".join(accepted)
+
+
+def publishes_unanswered(wait: float = 0.5) -> int:
+    """Count how often a stock client (paho) sends a message at QoS 1 that is never acknowledged, on one connection.
+
+    Parameters
+    ----------
+    wait : float
+        How long the server listens, s.
+
+    Returns
+    -------
+    int
+        PUBLISH packets.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> publishes_unanswered(0.1)
+    1
+    """
+    client = paho.Client(CallbackAPIVersion.VERSION2)
+    client.on_connect = lambda *_: client.publish(paper.TOPIC, b"again?", 1)
+    seen = b""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(TIMEOUT)
+        client.connect_async("127.0.0.1", server.getsockname()[1])
+        client.loop_start()
+        connection, _ = server.accept()
+        with connection, contextlib.suppress(TimeoutError):
+            connection.settimeout(TIMEOUT)
+            seen += connection.recv(4096)  # CONNECT
+            connection.sendall(p.encode(p.Connack(False, 0)))
+            while more := connection.recv(4096):
+                seen += more
+                connection.settimeout(wait)
+        client.disconnect()
+        client.loop_stop()
+    return sum(packet.name == "PUBLISH" for packet in packets(seen))
 
 
 def copies_after_cut(qos: int) -> int:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
 from voicewire.transport.analysis import Recorded, Samples, coverage
+from voicewire.transport.readings import FRESH, SESSIONS
 
-__all__ = ["Factors", "excess_by_loss", "half_widths", "inside", "least_coverage", "worst_interval"]
+__all__ = ["Factors", "excess_by_loss", "half_widths", "inside", "least_coverage", "relative_widths"]
 
 KINDS = ("bytes", "file")
 QUALITIES = (0, 1, 2)
@@ -45,7 +46,7 @@ class Factors:
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> factors = Factors(Recorded(recording.load_iterations(paths.data("transport"))), 100)
-    >>> factors.typical(["lan"], ["fresh"]).low < 2.1
+    >>> factors.typical(["lan"]).low < 2.1
     True
     """
 
@@ -65,13 +66,15 @@ class Factors:
             self._known[key] = np.concatenate([[np.median(x)], np.median(drawn, axis=1)])
         return self._known[key]
 
-    def of(self, network: str, session: str, size: int, qos: int, kind: str) -> Samples:
+    def of(self, network: str, reading: str, size: int, qos: int, kind: str) -> Samples:
         """Return the factor of one configuration, then those of its resamples.
 
         Parameters
         ----------
-        network, session : str
+        network : str
             As in `Recorded.cell`.
+        reading : str
+            Of `readings.SESSIONS`: which sessions are compared.
         size : int
             Payload, bytes.
         qos : {0, 1, 2}
@@ -83,23 +86,23 @@ class Factors:
         -------
         ndarray of float, shape (1 + resamples,)
         """
-        tcp = self._medians("tcp", network, session, size, 0, kind)
-        return self._medians("mqtt", network, session, size, qos, kind) / tcp
+        mqtt, tcp = SESSIONS[reading]
+        return self._medians("mqtt", network, mqtt, size, qos, kind) / self._medians("tcp", network, tcp, size, 0, kind)
 
-    def _table(self, networks: Sequence[str], sessions: Sequence[str], kinds: Sequence[str], qos: int) -> Samples:
-        return np.array(
-            [self.of(n, s, size, qos, k) for n in networks for s in sessions for size in paper.PAYLOADS for k in kinds]
-        )
+    def _table(self, networks: Sequence[str], reading: str, kinds: Sequence[str], qos: int) -> Samples:
+        return np.array([self.of(n, reading, size, qos, k) for n in networks for size in paper.PAYLOADS for k in kinds])
 
     def typical(
-        self, networks: Sequence[str], sessions: Sequence[str], kinds: Sequence[str] = KINDS, *, least: bool = False
+        self, networks: Sequence[str], reading: str = FRESH, kinds: Sequence[str] = KINDS, *, least: bool = False
     ) -> Interval:
         """Return the median factor over configurations with the axes' payloads, with its 95 % bootstrap interval.
 
         Parameters
         ----------
-        networks, sessions, kinds : sequence of str
+        networks, kinds : sequence of str
             Which configurations.
+        reading : str
+            Of `readings.SESSIONS`.
         least : bool
             Take the median at the quality of service where it is least, not over all of them.
 
@@ -107,7 +110,7 @@ class Factors:
         -------
         Interval
         """
-        tables = [self._table(networks, sessions, kinds, qos) for qos in QUALITIES]
+        tables = [self._table(networks, reading, kinds, qos) for qos in QUALITIES]
         if least:
             drawn = np.min([np.median(table, axis=0) for table in tables], axis=0)
         else:
@@ -116,29 +119,30 @@ class Factors:
         value = float(drawn[0])
         return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
-    def least(self, network: str, kind: str, sessions: Sequence[str] = ("fresh", "persistent")) -> float:
-        """Return the smallest factor over the axes' payloads, qualities of service and sessions.
+    def least(self, network: str, kind: str, reading: str = FRESH) -> float:
+        """Return the smallest factor over the axes' payloads and qualities of service.
 
         Parameters
         ----------
         network, kind : str
             Which configurations.
-        sessions : sequence of str
-            Of ``fresh`` and ``persistent``.
+        reading : str
+            Of `readings.SESSIONS`.
 
         Returns
         -------
         float
         """
-        return float(min(self._table([network], sessions, [kind], qos)[:, 0].min() for qos in QUALITIES))
+        return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in QUALITIES))
 
 
 def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator[pd.DataFrame]:
-    """Rows of each fresh configuration with one of the axes' payloads: the points of Figures 5 and 7."""
-    for size in paper.PAYLOADS:
-        for transport, qos in (("tcp", 0), *(("mqtt", qos) for qos in QUALITIES)):
-            for kind in kinds:
-                yield r.cell(network, transport, "fresh", size, qos=qos, kind=kind)
+    """Rows of each configuration with one of the axes' payloads, fresh and open: the points of Figures 5 and 7."""
+    for session in ("fresh", "persistent"):
+        for size in paper.PAYLOADS:
+            for transport, qos in (("tcp", 0), *(("mqtt", qos) for qos in QUALITIES)):
+                for kind in kinds:
+                    yield r.cell(network, transport, session, size, qos=qos, kind=kind)
 
 
 def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows) -> Samples:
@@ -167,7 +171,7 @@ def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.Dat
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> half_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").shape
-    (40,)
+    (80,)
     """
     return np.array([t_interval(take(rows)["time_ms"].to_numpy(float)).half_width for rows in _points(r, network)])
 
@@ -215,8 +219,8 @@ def excess_by_loss(r: Recorded, rng: np.random.Generator | None = None) -> float
     return float((whole - half_widths(r, "internet", kept).mean()) / excess)
 
 
-def worst_interval(r: Recorded, network: str, iterations: slice = slice(None)) -> float:
-    """Return the largest half width of a point's interval over its mean.
+def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) -> Samples:
+    """Return the half width of each point's interval over its mean.
 
     Parameters
     ----------
@@ -229,8 +233,8 @@ def worst_interval(r: Recorded, network: str, iterations: slice = slice(None)) -
 
     Returns
     -------
-    float
-        A share of the mean.
+    ndarray of float, shape (points,)
+        Shares of the mean.
 
     Notes
     -----
@@ -240,11 +244,11 @@ def worst_interval(r: Recorded, network: str, iterations: slice = slice(None)) -
     --------
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
-    >>> worst_interval(Recorded(recording.load_iterations(paths.data("transport"))), "lan") < 0.1
+    >>> bool(relative_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").max() < 0.2)
     True
     """
     found = [t_interval(rows["time_ms"].to_numpy(float)[iterations]) for rows in _points(r, network)]
-    return max(interval.half_width / interval.estimate for interval in found)
+    return np.array([interval.half_width / interval.estimate for interval in found])
 
 
 def least_coverage(r: Recorded, network: str, rng: np.random.Generator, resamples: int = 5000) -> float:
