@@ -280,11 +280,11 @@ def test_the_interval_of_a_factor_tells_doubt_from_certainty() -> None:
         for kind in ("bytes", "file")
         for size in paper.PAYLOADS
     ]
-    found = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], ["fresh"])
+    found = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"])
     assert found.low < 2 < found.high
     assert found.estimate == pytest.approx(2)
-    least = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], ["fresh"], ["file"], least=True)
+    least = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], kinds=["file"], least=True)
     assert 1.4 < least.low <= least.estimate <= least.high < 1.6
-    rival = timing.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"], ["fresh"])
+    rival = timing.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"])
     assert (rival.low, rival.estimate, rival.high) == (1, 1, 1)
-    assert timing.Factors(Recorded(pd.concat(frames))).least("lan", "bytes", ["fresh"]) == pytest.approx(1.5)
+    assert timing.Factors(Recorded(pd.concat(frames))).least("lan", "bytes") == pytest.approx(1.5)

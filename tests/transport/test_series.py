@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.hosts import may_make_namespaces
-from voicewire.transport import paper, series
+from voicewire.transport import extras, paper, series, series_ends
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire.transport.series import CATALOGUE
@@ -193,3 +194,25 @@ def test_the_figure_shows_the_count_and_both_networks() -> None:
     assert np.allclose(middles[0], [151 / 2, 251 / 2])
     assert np.allclose(middles[1], [151 / 40, 251 / 40])
     assert [t.get_text() for t in ax.get_yticklabels()] == ["TCP fresh", "TCP + TLS fresh"]
+
+
+def hello(context: ssl.SSLContext) -> int:
+    """Bytes of a client's first flight."""
+    flight = ssl.MemoryBIO()
+    with pytest.raises(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), flight).do_handshake()
+    return len(flight.read())
+
+
+def test_what_tls_takes_is_a_range_and_292_bytes_less_than_with_tls_1_2_on_offer():
+    """What `data/transport/README.md` says of the bytes with TLS, and why they fell at a recording."""
+    found = json.loads((DATA / "extras.json").read_text())["tls"]
+    with extras.certificate() as files:
+        narrow = series_ends.client_context(files)
+        wide = series_ends.client_context(files)
+        wide.minimum_version = ssl.TLSVersion.TLSv1_2
+        if "3.0." in ssl.OPENSSL_VERSION:  # newer ones put more into the hello
+            assert (hello(narrow), hello(wide)) == (225, 517)
+        assert hello(wide) > hello(narrow)
+    for least, largest in found.values():
+        assert 2 <= largest - least <= 8  # two signatures in DER

@@ -72,7 +72,7 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
 
 
 def pooled_times(r: Recorded, network: str, transport: str, session: str = "fresh") -> Samples:
-    """Average the times of all configurations with one transport, iteration by iteration.
+    """Average the times over payloads and kinds, iteration by iteration, at the quality of service that is fastest.
 
     Parameters
     ----------
@@ -100,13 +100,11 @@ def pooled_times(r: Recorded, network: str, transport: str, session: str = "fres
     >>> bool(pooled_times(r, "lan", "tcp").mean() < pooled_times(r, "lan", "mqtt").mean())
     True
     """
-    times = [
-        r.time(network, transport, session, size, qos=qos, kind=kind)
+    pooled = [
+        np.mean([r.time(network, transport, session, s, qos=qos, kind=k) for s in paper.PAYLOADS for k in KINDS], axis=0)
         for qos in ((0,) if transport == "tcp" else QUALITIES)
-        for size in paper.PAYLOADS
-        for kind in KINDS
     ]
-    return np.mean(times, axis=0)
+    return min(pooled, key=lambda times: float(times.mean()))
 
 
 def header_time_share(r: Recorded, network: str, rate: float | None = None) -> float:

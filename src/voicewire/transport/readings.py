@@ -17,8 +17,8 @@ from voicewire.transport import paper, theory
 from voicewire.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve", "header_farthest",
-    "header_ranges", "header_ratio", "loop_growth", "loops", "overhead_ratios",
+    "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve",
+    "header_farthest", "header_ranges", "header_ratio", "loop_growth", "loops", "overhead_ratios",
 ]  # fmt: skip
 
 FRESH, OPEN = "a session for each message", "one session for all"

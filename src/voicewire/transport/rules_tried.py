@@ -192,7 +192,11 @@ def publishes_unanswered(wait: float = 0.5) -> int:
     1
     """
     client = paho.Client(CallbackAPIVersion.VERSION2)
-    client.on_connect = lambda *_: client.publish(paper.TOPIC, b"again?", 1)
+
+    def publish(*_: object) -> None:
+        client.publish(paper.TOPIC, b"again?", 1)
+
+    client.on_connect = publish
     seen = b""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(TIMEOUT)
