@@ -101,8 +101,8 @@ def pooled_times(r: Recorded, network: str, transport: str, session: str = "fres
     True
     """
     pooled = [
-        np.mean([r.time(network, transport, session, s, qos=qos, kind=k) for s in paper.PAYLOADS for k in KINDS], axis=0)
-        for qos in ((0,) if transport == "tcp" else QUALITIES)
+        np.mean([r.time(network, transport, session, size, qos=q, kind=k) for size in paper.PAYLOADS for k in KINDS], 0)
+        for q in ((0,) if transport == "tcp" else QUALITIES)
     ]
     return min(pooled, key=lambda times: float(times.mean()))
 
