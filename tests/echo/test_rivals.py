@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from voicewire import claims
 from voicewire.echo import experiments, paper, reference, rivals
 from voicewire.echo.gradient import WLNLMS
 from voicewire.echo.measures import follow
@@ -65,5 +66,10 @@ def test_a_far_room_with_a_long_tail_needs_no_predistortion():
 
 def test_five_seeds_make_a_run():
     found = rivals.runs()
-    shapes = {run.shape for name in ("echo.nit-below-10", "echo.comparable-tracking") for run in found[name]}
+    shapes = {run.shape for run in found["echo.comparable-tracking"]}
+    shapes |= {values.shape for run in found["echo.nit-below-10"] for values in run.values()}
     assert shapes == {(5,)}
+    ledger = claims.load("echo")
+    for name, runs in found.items():
+        if isinstance(runs[0], dict):
+            assert all(set(run) == set(ledger[name].labels) for run in runs), name

@@ -22,10 +22,13 @@ from voicewire.echo.speech import talk
 from voicewire.ledger.vocabulary import Plain
 
 __all__ = [
+    "EQUAL_WORK",
     "THEORY",
     "column",
+    "every_pass",
     "far_rooms",
     "figure",
+    "limit",
     "passes",
     "read",
     "read_curves",
@@ -207,6 +210,7 @@ CASES: Sequence[Case] = (
     ("room", 0.4, (1, 3, 5)),
 )
 """Family of rooms, alpha_r, and passes of each filter in their scenes."""
+FAMILIES = ("decaying", "room")
 
 
 def tracking(cases: Sequence[Case] = CASES, seeds: Sequence[int] = SEEDS) -> Rows:
@@ -319,13 +323,19 @@ def far_rooms(
     return found
 
 
-def equal_work(seeds: Sequence[int] = SEEDS) -> Rows:
+EQUAL_WORK = ((3, 4, 64.0), (1, 4, 64.0), (1, 12, 64.0), (1, 12, 64 / 3), (1, 4, 64 / 3))
+"""N_it, N_u and K of the filters that are set beside each other."""
+
+
+def equal_work(seeds: Sequence[int] = SEEDS, kinds: Sequence[tuple[int, int, float]] = EQUAL_WORK) -> Rows:
     """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned.
 
     Parameters
     ----------
     seeds : sequence of int
         Of the scenes.
+    kinds : sequence of (int, int, float)
+        N_it, N_u and K of each filter.
 
     Returns
     -------
@@ -343,7 +353,7 @@ def equal_work(seeds: Sequence[int] = SEEDS) -> Rows:
     rows: Rows = []
     for seed in seeds:
         signals = scene(seed)
-        for reuse, updates, memory in ((3, 4, 64.0), (1, 4, 64.0), (1, 12, 64.0), (1, 12, 64 / 3), (1, 4, 64 / 3)):
+        for reuse, updates, memory in kinds:
             forgetting = 1 - 1 / (memory * paper.FIGURE_1.length)
             row = {"reuse": reuse, "updates": updates, "memory": round(memory, 3), "seed": seed}
             rows.append(row | track(signals, data_reuse=reuse, updates=updates, forgetting=forgetting))
@@ -492,8 +502,8 @@ def column(rows: Rows, name: str, **where: Any) -> list[float]:
     return [row[name] for row in rows if all(row[key] == value for key, value in where.items())]
 
 
-def passes(rows: Rows) -> dict[str, NDArray[np.float64]]:
-    """Compare the passes at alpha_r = 0.4: what Section IV says of N_it.
+def passes(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Compare the passes of Figure 1 at alpha_r = 0.4, for both families of echo paths.
 
     Parameters
     ----------
@@ -502,9 +512,8 @@ def passes(rows: Rows) -> dict[str, NDArray[np.float64]]:
 
     Returns
     -------
-    dict of str to ndarray of float, shape (seeds,)
-        By the claim's id: ratios of times to -15 dB, or dB; of the cap, the time that no number of passes goes
-        below, over that of three.
+    dict of str to dict
+        By the claim's id and its label: ratios of times to -15 dB, or dB, of shape (seeds,).
 
     Notes
     -----
@@ -512,22 +521,83 @@ def passes(rows: Rows) -> dict[str, NDArray[np.float64]]:
 
     Examples
     --------
-    >>> passes(read("tracking"))["echo.nit-below-10"].size
+    >>> passes(read("tracking"))["echo.nit-below-10"]["room"].size
     5
     """
 
-    def of(name: str, reuse: int, alpha: float = 0.4) -> NDArray[np.float64]:
-        return np.array(column(rows, name, family="decaying", alpha=alpha, reuse=reuse))
+    def of(name: str, reuse: int, alpha: float = 0.4, family: str = "decaying") -> NDArray[np.float64]:
+        return np.array(column(rows, name, family=family, alpha=alpha, reuse=reuse))
 
-    t1, t3, t5 = (of("t15", reuse) for reuse in (1, 3, 5))
-    floor = np.polyfit(1 / np.array([1, 3, 5]), np.array([t1, t3, t5]), 1)[-1]  # T_inf in T = T_inf + c / N
     return {
-        "echo.tracking-improves-with-nit": t3 / t1,
-        "echo.nit-below-10": t1 / t3,
-        "echo.cap-at-3": floor / t3,
-        "echo.dr-costs-accuracy": of("before", 3) - of("before", 1),
-        "echo.alpha08-slower-than-dr": of("t15", 1, 0.8) / t3,
+        "echo.nit-below-10": {f: of("t15", 1, family=f) / of("t15", 3, family=f) for f in FAMILIES},
+        "echo.dr-costs-accuracy": {f: of("before", 3, family=f) - of("before", 1, family=f) for f in FAMILIES},
+        "echo.alpha08-slower-than-dr": {str(n): of("t15", 1, 0.8) / of("t15", n) for n in (3, 5)},
     }
+
+
+def every_pass(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Compare all recorded numbers of passes at alpha_r = 0.4, for both families of echo paths.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Of `tracking`.
+
+    Returns
+    -------
+    dict of str to dict
+        By the claim's id and its label, of shape (seeds,): times to -15 dB over that of one pass; of the cap, the time
+        that no number of passes goes below, over that of three.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> sorted(every_pass(read("tracking"))["echo.cap-at-3"])
+    ['decaying', 'room']
+    """
+    recorded = {"decaying": range(1, 7), "room": (1, 3, 5)}
+    times = {
+        family: {n: np.array(column(rows, "t15", family=family, alpha=0.4, reuse=n)) for n in counts}
+        for family, counts in recorded.items()
+    }
+    return {
+        "echo.tracking-improves-with-nit": {
+            f"{family} {n}": time / by_count[1]
+            for family, by_count in times.items()
+            for n, time in by_count.items()
+            if n > 1
+        },
+        "echo.cap-at-3": {family: limit(by_count) / by_count[3] for family, by_count in times.items()},
+    }
+
+
+def limit(times: dict[int, Any]) -> Any:
+    """Return the time that no number of passes goes below: T_inf in T = T_inf + c / N, by least squares.
+
+    Parameters
+    ----------
+    times : dict of int to float or ndarray of float, shape (seeds,)
+        By the number of passes.
+
+    Returns
+    -------
+    float or ndarray of float, shape (seeds,)
+        In the unit of the times.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> round(float(limit({1: 12.0, 2: 7.0, 5: 4.0})), 6)
+    2.0
+    """
+    counts = np.array(list(times))
+    return np.polyfit(1 / counts, np.array(list(times.values())), 1)[-1]
 
 
 def retuned(rows: Rows) -> NDArray[np.float64]:
@@ -579,14 +649,17 @@ def run(quick: bool = False) -> dict[str, Plain]:
     >>> sorted(run(quick=True))  # doctest: +SKIP
     """
     seeds = SEEDS[:2] if quick else SEEDS
-    rows = tracking((("decaying", 0.4, (1, 3, 5)), ("decaying", 0.8, (1,))), seeds)
-    found: dict[str, Plain] = {name: float(values.mean()) for name, values in passes(rows).items()}
-    found["echo.cap-at-3"] = dict.fromkeys(("there is a floor", "three are enough"), found["echo.cap-at-3"])
-    found["echo.dr-vs-retuned-lambda"] = float(retuned(equal_work(seeds)).mean())
+    rows = tracking((("decaying", 0.4, (1, 3, 5)), ("decaying", 0.8, (1,)), ("room", 0.4, (1, 3))), seeds)
+    found: dict[str, Plain] = {
+        name: {label: float(values.mean()) for label, values in by_label.items()}
+        for name, by_label in passes(rows).items()
+    }
+    found["echo.dr-vs-retuned-lambda"] = float(retuned(equal_work(seeds, (EQUAL_WORK[0], EQUAL_WORK[3]))).mean())
     length, updates = paper.FIGURE_1.length, paper.UPDATES
     three, one = (dcd_operations(length, reuse, updates) for reuse in (3, 1))
-    found["echo.complexity-slight-increase"] = three.additions / one.additions
-    found["echo.complexity-below-woodbury"] = woodbury_operations(length).multiplications / three.multiplications
+    exact = woodbury_operations(length)
+    found["echo.complexity-slight-increase"] = three.over(one)
+    found["echo.complexity-below-woodbury"] = exact.over(three)
     return found
 
 

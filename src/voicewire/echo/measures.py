@@ -284,6 +284,30 @@ class Operations:
     shifts: int
     comparisons: int
 
+    def over(self, other: Operations) -> dict[str, float]:
+        """Return how many times as many additions and multiplications these are.
+
+        Parameters
+        ----------
+        other : Operations
+            With some of either.
+
+        Returns
+        -------
+        dict of str to float
+            ``additions`` and ``multiplications``.
+
+        Notes
+        -----
+        Chapter ``notebooks/echo/03_data_reuse``.
+
+        Examples
+        --------
+        >>> Operations(6, 2, 0, 0).over(Operations(3, 2, 0, 0))
+        {'additions': 2.0, 'multiplications': 1.0}
+        """
+        return {name: getattr(self, name) / getattr(other, name) for name in ("additions", "multiplications")}
+
 
 @checks.takes(length=checks.whole(1), reuse=checks.whole(1), updates=checks.whole(1))
 def dcd_operations(length: int, reuse: int, updates: int) -> Operations:

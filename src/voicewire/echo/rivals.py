@@ -43,6 +43,13 @@ RIVAL_SEEDS = range(100, 200)
 """Twenty runs of five seeds each."""
 PEER_SEEDS = range(20)
 """The first five are the claims' own; all are four runs of the rivals."""
+LABELS: dict[str, Sequence[str]] = {
+    "echo.tracking-improves-with-nit": [*(f"decaying {n}" for n in range(2, 7)), "room 3", "room 5"],
+    "echo.nit-below-10": ["decaying", "room"],
+    "echo.alpha08-slower-than-dr": ["3", "5"],
+    "echo.dr-costs-accuracy": ["decaying", "room"],
+}
+"""Of the claims that are asked at several points."""
 CURVES = ((1, 0.4), (3, 0.4), (5, 0.4), (1, 0.0), (5, 0.0), (1, 0.8))
 SPOKEN = ((1, 0.4), (3, 0.4), (5, 0.4), (1, 0.0), (3, 0.0), (5, 0.0))
 
@@ -415,7 +422,10 @@ def runs() -> dict[str, list[Any]]:
         "echo.lms-limited-by-correlation": white - peer("later", "exact", "uncorrelated"),
         "echo.rls-converges-faster": white - peer("later", "DCD", "uncorrelated"),
     }
-    return {name: list(values.reshape(-1, 5)) for name, values in given.items()} | _spoken_runs(rows)
+    found: dict[str, list[Any]] = {name: list(values.reshape(-1, 5)) for name, values in given.items()}
+    for name, labels in LABELS.items():  # one run of a rival stands for each label
+        found[name] = [dict.fromkeys(labels, run) for run in found[name]]
+    return found | _spoken_runs(rows)
 
 
 def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
@@ -428,10 +438,14 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
     gaps = {n: far[n, 0.0] - far[n, 0.4] for n in (1, 3, 5)}
     spoken = of("NLMS", "before")
     return {
-        "echo.speech-tracking-with-nit": list(of("moves", "t15", updates=12) / of("moves", "t15", updates=4)),
+        "echo.speech-tracking-with-nit": [
+            dict.fromkeys(("2", "3", "5"), ratio)
+            for ratio in of("moves", "t15", updates=12) / of("moves", "t15", updates=4)
+        ],
         "echo.speech-predistortion-gap": [{str(n): gap[i] for n, gap in gaps.items()} for i in range(spoken.size)],
         "echo.dr-suitable": [
-            {"Figure 1": first, "Figure 2": second}
+            dict.fromkeys(("Figure 1 with 3", "Figure 1 with 5"), first)
+            | dict.fromkeys(("Figure 2 with 2", "Figure 2 with 3", "Figure 2 with 5"), second)
             for first, second in zip(peer("before", "NLMS"), spoken, strict=False)
         ],
     }

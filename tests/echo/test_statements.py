@@ -1,0 +1,49 @@
+"""What the text says beside the figures: as recorded, as computed by hand, and able to come out otherwise."""
+
+import numpy as np
+import pytest
+
+from voicewire.echo import experiments, plain, statements
+
+
+def test_what_correlated_input_costs_is_as_recorded():
+    rows = experiments.read("correlation")
+    assert len(rows) == 40 and {row["seed"] for row in rows} == set(statements.FRESH_SEEDS)
+    (now,) = (row for row in statements.correlation([20]) if (row["input"], row["reuse"]) == ("AR(1)", 1))
+    (then,) = experiments.column(rows, "later", input="AR(1)", reuse=1, seed=20)
+    assert now["later"] == pytest.approx(then, abs=1e-2)
+    (free,) = experiments.column(rows, "later", input="uncorrelated", reuse=1, seed=20)
+    assert statements.cost_of_correlation()["1"][0] == pytest.approx(then - free)
+
+
+def test_a_move_that_is_no_power_of_two_is_counted(monkeypatch):
+    R, r = np.eye(2) * 4 + 0j, np.array([3, 3]) + 0j
+    assert statements.products_of_search(R, r, 5) == 0
+    monkeypatch.setattr(statements.reference, "dcd", lambda R, r, N_u: (r.real * 0.25, r))  # moves of 0.75
+    assert statements.products_of_search(R, r, 5) == 10
+
+
+def test_a_curve_drifts_by_what_its_last_memory_lies_below_the_fifth_before():
+    for figure, setting in ((1, experiments.paper.FIGURE_1), (2, experiments.paper.FIGURE_2)):
+        memory = setting.memory * setting.length
+        gaps = []
+        for curve in experiments.read_curves(figure).values():
+            ago = (setting.change_at - curve.samples) // memory  # whole memories before the change
+            last, before = (10 ** (curve.decibels[ago == k] / 10) for k in (0, 4))
+            gaps.append(10 * np.log10(last.mean() / before.mean()))
+        assert statements.drifts()[f"Figure {figure}"] == pytest.approx(max(gaps, key=abs))
+    assert all(abs(drift) > 10 for drift in statements.drifts(first=True).values())
+
+
+def test_the_time_that_no_number_of_passes_goes_below():
+    assert experiments.limit({n: 3.0 + 6.0 / n for n in (1, 2, 4)}) == pytest.approx(3.0)
+    assert experiments.limit({n: 6.0 / n for n in (1, 3, 5)}) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_passes_share_the_matrix_of_their_sample():
+    rng = np.random.default_rng(2)
+    x, d = rng.standard_normal((2, 50)) + 1j * rng.standard_normal((2, 50))
+    filters = [plain.WLDRRLSDCD(3, 0.9, n) for n in (1, 4)]
+    for filter_ in filters:
+        filter_.process(x, d)
+    assert (filters[0].R == filters[1].R).all() and (filters[0].g != filters[1].g).any()
