@@ -94,15 +94,23 @@ EXEMPT = {
     "voip.experiments.point": "a task of the sweep; `call` checks",
     "voip.experiments.record": _RECORDS,
     "voip.experiments.adaptive_choice": "hands all on to `shared_link`",
+    "voip.g729": "runs bcg729, where it is installed (tests of its own)",
     "voip.listening.Heard": _RESULT,
     "voip.listening.read_wav": _FILES,
     "voip.listening.speech": _FILES,
     "voip.ns3": "runs ns-3, where it is installed (tests of its own)",
+    "voip.opus.decoded": "runs libopus, where it is installed (tests of its own)",
+    "voip.opus.encoded": "runs libopus, where it is installed (tests of its own)",
     "voip.paper.Codec": _PRINTED,
     "voip.pesq": "runs PESQ, where its licence allows (tests of its own)",
     "voip.playout.Playout": _RESULT,
     "voip.playout.best_r": "the fast door behind `as_trace`",
     "voip.readings": _RECORDS,
+    "voip.redundancy.difference": "rows of a recording, by name",
+    "voip.redundancy.load": _FILES,
+    "voip.redundancy.order": "rows of a recording, by name",
+    "voip.redundancy.record": _RECORDS,
+    "voip.redundancy.rows": _RECORDS,
     "voip.record": _RECORDS,
     "voip.talk.Talk": _RESULT,
     "nfc.experiments.run": _RUN,
@@ -546,6 +554,7 @@ VOIP = {
     ),
     "voip.bursts.burst_ratio": Case(lambda: {"lost": np.arange(9) % 3 == 0}, unlike=("lost",)),
     "voip.bursts.effective_impairment": Case(lambda: {"loss": 0.1, "ie": 11.0, "bpl": 19.0, "burst": 2.0}),
+    "voip.bursts.losses": Case(lambda: {"rng": rng(), "frames": 50, "loss": 0.1, "burst": 3.0}),
     "voip.calls.delays_ms": Case(
         lambda: {"spoken": np.arange(5) * 20_000_000, "arrive": np.arange(5) * 20_000_000 + 50_000_000},
         infinite=True,
@@ -592,6 +601,22 @@ VOIP = {
     "voip.listening.heard": Case(
         lambda: {"pcm": said(), "transport": "UDP", "codec": "G.711", "delay_ms": 50.0, "loss": 0.0, "seed": 0,
                  "repeat": 1}, unlike=("pcm",),
+    ),
+    "voip.listening.whole_frames": Case(lambda: {"pcm": said()}, unlike=("pcm",)),
+    "voip.measures.segmental_snr": Case(
+        lambda: {"said": said(), "heard": said() // 2}, unlike=("said", "heard"), ragged=("said", "heard")
+    ),
+    "voip.measures.log_spectral_distance": Case(
+        lambda: {"said": said(), "heard": said() // 2}, unlike=("said", "heard"), ragged=("said", "heard")
+    ),
+    "voip.opus.has_copy": Case(lambda: {"packet": b"\x08\xc0"}),
+    "voip.redundancy.missing_with_copies": Case(lambda: {"loss": 0.1, "burst": 3.0}),
+    "voip.redundancy.second_chance": Case(
+        lambda: {"delays_ms": trace()["delays_ms"], "spurts": trace()["spurts"], "interval_ms": 20.0},
+        inf=("delays_ms",), infinite=True,
+    ),
+    "voip.redundancy.through": Case(
+        lambda: {"arm": "G.711, repeated", "pcm": said(), "lost": np.arange(50) % 5 == 0}, unlike=("pcm", "lost")
     ),
     "voip.playout.as_trace": Case(lambda: {k: v for k, v in trace().items() if k != "codec_name"}, inf=("delays_ms",)),
     "voip.playout.bound": Case(trace, inf=("delays_ms",)),

@@ -10,14 +10,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
 from voicewire.voip import paper
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.errors import VoipError
 
-__all__ = ["ROBUSTNESS", "Fixed", "best_fixed", "burst_ratio", "effective_impairment"]
+__all__ = ["ROBUSTNESS", "Fixed", "best_fixed", "burst_ratio", "effective_impairment", "losses"]
 
 ROBUSTNESS = MappingProxyType(
     {
@@ -103,6 +103,55 @@ def burst_ratio(lost: ArrayLike) -> float:
         return 1.0
     bursts = int(missing[0]) + int(np.sum(missing[1:] & ~missing[:-1]))
     return float(missing.sum() / bursts * (1 - missing.mean()))
+
+
+@checks.takes(
+    error=VoipError, rng=checks.generator, frames=checks.whole(1, 10**7), loss=checks.number(0, 1),
+    burst=checks.number(1, 1e6),
+)  # fmt: skip
+def losses(rng: np.random.Generator, frames: int, loss: float, burst: float = 1.0) -> NDArray[np.bool_]:
+    """Draw which frames are lost, from Gilbert's channel of two states with a given burst ratio.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the chances come from.
+    frames : int
+        How many.
+    loss : float
+        Mean fraction of the frames that are lost, 0 to 1.
+    burst : float
+        Burst ratio, at least 1; 1 is losses at random.
+
+    Returns
+    -------
+    ndarray of bool, shape (frames,)
+        True for each frame that is lost. After a frame that came the next is lost with probability loss / burst, after
+        a lost one the next comes with probability (1 - loss) / burst; the first is lost with probability `loss`.
+
+    Raises
+    ------
+    VoipError
+        For a loss outside 0 to 1, or a ratio below 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> burst_ratio(losses(np.random.default_rng(1), 100_000, 0.1, 3.0)) > 2.9
+    True
+    """
+    chance = rng.random(frames)
+    lost = np.empty(frames, dtype=bool)
+    gone = bool(chance[0] < loss)
+    lost[0] = gone
+    begin, stay = loss / burst, 1 - (1 - loss) / burst
+    for k in range(1, frames):
+        gone = bool(chance[k] < (stay if gone else begin))
+        lost[k] = gone
+    return lost
 
 
 @checks.takes(

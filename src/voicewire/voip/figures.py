@@ -7,12 +7,13 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from voicewire import figures as house
 from voicewire.netsim import FlowResult, equation
-from voicewire.voip import bursts, emodel, paper
+from voicewire.voip import bursts, emodel, paper, redundancy
 from voicewire.voip.calls import Call
 from voicewire.voip.experiments import Curve
 
@@ -22,6 +23,7 @@ __all__ = [
     "intervals",
     "loss_rules",
     "mos_curve",
+    "places",
     "playout_scatter",
     "quality_plot",
     "r_surface",
@@ -683,3 +685,52 @@ def loss_rules(ax: Axes | None = None) -> Axes:
     ax.set(xlabel="frames not played / %", ylabel="impairment (units of R)", xlim=(0, 30), ylim=(0, 95))
     ax.legend(fontsize="small")
     return house.origin(ax, "theory")
+
+
+JUDGES = {"snr_db": "signal to noise / dB", "lsd_db": "spectral distance / dB", "pesq": "PESQ / MOS"}
+
+
+def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax: Axes | None = None) -> Axes:
+    """Draw which place each codec and repair takes by each measure, with the median beside it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `redundancy.load`.
+    voice : str
+        A key of `redundancy.VOICES`.
+    loss, burst : float
+        Mean loss and burst ratio as recorded.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> places(redundancy.load(), "voice", 0.1).get_ylabel()
+    'place'
+    """
+    ax = house.new_axes(ax)
+    orders = [redundancy.order(table, measure, voice, loss, burst) for measure in JUDGES]
+    at = np.arange(len(orders))
+    for k, arm in enumerate(redundancy.ARMS):
+        place = [1 + list(found).index(arm) for found in orders]
+        colour = house.SERIES[k]
+        ax.plot(at, place, color=colour, linestyle=house.LINESTYLES[k], marker=house.MARKERS[k])
+        ax.annotate(arm, (at[-1], place[-1]), (42, 0), textcoords="offset points", va="center", color=colour)
+        for x, y, found in zip(at, place, orders, strict=True):
+            ax.annotate(f"{found[arm]:.1f}", (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
+    ax.set(
+        xticks=at, xticklabels=list(JUDGES.values()), xlim=(-0.3, at[-1] + 1.0), ylabel="place",
+        yticks=range(1, len(redundancy.ARMS) + 1), ylim=(len(redundancy.ARMS) + 0.4, 0.4),
+        title=f"{voice}: {100 * loss:.0f} % of the packets lost, burst ratio {burst:.0f}",
+    )  # fmt: skip
+    ax.grid(visible=False, axis="y")
+    return house.origin(ax, "measured here")

@@ -21,7 +21,20 @@ from voicewire.voip.calls import Call, call
 from voicewire.voip.errors import VoipError
 from voicewire.voip.talk import Talk, from_activity
 
-__all__ = ["CODERS", "RATE", "Heard", "activity", "available", "coded", "heard", "read_wav", "speech", "transmit"]
+__all__ = [
+    "CODERS",
+    "FRAME",
+    "RATE",
+    "Heard",
+    "activity",
+    "available",
+    "coded",
+    "heard",
+    "read_wav",
+    "speech",
+    "transmit",
+    "whole_frames",
+]
 
 RATE = 8000
 FRAME = 160
@@ -101,13 +114,39 @@ def speech(name: str = "speech") -> NDArray[np.int16]:
     return read_wav(paths.data("voip") / f"{name}.wav")
 
 
-def _whole(pcm: ArrayLike) -> NDArray[np.int16]:
+def whole_frames(pcm: ArrayLike) -> NDArray[np.int16]:
+    """Samples cut to whole frames of 20 ms.
+
+    Parameters
+    ----------
+    pcm : array_like of int16, shape (samples,)
+        Samples at 8 kHz, one frame at least.
+
+    Returns
+    -------
+    ndarray of int16, shape (samples,)
+        All but what is left over at the end.
+
+    Raises
+    ------
+    VoipError
+        For less than a frame, more than one dimension, or samples of another type.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> whole_frames(np.zeros(500, np.int16)).size
+    480
+    """
     x = checks.plain("pcm", pcm, VoipError)
     if x.ndim != 1 or x.size < FRAME:
         raise VoipError("give at least one frame of 160 samples, in one dimension")
     if x.dtype != np.int16:
         raise VoipError("samples must be 16-bit integers")
-    return x[: x.size // FRAME * FRAME]
+    return np.ascontiguousarray(x[: x.size // FRAME * FRAME])
 
 
 @checks.takes(error=VoipError, level=checks.whole(0, 3))
@@ -137,7 +176,7 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     """
     import webrtcvad
 
-    x = _whole(pcm)
+    x = whole_frames(pcm)
     detector = webrtcvad.Vad(level)
     return np.array([detector.is_speech(f.tobytes(), RATE) for f in x.reshape(-1, FRAME)], dtype=bool)
 
@@ -219,7 +258,7 @@ def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDA
             f" choose from {', '.join(available())}, or install 'av<19'"
         )
     name, decoder_name, sample_format, bit_rate = CODERS[coder]
-    x = _whole(pcm)
+    x = whole_frames(pcm)
     encoder: Any = av.CodecContext.create(name, "w")
     encoder.sample_rate, encoder.layout, encoder.format = RATE, "mono", sample_format
     if bit_rate:
@@ -363,7 +402,7 @@ def heard(
     >>> bool(heard(speech("voice"), "UDP", delay_ms=50).played.all())
     True
     """
-    x = np.tile(_whole(pcm), repeat)
+    x = np.tile(whole_frames(pcm), repeat)
     talk: Talk = from_activity(activity(x))
     made = call(transport, codec, delay_ms=delay_ms, loss=loss, spoken=talk, seed=seed, **changes)
     played = transmit(x, made)

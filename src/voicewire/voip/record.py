@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from voicewire.voip import experiments, readings
+from voicewire.voip import experiments, pesq, readings, redundancy
 
 __all__ = ["RECORDINGS", "quality"]
 
@@ -77,5 +77,11 @@ def _readings(
     print(f"{rows} points and readings")
 
 
-RECORDINGS: dict[str, Callable[..., None]] = {"quality": _quality, "readings": _readings}
-"""R for Figures 5.1 to 5.6: quartiles over 30 calls of 300 s; and each call, under each reading of TFRC's rules."""
+def _opus(folder: Path, calls: int = 30) -> None:
+    made = redundancy.record(folder / "opus.csv", calls)
+    print(f"{made} rows, {'with' if pesq.available() else 'without'} PESQ")
+
+
+RECORDINGS: dict[str, Callable[..., None]] = {"quality": _quality, "readings": _readings, "opus": _opus}
+"""R for Figures 5.1 to 5.6: quartiles over 30 calls of 300 s; and each call, under each reading of TFRC's rules. Opus
+with and without copies beside G.711 and G.729, over the same losses."""

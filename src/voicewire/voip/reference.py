@@ -25,6 +25,7 @@ __all__ = [
     "loss_impairment",
     "lower_hull",
     "mean_opinion_score",
+    "second_chance",
     "smoothed",
     "talkspurts",
 ]
@@ -398,3 +399,40 @@ def adaptive_delays(
         if math.isnan(chosen[spurt]):
             chosen[spurt] = max(state[0] + 4 * state[1], d)
     return list(chosen.values())
+
+
+def second_chance(
+    delays: Sequence[float], spurts: Sequence[int]
+) -> list[float]:
+    """Each frame's delay if the packet behind it holds a copy of it.
+
+    Parameters
+    ----------
+    delays : sequence of float
+        Delay of each packet, ms; inf: it never came.
+    spurts : sequence of int
+        Talkspurt number of each frame. A talkspurt's last frame has no
+        packet behind it.
+
+    Returns
+    -------
+    list of float
+        Delays in ms: the packet's own, or that of the next one and the 20 ms
+        by which it was spoken later.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> second_chance([50.0, math.inf, 60.0], [0, 0, 0])
+    [50.0, 80.0, 60.0]
+    """
+    after = itertools.pairwise(zip(delays, spurts, strict=True))
+    chance = [
+        later + 20 if spurt == same else math.inf
+        for (_, spurt), (later, same) in after
+    ]
+    chance.append(math.inf)
+    return [min(pair) for pair in zip(delays, chance, strict=True)]
