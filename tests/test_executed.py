@@ -168,6 +168,7 @@ def test_what_the_book_says_of_times_is_recorded_whole_or_not_at_all(base, capsy
     assert executed.main(["times"]) == 0
     record = json.loads((base / executed.SAID).read_text())
     assert record["seconds"] == {ECHO: 4.0, NFC: 2.5}
+    assert record["megabytes"] == {ECHO: 1, NFC: 1}
     assert record["date"].startswith("2027-01-1")
     assert record["python"] in sys.version
 

@@ -103,6 +103,7 @@ def test_losses_at_the_edges():
     [
         (lambda: Channel.burst(0.1, 0.99), "at least 1"),
         (lambda: Channel.burst(0.9, 2), "lengthen them"),
+        (lambda: Channel.burst(0.6, 1), "lengthen them"),
         (lambda: Channel.periodic(1), "at least 2"),
         (lambda: Channel.periodic(2.5), "whole number"),
         (lambda: Channel.random(1.0), "bit error rate"),

@@ -237,7 +237,7 @@ def outputs(base: Path) -> None:
 
 
 def record_times(base: Path) -> None:
-    """Keep how long each chapter took when it was executed here last, with the date, the machine and Python.
+    """Keep time and memory that each chapter took when it was executed here last, with date, machine and Python.
 
     Parameters
     ----------
@@ -270,6 +270,7 @@ def record_times(base: Path) -> None:
         "machine": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "seconds": {name: times[name]["seconds"] for name in names},
+        "megabytes": {name: times[name]["megabytes"] for name in names},
     }
     (base / SAID).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
