@@ -15,6 +15,7 @@ TFRC = {
     "SP": ({"small": True}, reference.TfrcSender),
     "FR": ({"small": True, "restart": 4.0}, reference.TfrcSender),
     "MD": ({"small": True, "restart": 4.0, "floor": 8.0}, reference.TfrcSender),
+    "FR, slow start too": ({"small": True, "restart": 4.0, "start": 4.0}, reference.TfrcSender),
     "RFC 5348": ({"small": True, "initial": 4.0}, reference.TfrcSender5348),
     "RFC 5348, large": ({"initial": 2.0}, reference.TfrcSender5348),
 }

@@ -51,6 +51,17 @@ def test_after_a_time_out_faster_restart_takes_four_times_what_arrives(timeout_r
     assert (s.x_recv, s.x) == (50.0, x)
 
 
+@pytest.mark.parametrize("start", [2.0, 4.0])
+def test_slow_start_multiplies_the_rate_once_a_round_trip(start):
+    """RFC 3448 section 4.3: doubling, or the quadrupling of the thesis (section 5.1), until X_recv binds."""
+    greedy = np.arange(5000, dtype=np.int64) * 1_000_000
+    log = simulate([Flow(greedy, 20, Tfrc(start=start, buffer=50), Path(50))], log=True).flows[0].rates
+    x = log[:, 1] * 0.1 / 20  # packets in a round trip
+    assert (x[1:] / x[:-1]).max() <= start + 1e-12
+    assert x[:3] == pytest.approx([start, start, start**2])  # the first report, one within the round trip, the next
+    assert (x[1:] <= start * log[1:, 2] * 0.1 / 20 + 1e-9).all()
+
+
 @pytest.mark.parametrize("rtt", [0.1, np.nextafter(0.1, 0), np.nextafter(0.1, 1)])
 def test_four_packets_a_round_trip_are_not_fewer_than_four(rtt):
     """Whatever the last bit of the round trip: exactly four are halved, a hundredth less is left."""

@@ -142,6 +142,7 @@ class FlowState:
     # TFRC sender, RFC 3448 section 4
     small: int
     restart_factor: float
+    start_factor: float
     floor_packets: float
     modern: int
     timeout_factor: float

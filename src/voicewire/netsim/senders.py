@@ -104,6 +104,7 @@ _TCP = {
 _BUFFER = checks.whole(1, records.QUEUE)
 _TFRC = {
     "restart": checks.number(1.0, 1e6),
+    "start": checks.number(1.0, 1e6),
     "floor_packets": checks.number(0.0, 1e6),
     "buffer": _BUFFER,
     "credit_ms": checks.number(0.0, 1e7),
@@ -181,6 +182,8 @@ class Tfrc:
     ----------
     small : TFRC-SP (RFC 4828)
     restart : factor on X_recv in congestion avoidance: 2 (RFC 3448), or 4 (Faster Restart as the thesis has it)
+    start : factor by which slow start raises the rate in a round trip, and on X_recv there: 2, or 4 as the thesis would
+        have Faster Restart do (section 5.1, on Figure 5.3 c)
     floor_packets : MD: packets per RTT below which X never falls; 0: no floor
     modern : the sender of RFC 5348 instead of RFC 3448's
     buffer : frames that wait in the sender at most
@@ -213,6 +216,7 @@ class Tfrc:
 
     small: bool = False
     restart: float = 2.0
+    start: float = 2.0
     floor_packets: float = 0.0
     modern: bool = False
     buffer: int = 5
@@ -243,6 +247,7 @@ class Tfrc:
         f["kind"] = records.TFRC
         f["small"] = self.small
         f["restart_factor"] = self.restart
+        f["start_factor"] = self.start
         f["floor_packets"] = self.floor_packets
         f["modern"] = self.modern
         f["buffer"] = self.buffer

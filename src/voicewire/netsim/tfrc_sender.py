@@ -232,9 +232,9 @@ def allowed(f: FlowState, now: int, limit: float) -> None:
         f.x_calc = equation_rate(f, f.p)
         f.x = max(min(f.x_calc, limit), f.payload / T_MBI)
     elif now - f.tld >= int(f.rtt * SECOND):
-        # slow start doubles in every variant; its floor is one packet per RTT (RFC 5348: the initial rate)
+        # slow start doubles (or quadruples); its floor is one packet per RTT (RFC 5348: the initial rate)
         floor = initial_rate(f) if f.modern else f.payload / f.rtt
-        f.x = max(min(2.0 * f.x, limit), floor)
+        f.x = max(min(f.start_factor * f.x, limit), floor)
         f.tld = now
     apply_floor(f)
 
@@ -247,8 +247,8 @@ def on_feedback(f: FlowState, w: World, now: int, sent: int, counter: int, x_rec
     worse = p > f.p
     f.p = p
     f.x_recv = x_recv
-    # Faster Restart as the thesis emulates it (section 2.2.4): four times in congestion avoidance only
-    limit = (f.restart_factor if p > 0.0 else 2.0) * x_recv
+    # Faster Restart as the thesis emulates it (section 2.2.4): four times, in congestion avoidance only if start is 2
+    limit = (f.restart_factor if p > 0.0 else f.start_factor) * x_recv
     if f.modern:
         limit = _modern_limit(f, now, sent, x_recv, worse)
     allowed(f, now, limit)

@@ -38,6 +38,8 @@ class TfrcSender:
         Packets a round trip below which X never falls.
     initial : float
         Packets in the first round trip.
+    start : float
+        Factor of slow start, on X and X_recv: 2, or 4.
     buffer : int
         Frames that may wait.
 
@@ -62,11 +64,12 @@ class TfrcSender:
         restart: float = 2.0,
         floor: float = 0.0,
         initial: float = 1.0,
+        start: float = 2.0,
         buffer: int = 5,
     ) -> None:
         self.s, self.rtt, self.small = size, rtt, small
         self.restart, self.floor, self.initial = restart, floor, initial
-        self.buffer = buffer
+        self.start, self.buffer = start, buffer
         self.waiting = deque[tuple[int, int]]()  # frame, ns it came at
         self.sent: dict[int, int] = {}  # when each frame left, ns
         self.dropped: list[int] = []
@@ -311,7 +314,7 @@ class TfrcSender:
         float
             Bytes a second.
         """
-        return (self.restart if self.p > 0 else 2.0) * self.x_recv
+        return (self.restart if self.p > 0 else self.start) * self.x_recv
 
     def least_doubled(self) -> float:
         """Slow start never falls below a packet in a round trip.
@@ -388,7 +391,7 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
         s.x_calc = equation_rate(s)
         x = max(min(s.x_calc, limit), s.s / 64)
     elif now - s.doubled >= int(s.rtt * SECOND):
-        x = max(min(2 * s.x, limit), s.least_doubled())
+        x = max(min(s.start * s.x, limit), s.least_doubled())
         s.doubled = now
     else:
         x = s.x
