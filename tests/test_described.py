@@ -100,8 +100,9 @@ def test_what_the_paper_describes_has_a_place_or_a_reason(study):
     assert wrong == {}
 
 
-def test_transport_has_its_table():
-    assert "transport" in TABLES
+@pytest.mark.parametrize("study", ["transport", "echo", "pharyngeal"])
+def test_these_studies_have_their_table(study):
+    assert study in TABLES
 
 
 @pytest.mark.parametrize(
