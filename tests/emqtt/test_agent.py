@@ -30,7 +30,15 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def agent(port: int) -> Iterator[a.Agent]:
-    with a.Agent("127.0.0.1", port, timeout=0.5) as made:
+    """For questions that time out."""
+    with a.Agent("127.0.0.1", port, timeout=1.0) as made:
+        yield made
+
+
+@pytest.fixture
+def patient(port: int) -> Iterator[a.Agent]:
+    """For questions that are answered: however busy the machine is, the time is not over before."""
+    with a.Agent("127.0.0.1", port, timeout=20) as made:
         yield made
 
 
@@ -44,7 +52,7 @@ def open_questions(agent: a.Agent) -> int:
     return len(agent._open)
 
 
-def test_all_have_answered_and_what(port: int, agent: a.Agent, asker: a.Asker) -> None:
+def test_all_have_answered_and_what(port: int, patient: a.Agent, asker: a.Asker) -> None:
     with (
         a.Answerer("one", "127.0.0.1", port, "lamps/+", b"on"),
         a.Answerer("two", "127.0.0.1", port, "lamps/#"),
@@ -52,9 +60,9 @@ def test_all_have_answered_and_what(port: int, agent: a.Agent, asker: a.Asker) -
         report = asker.ask("lamps/hall", b"?", 2)
     assert (report["status"], report["needed"]) == ("complete", 2)
     assert set(report["acknowledged"]) == {"one", "two"}
-    assert all(0 < micros < 5e5 for micros in report["acknowledged"].values())
+    assert all(0 < micros < 1e6 * patient.timeout for micros in report["acknowledged"].values())
     assert report["answers"] == {"one": "on"}
-    assert open_questions(agent) == 0
+    assert open_questions(patient) == 0
 
 
 def test_too_few_are_named_when_the_time_is_over(port: int, agent: a.Agent, asker: a.Asker) -> None:
@@ -84,11 +92,11 @@ def test_one_subscriber_counts_once_and_a_nameless_one_not_at_all(port: int, age
     assert set(report["acknowledged"]) == {"one"}
 
 
-def test_only_so_many_as_are_needed_are_waited_for(port: int, agent: a.Agent, asker: a.Asker) -> None:
+def test_only_so_many_as_are_needed_are_waited_for(port: int, patient: a.Agent, asker: a.Asker) -> None:
     with a.Answerer("one", "127.0.0.1", port, "T"):
         start = time.monotonic()
         assert asker.ask("T", b"?", 1)["status"] == "complete"
-    assert time.monotonic() - start < agent.timeout
+    assert time.monotonic() - start < patient.timeout
 
 
 @pytest.mark.parametrize(
@@ -117,8 +125,8 @@ def test_open_questions_are_bounded(port: int) -> None:
         assert open_questions(agent) == 0
 
 
-def test_reports_find_their_question(port: int, agent: a.Agent) -> None:
-    with a.Answerer("one", "127.0.0.1", port, "T"):
+def test_reports_find_their_question(port: int, patient: a.Agent) -> None:
+    with a.Answerer("one", "127.0.0.1", port, "T"), a.Answerer("two", "127.0.0.1", port, "T"):
         found: dict[str, dict[str, object]] = {}
 
         def run(name: str, need: int) -> None:
@@ -131,7 +139,7 @@ def test_reports_find_their_question(port: int, agent: a.Agent) -> None:
         for thread in threads:
             thread.join()
     assert {name: (r["status"], r["needed"]) for name, r in found.items()} == {
-        "p1": ("complete", 1), "p2": ("timeout", 2),
+        "p1": ("complete", 1), "p2": ("complete", 2),
     }  # fmt: skip
 
 
