@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 
 import nbformat
@@ -379,6 +380,7 @@ def test_the_whole_table(base):
         ([1, 2], "1 s, 2 s"),
         ((1, "a"), "1 s, a"),
         ({"a": 1, "b": [2, 3]}, "a: 1 s; b: 2 s, 3 s"),
+        ({"a": {"100 ms": 1, "25 ms": 2}, "b": {"1e-02": 1}}, "a: 25 ms: 2; 100 ms: 1; b: 1e-02: 1"),
         ("a few", "a few"),
     ],
 )
@@ -399,6 +401,9 @@ def test_a_long_list_is_folded():
     [
         (1 / 3, 0.333333),
         (123456789.0, 123457000.0),
+        (0.54 / 6.24 * 100, 8.653846),  # with six digits 8.65385, which would be shown as 8.6539; it is 8.6538
+        (8.6538499996, 8.6538499996),
+        (math.inf, math.inf),
         (123456789, 123456789),
         (True, True),
         (None, None),
@@ -479,6 +484,24 @@ def test_a_row_keeps_all_but_the_digest(base):
     said = {"whose": "paper", "chosen": "", "basis": "computed", "places": [], "cause": "", "reach": "", "rival": None}
     said |= {"owes_rival": False, "readings": [], "statistic": "", "waits": "", "runs": 0}
     assert score == {**{key: value for key, value in row.items() if key != "digest"}, **place, **said}
+
+
+def test_the_scorecard_has_labels_in_the_order_of_the_ledger(base):
+    delays = ["25 ms", "50 ms", "100 ms"]
+    text = f"""study: nfc
+claims:
+  - {{id: nfc.a, where: Table 1, statement: It is small., kind: value, labels: {delays}, tolerance: {{at_most: 1}},
+     tolerance_reason: Small., rival: {{mechanism: none of it}},
+     readings: [{{name: z, source: Section 1}}, {{name: b, source: Section 2}}]}}
+"""
+    (base / "data/nfc/claims.yml").write_text(text, encoding="utf-8")
+    ledger = ledger_of(base)
+    ledger.judge("nfc.a", {name: dict.fromkeys(delays, 0.5) for name in "zb"})
+    write_notebook(base, ledger.table())
+    (score,) = claims.scorecard(base)
+    assert (list(score["reproduced"]), list(score["reproduced"]["z"])) == (["z", "b"], delays)
+    assert [list(one["reproduced"]) for one in score["readings"]] == [delays, delays]
+    assert claims.problems(base) == []
 
 
 def test_an_unjudged_and_a_stale_claim_on_the_scorecard(base):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from voicewire import paths
 from voicewire.ledger import evidence, rechecking
 from voicewire.ledger.judging import Verdict
 from voicewire.ledger.loading import Claim, read, studies
-from voicewire.ledger.presentation import Table
-from voicewire.ledger.vocabulary import MIME, REGISTERED, STALE, UNJUDGED, VERDICTS, Row, Score
+from voicewire.ledger.presentation import Table, natural
+from voicewire.ledger.vocabulary import MIME, REGISTERED, STALE, UNJUDGED, VERDICTS, Judged, Plain, Row, Score
 
 __all__ = ["problems", "scorecard", "shown"]
 
@@ -96,6 +96,8 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
     elif verdict == UNJUDGED and claim.state:
         verdict, reason = REGISTERED, f"To be computed: {claim.statistic.rstrip('.')}."
         reason += f" Waits for: {claim.waits.rstrip('.')}." if claim.waits else ""
+    labels = claim.labels or claim.printed
+    levels = [[one["name"] for one in claim.readings], labels] if claim.readings else [labels]
     return {
         "id": row["id"],
         "study": row["study"],
@@ -104,7 +106,7 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
         "kind": row["kind"],
         "printed": row["printed"],
         "unit": row["unit"],
-        "reproduced": row["reproduced"],
+        "reproduced": _in_order(row["reproduced"], *levels),
         "interval": row["interval"],
         "tolerance": row["tolerance"],
         "tolerance_reason": row["tolerance_reason"],
@@ -120,11 +122,23 @@ def _score(claim: Claim, path: str | None, row: Row | None) -> Score:
         "reach": claim.reach,
         "rival": row.get("rival", claim.rival),
         "owes_rival": claim.owes_rival,
-        "readings": row.get("readings", []),
+        "readings": [
+            Judged(**{**one, "reproduced": _in_order(one["reproduced"], labels)}) for one in row.get("readings", [])
+        ],
         "statistic": claim.statistic,
         "waits": claim.waits,
         "runs": claim.runs,
     }
+
+
+def _in_order(value: Plain, *listed: object) -> Plain:
+    """Return a result in the order in which the ledger lists its readings and labels: a stored mapping has lost it."""
+    if not isinstance(value, Mapping):
+        return value
+    first, *inner = listed or ((),)
+    known = [str(label) for label in first] if isinstance(first, Sequence | Mapping) else []
+    parts = {label: value[label] for label in known if label in value} | natural(value)
+    return {label: _in_order(part, *inner) for label, part in parts.items()}
 
 
 def problems(base: Path | None = None, study: str | None = None) -> list[str]:

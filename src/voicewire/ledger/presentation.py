@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from voicewire.ledger.vocabulary import BY_READING, MIME, VERDICTS, ClaimError, Judged, Plain, Rival, Row
 
-__all__ = ["Table", "beside", "plain", "sentence", "show", "show_html"]
+__all__ = ["Table", "beside", "natural", "plain", "sentence", "show", "show_html"]
+
+Item = TypeVar("Item")
+
+NUMBER = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)")
 
 MANY = 8
 """With more values than this a claim's words name the farthest only; a table shows the rest on demand."""
@@ -41,6 +47,8 @@ def show(value: object, unit: str = "") -> str:
     'a: 0.12346 s; b: yes'
     >>> show({"a reading": {"y": 1, "x": 2}})
     'a reading: x: 2; y: 1'
+    >>> show({"a reading": {"100 ms": 1, "25 ms": 2}})
+    'a reading: 25 ms: 2; 100 ms: 1'
     """
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
@@ -48,12 +56,42 @@ def show(value: object, unit: str = "") -> str:
         text = f"{float(value):.5g}".replace("-", "\N{MINUS SIGN}")
         return f"{text} {unit}".rstrip()
     if isinstance(value, Mapping):
-        # A mapping within one is shown in the order of its keys, in which it is stored too.
-        inner = {key: dict(sorted(item.items())) for key, item in value.items() if isinstance(item, Mapping)}
+        # A stored mapping has lost its order, so one within another is always shown in that of its labels.
+        inner = {key: natural(item) for key, item in value.items() if isinstance(item, Mapping)}
         return "; ".join(f"{key}: {show(inner.get(key, item), unit)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(show(item, unit) for item in value)
     return "" if value is None else str(value)
+
+
+def natural(items: Mapping[str, Item]) -> dict[str, Item]:
+    """Return a mapping in the order of its labels, numbers in them by their size.
+
+    Parameters
+    ----------
+    items : mapping
+        By labels.
+
+    Returns
+    -------
+    dict
+        The same.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> list(natural({"100 ms": 1, "25 ms": 2, "1e-02": 3}))
+    ['1e-02', '25 ms', '100 ms']
+    """
+
+    def key(label: str) -> list[str | float]:
+        parts = NUMBER.split(label)  # text and numbers in turn, so like meets like
+        return [float(part) if k % 2 else part for k, part in enumerate(parts)]
+
+    return {label: items[label] for label in sorted(items, key=key)}
 
 
 def show_html(value: object, unit: str = "") -> str:
@@ -89,6 +127,8 @@ def show_html(value: object, unit: str = "") -> str:
 def plain(value: object) -> Plain:
     """Round to six significant digits: what differs beyond them between machines is not a result.
 
+    Where rounding these again to the five that are shown would not round the number itself, one more is kept.
+
     Parameters
     ----------
     value : object
@@ -118,10 +158,15 @@ def plain(value: object) -> Plain:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, float):
-        return float(f"{value:.6g}")
+        return next(kept for kept in _rounded(value) if f"{kept:.5g}" == f"{value:.5g}")
     if value is None or isinstance(value, bool | int | str):
         return value
     raise ClaimError(f"a {type(value).__name__} can't stand in a notebook's output: give numbers, text or lists")
+
+
+def _rounded(value: float) -> Iterator[float]:
+    """Yield a number with six significant digits, with seven, and so on to itself."""
+    yield from (float(f"{value:.{digits}g}") for digits in range(6, 18))
 
 
 def sentence(row: Row) -> str:
