@@ -88,7 +88,7 @@ EXEMPT = {
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
     "voip.dccp.states": "named states and events (tests of its own)",
     "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
-    "voip.experiments.Curve": _RESULT,
+    "voip.points.Curve": _RESULT,
     "voip.experiments.curves": "a sweep of hours; `call` checks each point",
     "voip.experiments.run": _RUN,
     "voip.experiments.point": "a task of the sweep; `call` checks",
@@ -586,7 +586,7 @@ VOIP = {
     ),
     "voip.emodel.mos": Case(lambda: {"r": np.array([50.0, 90.0])}, shapeless=("r",), empty=("r",)),
     "voip.emodel.quality": Case(lambda: {"r": 85.0}),
-    "voip.experiments.Curve.at": Case(lambda: {"self": _curve(), "x": 50.0}),
+    "voip.points.Curve.at": Case(lambda: {"self": _curve(), "x": 50.0}),
     "voip.experiments.jain": Case(lambda: {"rates": np.array([1.0, 2.0, 3.0])}),
     "voip.experiments.shared_link": Case(
         lambda: {"name": "UDP", "codec": "G.729", "kbit_s": 64.0, "calls": 2, "seconds": 2.0, "delay_ms": 50.0,
@@ -637,7 +637,7 @@ VOIP = {
 
 
 def _curve() -> Any:
-    from voicewire.voip.experiments import Curve
+    from voicewire.voip.points import Curve
 
     return Curve(np.array([25.0, 50.0]), np.array([[80.0, 81.0], [70.0, 71.0]]))
 

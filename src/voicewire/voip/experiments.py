@@ -21,6 +21,8 @@ from voicewire.voip import paper, playout
 from voicewire.voip.calls import call, late_by
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
+from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
+from voicewire.voip.readings import under
 from voicewire.voip.talk import drawn
 from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
 
@@ -38,19 +40,6 @@ __all__ = [
     "sensitivity",
     "shared_link",
 ]
-
-DELAYS = tuple(range(25, 401, 25))  # ms, section 5.1: 25 to 400
-LOSSES = tuple(float(f"{p:.3g}") for p in np.geomspace(1e-4, 1e-2, 9))  # section 5.1, logarithmic
-
-#: figure: (codec, what varies, the fixed parameter)
-FIGURES: Mapping[str, tuple[str, str, float]] = {
-    "5.1": ("G.729", "delay", 0.0),
-    "5.2": ("G.711", "delay", 0.0),
-    "5.3": ("G.729", "delay", paper.SMALL_LOSS),
-    "5.4": ("G.711", "delay", paper.SMALL_LOSS),
-    "5.5": ("G.729", "loss", paper.LOSS_DELAY_MS),
-    "5.6": ("G.711", "loss", paper.LOSS_DELAY_MS),
-}
 
 
 def point(
@@ -91,56 +80,6 @@ def point(
     """
     del rng
     return [call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k).r for k in range(calls)]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """R against delay or loss for one transport.
-
-    Attributes
-    ----------
-    x : delays in ms, or losses; shape (points,)
-    r : shape (points, calls)
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
-    Examples
-    --------
-    >>> Curve(np.array([50.0]), np.array([[80.0, 90.0]])).r.shape
-    (1, 2)
-    """
-
-    x: NDArray[np.float64]
-    r: NDArray[np.float64]
-
-    @property
-    def median(self) -> NDArray[np.float64]:
-        """Median over the calls; shape (points,)."""
-        return np.median(self.r, axis=1)
-
-    @property
-    def quartiles(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper quartile over the calls; each of shape (points,)."""
-        low, high = np.quantile(self.r, (0.25, 0.75), axis=1)
-        return low, high
-
-    @checks.takes(error=VoipError, x=checks.number())
-    def at(self, x: float) -> NDArray[np.float64]:
-        """R of every call at one point; shape (calls,).
-
-        Parameters
-        ----------
-        x : float
-            Delay in ms, or loss; the nearest point is taken.
-
-        Returns
-        -------
-        ndarray of float, shape (calls,)
-            R of each call.
-        """
-        return self.r[int(np.argmin(np.abs(self.x - x)))]
 
 
 def curves(
@@ -507,7 +446,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results: what the thesis says of Figures 5.1 to 5.6, over all their points.
 
     It takes some ten seconds on one core, `quick` two; the first run compiles the simulator, once. What is judged under
-    several readings of the rules is recorded with each (`record voip readings`) and not computed here.
+    several readings of the rules is read from what was recorded with each (`record voip readings`), not run again.
 
     Parameters
     ----------
@@ -526,37 +465,103 @@ def run(quick: bool = False) -> dict[str, Plain]:
     Examples
     --------
     >>> found = run(quick=True)
-    >>> found["voip.md-above-fr"]["TFRC SP FR MD"] > found["voip.md-above-fr"]["TFRC SP FR"]
+    >>> found["voip.md-above-fr"]["50 ms"] > 0
     True
     """
     how: dict[str, Any] = {"names": PRINTED, "workers": 1, "cache": False, "progress": False}
     how |= {"calls": 3, "seconds": 60.0} if quick else {"calls": 30, "seconds": 300.0}
     found = {figure: curves(figure, **how) for figure in FIGURES}
 
+    return _of_delays(found) | _of_losses(found) | _under_readings()
+
+
+def _of_delays(found: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
+    """What is said of Figures 5.1 to 5.4."""
+
     def r(figure: str, name: str) -> NDArray[np.float64]:
         return found[figure][name].r
 
-    def best(figure: str) -> NDArray[np.float64]:
-        return np.max([r(figure, name) for name in TFRC_VARIANTS], axis=0)
+    def best(figure: str, names: Sequence[str] = TFRC_VARIANTS) -> NDArray[np.float64]:
+        best_of: NDArray[np.float64] = np.max([r(figure, name) for name in names], axis=0)
+        return best_of
 
-    def means(figure: str, *names: str) -> dict[str, Plain]:
-        return {name: float(r(figure, name).mean()) for name in names}
+    def falls(figure: str, name: str) -> float:
+        first, last = DELAYS.index(25), DELAYS.index(100)
+        gap = r(figure, name) - r(figure, "UDP")
+        return float((gap[first] - gap[last]).mean())
 
-    def by_delay(gap: NDArray[np.float64]) -> dict[str, Plain]:
-        return {f"{delay} ms": float(mean) for delay, mean in zip(DELAYS, gap.mean(axis=1), strict=True)}
+    lift = r("5.1", "TFRC SP FR MD") - r("5.1", "TFRC SP FR")
+    return {
+        "voip.tfrc-falls-with-delay": _along(found["5.1"]["TFRC"]),
+        "voip.sp-falls-with-delay": _along(found["5.1"]["TFRC SP"]),
+        "voip.falls-sharply": {name: falls("5.1", name) for name in TFRC_VARIANTS[:3]},
+        "voip.md-above-fr": _by_delay(lift),
+        "voip.restart-window-delay": float((lift[DELAYS.index(100)] - lift[DELAYS.index(25)]).mean()),
+        "voip.md-below-tcp-g729": _by_delay(r("5.1", "TCP") - r("5.1", "TFRC SP FR MD")),
+        "voip.g711-tfrc-below-tcp": _by_delay(r("5.2", "TCP") - best("5.2")),
+        "voip.g711-tcp-below-udp": _by_delay(r("5.2", "UDP") - r("5.2", "TCP")),
+        "voip.plain-incapable": _by_delay(r("5.3", "TFRC")),
+        "voip.tfrc-falls-small-loss": falls("5.3", "TFRC"),
+        "voip.sp-no-gain": _by_delay(r("5.3", "TFRC SP") - r("5.3", "TFRC")),
+        "voip.fr-gains-from-loss": _by_delay(r("5.3", "TFRC SP FR") - r("5.1", "TFRC SP FR")),
+        "voip.md-like-tcp-small-loss": _by_delay(r("5.3", "TFRC SP FR MD") - r("5.3", "TCP")),
+        "voip.g711-small-loss": _by_delay(r("5.4", "TCP") - best("5.4")),
+        "voip.g711-md-closer": _by_delay(r("5.4", "TFRC SP FR MD") - best("5.4", TFRC_VARIANTS[:3])),
+    }
 
-    def along(figure: str, name: str) -> list[float]:
-        return [float(mean) for mean in r(figure, name).mean(axis=1)]
+
+def _of_losses(found: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
+    """What is said of Figures 5.5 and 5.6."""
+    md = found["5.6"]["UDP"].r - found["5.6"]["TFRC SP FR MD"].r
+    return {
+        "voip.tcp-falls-with-loss": _along(found["5.5"]["TCP"]),
+        "voip.md-rises-with-loss": _along(found["5.5"]["TFRC SP FR MD"]),
+        "voip.sp-like-tfrc-loss": _by_loss(found["5.5"]["TFRC SP"].r - found["5.5"]["TFRC"].r),
+        "voip.g711-loss-like-udp": _by_loss(md),
+    }
+
+
+def _under_readings() -> dict[str, Plain]:
+    """What is judged under several readings of the rules, from what was recorded with each."""
+    heard = DELAYS[:7]  # those at which every median lies above R = 0
+
+    def growth(c: Mapping[str, Mapping[str, Curve]]) -> NDArray[np.float64]:
+        more = {
+            name: (c["5.2"]["UDP"].r - c["5.2"][name].r) - (c["5.1"]["UDP"].r - c["5.1"][name].r)
+            for name in ("TFRC SP FR MD", "TCP")
+        }
+        return more["TCP"] - more["TFRC SP FR MD"]
+
+    def last_fall(c: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
+        both = {name: c["5.5"][name] for name in ("UDP", "TFRC")}
+        return {name: float((curve.at(1e-3) - curve.at(1e-2)).mean()) for name, curve in both.items()}
+
+    def farthest(c: Mapping[str, Mapping[str, Curve]]) -> float:
+        return float(np.abs(c["5.5"]["TFRC SP FR MD"].r - c["5.5"]["UDP"].r).max())
 
     return {
-        "voip.tfrc-falls-with-delay": along("5.1", "TFRC"),
-        "voip.md-above-fr": means("5.1", "TFRC SP FR", "TFRC SP FR MD"),
-        "voip.md-below-tcp-g729": means("5.1", "TFRC SP FR MD", "TCP"),
-        "voip.g711-tfrc-below-tcp": by_delay(r("5.2", "TCP") - best("5.2")),
-        "voip.g711-tcp-below-udp": means("5.2", "TCP", "UDP"),
-        "voip.sp-no-gain": by_delay(r("5.3", "TFRC SP") - r("5.3", "TFRC")),
-        "voip.fr-gains-from-loss": by_delay(r("5.3", "TFRC SP FR") - r("5.1", "TFRC SP FR")),
-        "voip.md-like-tcp-small-loss": by_delay(r("5.3", "TFRC SP FR MD") - r("5.3", "TCP")),
-        "voip.g711-small-loss": by_delay(r("5.4", "TCP") - best("5.4")),
-        "voip.tcp-falls-with-loss": along("5.5", "TCP"),
+        "voip.sp-as-tfrc-lossless": dict(under(lambda c: _by_delay(c["5.1"]["TFRC SP"].r - c["5.1"]["TFRC"].r))),
+        "voip.fr-above-sp": dict(under(lambda c: _by_delay(c["5.3"]["TFRC SP FR"].r - c["5.3"]["TFRC SP"].r))),
+        "voip.scales-better": dict(under(lambda c: _by_delay(growth(c)[: len(heard)], heard))),
+        "voip.md-equals-udp-50ms": dict(under(farthest)),
+        "voip.fr-rises-with-loss": dict(under(lambda c: _along(c["5.5"]["TFRC SP FR"]))),
+        "voip.tfrc-final-drop": dict(under(last_fall)),
     }
+
+
+def _by_delay(gap: NDArray[np.float64], delays: Sequence[float] = DELAYS) -> dict[str, Plain]:
+    return {f"{delay} ms": float(mean) for delay, mean in zip(delays, gap.mean(axis=1), strict=True)}
+
+
+def _by_loss(gap: NDArray[np.float64]) -> dict[str, Plain]:
+    """Means by loss, labelled as the ledger has them."""
+    return {_label(loss): float(mean) for loss, mean in zip(LOSSES, gap.mean(axis=1), strict=True)}
+
+
+def _label(loss: float) -> str:
+    digits, _, power = f"{loss:.2e}".partition("e")
+    return f"{digits.rstrip('0').rstrip('.')}e{power}"
+
+
+def _along(curve: Curve) -> list[Plain]:
+    return [float(mean) for mean in curve.r.mean(axis=1)]

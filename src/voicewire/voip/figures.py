@@ -15,7 +15,7 @@ from voicewire import figures as house
 from voicewire.netsim import FlowResult, equation
 from voicewire.voip import bursts, emodel, paper, redundancy
 from voicewire.voip.calls import Call
-from voicewire.voip.experiments import Curve
+from voicewire.voip.points import Curve
 
 __all__ = [
     "delays_of_call",
@@ -430,7 +430,7 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
 
     Examples
     --------
-    >>> from voicewire.voip.experiments import Curve
+    >>> from voicewire.voip.points import Curve
     >>> curve = Curve(np.array([50.0, 100.0]), np.array([[90.0, 91.0], [88.0, 89.0]]))
     >>> quality_plot({"UDP": curve}, "delay").get_ylabel()
     'R, median and quartiles'

@@ -17,7 +17,7 @@ import numpy as np
 from voicewire import paths
 from voicewire.sweep import sweep
 from voicewire.voip.calls import call
-from voicewire.voip.experiments import DELAYS, FIGURES, LOSSES, Curve
+from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
 from voicewire.voip.transports import PRINTED, TFRC_VARIANTS
 
 __all__ = ["READINGS", "Reading", "load", "measured", "record", "under"]
@@ -73,7 +73,7 @@ def measured(
     reading : str
         Name of a reading.
     figure : str
-        A key of `experiments.FIGURES`.
+        A key of `points.FIGURES`.
     name : str
         A transport.
     x : float
@@ -198,7 +198,7 @@ def load(path: Path | None = None) -> dict[str, dict[str, dict[str, Curve]]]:
     Returns
     -------
     dict
-        `experiments.Curve` by reading, figure and transport.
+        `points.Curve` by reading, figure and transport.
 
     Notes
     -----
