@@ -496,7 +496,8 @@ claims:
 """
     (base / "data/nfc/claims.yml").write_text(text, encoding="utf-8")
     ledger = ledger_of(base)
-    ledger.judge("nfc.a", {name: dict.fromkeys(delays, 0.5) for name in "zb"})
+    values = {name: dict.fromkeys(delays, 0.5) for name in "zb"}
+    ledger.judge("nfc.a", values, rival=[dict.fromkeys(delays, 2.0)])
     write_notebook(base, ledger.table())
     (score,) = claims.scorecard(base)
     assert (list(score["reproduced"]), list(score["reproduced"]["z"])) == (["z", "b"], delays)
