@@ -63,13 +63,14 @@ ECHO = """
 import pickle, warnings
 warnings.simplefilter("ignore")
 import numpy as np
-from voicewire.echo import WLAPA, WLDRRLSDCD, WLNLMS, WLRLS, StereoRLS
+from voicewire.echo import WLAPA, WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS
 rng = np.random.default_rng(1)
 x, d = rng.standard_normal((2, 60, 2)).view(complex)[..., 0]
 x[30:45] = 0  # longer than the window
 for make in (lambda: WLNLMS(4), lambda: WLAPA(4, 3), lambda: WLRLS(4, 0.9), lambda: StereoRLS(4, 0.9),
              lambda: WLDRRLSDCD(4, 0.9, 3), lambda: WLDRRLSDCD(4, 0.9, 2, dtype=np.float32),
-             lambda: WLRLS(4, 0.99, symmetric=False)):
+             lambda: WLRLS(4, 0.99, symmetric=False), lambda: StereoNLMS(4), lambda: WLRLS(4, 0.9, data_reuse=3),
+             lambda: StereoRLS(4, 0.9, data_reuse=3)):
     f = make()
     e = np.concatenate([f.process(x[:37], d[:37]), pickle.loads(pickle.dumps(f)).process(x[37:], d[37:])])
     f.process(x[37:], d[37:])

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import WLAPA, WLDRRLSDCD, WLNLMS, WLRLS, Responses, SignalError, StereoRLS, plain, reference, stereo
+from voicewire.echo import (
+    WLAPA,
+    WLDRRLSDCD,
+    WLNLMS,
+    WLRLS,
+    Responses,
+    SignalError,
+    StereoNLMS,
+    StereoRLS,
+    plain,
+    reference,
+    stereo,
+)
 from voicewire.echo.measures import misalignment
 from voicewire.echo.model import complex_taps, echo, responses
 
@@ -175,6 +187,7 @@ def test_each_move_of_dcd_lowers_the_cost_by_what_the_chapter_says(size, seed):
 
 FAMILY = [
     lambda: WLNLMS(16),
+    lambda: StereoNLMS(16),
     lambda: WLAPA(16, 3),
     lambda: WLRLS(16, 0.995),
     lambda: StereoRLS(16, 0.995),
@@ -182,7 +195,7 @@ FAMILY = [
     lambda: WLDRRLSDCD(16, 0.995, 2, dtype=np.float32),
     lambda: plain.WLDRRLSDCD(16, 0.995, 2),
 ]
-NAMES = ["nlms", "apa", "rls", "stereo-rls", "dcd", "dcd-float32", "reference"]
+NAMES = ["nlms", "stereo-nlms", "apa", "rls", "stereo-rls", "dcd", "dcd-float32", "reference"]
 
 
 @pytest.mark.parametrize("make", FAMILY, ids=NAMES)

@@ -52,6 +52,7 @@ EXEMPT = {
     "echo.samples.pair": "checks",
     "echo.scene.Signals": _RESULT,
     "echo.printed": READING,
+    "echo.channels": READING,
     "echo.uniqueness": "read on the page, for what a scene has made",
     "echo.experiments": _RECORDS,
     "echo.rivals": _RECORDS,
@@ -292,6 +293,9 @@ ECHO = {
         lambda: {"length": 8, "order": 2, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
     ),
     "echo.gradient.WLNLMS": Case(
+        lambda: {"length": 8, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
+    ),
+    "echo.gradient.StereoNLMS": Case(
         lambda: {"length": 8, "step": 0.5, "regularization": 1e-3, "dtype": np.float64}, free=("dtype",)
     ),
     "echo.rls.WLRLS": Case(

@@ -2,7 +2,7 @@
 
 from voicewire.echo import plain, reference
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.gradient import WLAPA, WLNLMS
+from voicewire.echo.gradient import WLAPA, WLNLMS, StereoNLMS
 from voicewire.echo.model import Responses, complex_taps, responses
 from voicewire.echo.rls import WLRLS, StereoRLS
 from voicewire.echo.samples import SignalError, stereo
@@ -14,6 +14,7 @@ __all__ = [
     "WLRLS",
     "Responses",
     "SignalError",
+    "StereoNLMS",
     "StereoRLS",
     "complex_taps",
     "plain",
