@@ -125,6 +125,13 @@ def test_figures_show_their_data(port: int) -> None:
     ax = figures.delays(table, [("voicewire", "all"), ("mosquitto", "mqtt-2")])
     expected = table[(table.broker == "voicewire") & (table.reading == "all") & (table.subscribers == 10)]
     assert ax.lines[0].get_ydata()[0] == pytest.approx(expected["end_to_end_ms"].median())
+    ax = figures.energy(table, [("no favours", "all")])
+    expected = table[(table.broker == "no favours") & (table.reading == "all") & (table.subscribers == 10)]
+    seconds = expected["publisher_cpu_ms"].median() * 1.2
+    assert ax.lines[0].get_ydata()[0] == pytest.approx(seconds)
+    bars = [bar.get_height() for bar in figures.parts().patches]
+    # Figure 17, with the Remaining Length counted
+    assert bars == [2] * 8 + [5, 5] + [2] * 6 + [0, 2] + [0] * 6 + [6, 6] + [0] * 6
     assert len(figures.sequence(trace.one_message(port, 1)).texts) >= 4
     plt.close("all")
 

@@ -9,6 +9,7 @@ import pytest
 
 from voicewire.mqtt import BrokerThread, Limits, MalformedError, outbox
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Access
 from voicewire.mqtt.delivery import Delivery, what_is_missing
 from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.wire import Wire, connect, subscribed
@@ -478,3 +479,80 @@ def test_rule_qos_3_to_a_special_topic(port: int) -> None:
     with asking(port) as wire:
         wire.send(p.Publish("$e2e/1/a", b"x", 3, packet_id=2, waited=1))
         wire.closed()
+
+
+# Who could be named
+
+
+def ids(wire: Wire, topic: str, qos: int = 1) -> list[str]:
+    wire.send(p.Publish(f"$e2e/ids/{topic}", b"", qos, packet_id=9))
+    got = wire.publication()
+    assert (got.topic, got.qos) == (f"$e2e/report/ids/{topic}", 0)
+    wire.expect(p.Puback(9) if qos == 1 else p.Pubrec(9))
+    told = json.loads(got.payload)
+    assert set(told) == {"subscribers"}
+    names: list[str] = told["subscribers"]
+    return names
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_rule_list_of_ids(port: int, qos: int) -> None:
+    """[ids] A publication to `$e2e/ids/<topic>` is answered on `$e2e/report/ids/<topic>` with ids that could count."""
+    with (
+        subscribed(port, "li/+", qos=1, client_id="li-b"),
+        subscribed(port, "li/x", qos=3, client_id="li-a"),
+        subscribed(port, "li/x", qos=0, client_id="li-deaf"),
+        subscribed(port, "li/y", qos=2, client_id="li-other"),
+        subscribed(port, "$e2e/report/ids/#") as wire,
+    ):
+        assert ids(wire, "li/x", qos) == ["li-a", "li-b"]
+        if qos == 2:
+            wire.send(p.Pubrel(9))
+            wire.expect(p.Pubcomp(9))
+        assert ids(wire, "ln/nobody", 1) == []
+
+
+def test_rule_list_of_ids_away(port: int) -> None:
+    """[ids] A kept session that is away is in the list; one that has ended is not."""
+    with subscribed(port, "la", qos=3, client_id="la-kept", clean=False) as kept:
+        kept.send(p.Disconnect())
+        kept.closed()
+    with subscribed(port, "la", qos=3, client_id="la-gone") as gone:
+        gone.send(p.Disconnect())
+        gone.closed()
+    with subscribed(port, "$e2e/report/ids/#") as wire:
+        assert ids(wire, "la") == ["la-kept"]
+
+
+def test_rule_list_of_ids_to_whom(broker: Start) -> None:
+    """[ids] Who may not publish on the topic, does not listen or asks at QoS 0 gets none; nor is a will one."""
+    rules = (Access(allow="readwrite", topic="open/#"), Access(allow="read", topic="closed/#"))
+    port = broker(access=rules).port
+    with (
+        subscribed(port, "open/t", "closed/t", qos=2) as sub,
+        connect(port) as deaf,
+        subscribed(port, "$e2e/report/#") as wire,
+    ):
+        assert len(ids(wire, "open/t")) == 1
+        for asks, topic in ((wire, "closed/t"), (deaf, "open/t")):
+            asks.send(p.Publish(f"$e2e/ids/{topic}", b"", 1, packet_id=1))
+            asks.expect(p.Puback(1))
+        wire.send(p.Publish("$e2e/ids/open/t"))
+        wire.quiet()
+        connect(port, will=p.Will("$e2e/ids/open/t", b"no message")).close()
+        sub.quiet()
+
+
+def test_rule_list_of_ids_size(broker: Start) -> None:
+    """[ids] A list has the greatest size of a report, and says where there are more."""
+    port = broker(limits=Limits(max_report=120)).port
+    with (
+        subscribed(port, "ls", qos=1, client_id="ls-1"),
+        subscribed(port, "ls", qos=1, client_id="ls-2"),
+        subscribed(port, "ls", qos=1, client_id="ls-3"),
+        subscribed(port, "$e2e/report/ids/#") as wire,
+    ):
+        wire.send(p.Publish("$e2e/ids/ls", b"", 1, packet_id=1))
+        told = json.loads(wire.publication().payload)
+        assert told["cut"] is True and len(told["subscribers"]) == 2
+        wire.expect(p.Puback(1))

@@ -12,7 +12,7 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing, Status
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packets import WAIT_FOR_ALL
-from voicewire.mqtt.routing import CLOSED, END_TO_END, FIRST, ORDINARY, Router
+from voicewire.mqtt.routing import CLOSED, END_TO_END, FIRST, LIST, ORDINARY, Router
 from voicewire.mqtt.session import RELEASED, Message, Session
 from voicewire.mqtt.work import SLICE, Work
 
@@ -57,6 +57,7 @@ def hold(need, publisher=None, qos=2):
         ("$e2e/all/t", END_TO_END, WAIT_FOR_ALL, "t"),
         ("$e2e/report/1/t", CLOSED, 0, "$e2e/report/1/t"),
         ("$e2e/hello", CLOSED, 0, "$e2e/hello"),
+        ("$e2e/ids/t/u", LIST, 0, "t/u"),
         ("$e2e", ORDINARY, 0, "$e2e"),
     ],
 )

@@ -10,12 +10,17 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from voicewire import figures as house
 from voicewire.emqtt import counting, experiments, paper
+from voicewire.emqtt.dissect import COLOURS, dissect
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Trace
+from voicewire.mqtt import packets as p
 
 __all__ = [
     "STYLE",
+    "bytes_by_part",
     "delays",
+    "energy",
     "packets_by_subscribers",
+    "parts",
     "sequence",
     "sizes",
 ]
@@ -24,6 +29,7 @@ STYLE = {
     "mqtt-2": (house.SERIES[0], "o", "-"),
     "mqtt-0": (house.SERIES[5], "s", "--"),
     "first": (house.SERIES[1], "^", "-."),
+    "one": (house.SERIES[6], "<", "--"),
     "half": (house.SERIES[3], "v", ":"),
     "all": (house.SERIES[2], "D", "-"),
     "unmodified": (house.SERIES[4], "P", "--"),
@@ -159,6 +165,7 @@ def delays(
         "completion_ms": "publish-completion delay (ms)",
         "delay_ms": "broker-subscriber delay (ms)",
         "publisher_cpu_ms": "publisher's CPU time a query (ms)",
+        "series_cpu_s": f"publisher's CPU time, {paper.ENERGY_MESSAGES} queries (s)",
     }
     ax.set(xlabel="subscribers", ylabel=names[column], yscale="log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -168,6 +175,114 @@ def delays(
     ax.legend(fontsize=8.5, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     house.origin(ax, "measured here")
     return ax
+
+
+def energy(table: pd.DataFrame, arms: Sequence[tuple[str, str]], ax: Axes | None = None) -> Axes:
+    """Draw Figure 18 with what can be measured: the publisher's processor time for the paper's 1,200 messages.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `experiments.load` gives it.
+    arms : sequence of (str, str)
+        Broker and reading of each curve.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With a curve for each arm, in seconds.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> energy(experiments.load("delays"), [("no favours", "all")]).get_ylabel()
+    "publisher's CPU time, 1200 queries (s)"
+    """
+    whole = table.assign(series_cpu_s=table["publisher_cpu_ms"] * paper.ENERGY_MESSAGES / 1e3)
+    return delays(whole, arms, "series_cpu_s", ax)
+
+
+def parts(ax: Axes | None = None) -> Axes:
+    """Draw Figure 17: fixed header, variable header and payload of the four packets, in MQTT and in E-MQTT.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With two stacked bars for each kind of packet, in bytes on the wire.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> [label.get_text() for label in parts().get_xticklabels()][:2]
+    ['PUBLISH\\nMQTT', 'PUBLISH\\nE-MQTT']
+    """
+    ax = house.new_axes(ax, size=(7.0, 3.6))
+    found = {
+        f"{name}\n{protocol}": bytes_by_part(packet)
+        for name, pair in _pairs().items()
+        for protocol, packet in zip(("MQTT", "E-MQTT"), pair, strict=True)
+    }
+    below = [0] * len(found)
+    for (part, colour), hatch in zip(COLOURS.items(), ("", "//", "xx", ".."), strict=True):
+        heights = [sizes.get(part, 0) for sizes in found.values()]
+        label = "variable header, E-MQTT's part" if part == "E-MQTT" else part
+        ax.bar(range(len(found)), heights, bottom=below, color=colour, hatch=hatch, edgecolor="white", label=label)
+        below = [a + b for a, b in zip(below, heights, strict=True)]
+    ax.set_xticks(range(len(found)), list(found), fontsize=8.5)
+    ax.set(ylabel="bytes on the wire")
+    ax.legend()
+    house.origin(ax, "theory")
+    return ax
+
+
+def _pairs() -> dict[str, tuple[p.Packet, p.Packet]]:
+    """Return each packet of an exchange, at QoS 2 and at QoS 3."""
+    query = [p.Publish(paper.TOPIC, paper.PAYLOAD, qos, packet_id=1, waited=qos - 2) for qos in (2, 3)]
+    acks = {kind.__name__.upper(): (kind(1, 2), kind(1, 3)) for kind in (p.Pubrec, p.Pubrel, p.Pubcomp)}
+    return {"PUBLISH": (query[0], query[1]), **acks}
+
+
+def bytes_by_part(packet: p.Packet) -> dict[str, int]:
+    """Count a packet's bytes by the part that they belong to.
+
+    Parameters
+    ----------
+    packet : Packet
+        Of `voicewire.mqtt.packets`.
+
+    Returns
+    -------
+    dict of str to int
+        ``fixed header``, ``variable header``, ``E-MQTT`` (what it adds to the variable header), ``payload``; a part
+        without bytes is left out.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> bytes_by_part(p.Pubrec(1))
+    {'fixed header': 2, 'variable header': 2}
+    """
+    found: dict[str, int] = {}
+    for field in dissect(p.encode(packet)):
+        if field.data:
+            found[field.part] = found.get(field.part, 0) + len(field.data)
+    return found
 
 
 def sizes(ax: Axes | None = None) -> Axes:

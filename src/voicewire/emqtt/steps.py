@@ -270,8 +270,7 @@ def asynchronous_goes_on(port: int) -> bool:
 
         async def attempt() -> bool:
             async with Client(port=port) as client:
-                first = asyncio.create_task(client.publish("T", b"1", wait_for=0))
-                second = asyncio.create_task(client.publish("T", b"2", wait_for=0))
+                first, second = [await client.post("T", payload) for payload in (b"1", b"2")]
                 got = [await asyncio.to_thread(sub.publication) for _ in range(2)]
                 neither = not first.done() and not second.done()
                 for packet in got:

@@ -25,7 +25,7 @@ from voicewire.mqtt.hold import Missing
 from voicewire.mqtt.incoming import Talker
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal
-from voicewire.mqtt.routing import CLOSED, Router
+from voicewire.mqtt.routing import CLOSED, LIST, Router
 from voicewire.mqtt.session import Session
 from voicewire.mqtt.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
@@ -293,7 +293,11 @@ class Broker:
 
     def _publish_will(self, session: Session, will: p.Will) -> None:
         route = self.router.route(will.topic.encode())
-        if route.kind != CLOSED and session.permissions is not None and session.permissions.may_write(route.name):
+        if (
+            route.kind not in (CLOSED, LIST)
+            and session.permissions is not None
+            and session.permissions.may_write(route.name)
+        ):
             if will.retain:
                 self.router.retained.keep(route, will.payload, will.qos, session.owner)
             self.router.deliver(route, will.payload, will.qos, None)

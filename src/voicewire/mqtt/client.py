@@ -8,6 +8,7 @@ async with Client("127.0.0.1", 1883) as client:
 from __future__ import annotations
 
 import asyncio
+import json
 import ssl
 import time
 import uuid
@@ -23,6 +24,8 @@ from voicewire.mqtt.hold import Report, Status
 
 __all__ = ["Client"]
 
+LISTS = "$e2e/report/ids/"
+"""Where the broker tells who is subscribed to a topic."""
 GRACE = 1.0
 """Seconds that the broker's report may take to arrive after the time limit."""
 
@@ -97,6 +100,8 @@ class Client(asyncio.Protocol):
         self._next_id = 0
         self._pending: dict[int, Pending] = {}
         self._requests: dict[int, asyncio.Future[tuple[int, ...]]] = {}
+        self._lists: dict[str, list[asyncio.Future[bytes]]] = {}
+        self._posted: set[asyncio.Task[Delivery]] = set()
         self._received: set[int] = set()
         self._inbox: asyncio.Queue[p.Publish | None] = asyncio.Queue()
         self._paused = False
@@ -202,6 +207,7 @@ class Client(asyncio.Protocol):
         wait_for: int | Literal["all"] | None = None,
         subscribers: Iterable[str] = (),
         timeout: float | None = None,
+        report: bool = True,
     ) -> Delivery:
         """Publish, and wait until the exchange that the QoS asks for is complete.
 
@@ -216,12 +222,15 @@ class Client(asyncio.Protocol):
         retain : bool
             Keep it for subscribers to come.
         wait_for : int or "all", optional
-            Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first). A
-            publisher that goes on meanwhile, as in the paper's asynchronous mode, makes a task of the call.
+            Publish with E-MQTT's QoS 3 and return when so many subscribers have acknowledged (0: the first). To go on
+            meanwhile, as in the paper's asynchronous mode, there is `post`.
         subscribers : iterable of str
             Client ids that count; `wait_for` defaults to all of them.
         timeout : float, optional
             Seconds; with `wait_for` 30 by default, else unlimited.
+        report : bool
+            With `wait_for`: ask the broker who has acknowledged, and to say so also if it were too few. Without, the
+            packet has the paper's plain form, and its answer says only that they were enough.
 
         Returns
         -------
@@ -242,33 +251,109 @@ class Client(asyncio.Protocol):
         if wait_for is None and names:
             wait_for = len(names)
         if wait_for is None:
-            return await self._publish(p.Publish(topic, data, qos, retain), timeout, None)
+            packet = p.Publish(topic, data, qos, retain)
+            return await self._outcome(self._begin(packet), packet, timeout) if qos else self._forget(packet)
+        packet, limit = self._confirmed(topic, data, retain, wait_for, names, timeout, report)
+        await self._ask_for_qos3()
+        return await self._outcome(self._begin(packet), packet, limit)
+
+    async def post(
+        self,
+        topic: str,
+        payload: bytes | str = b"",
+        *,
+        retain: bool = False,
+        wait_for: int | Literal["all"] = 0,
+        subscribers: Iterable[str] = (),
+        timeout: float | None = None,
+        report: bool = True,
+    ) -> asyncio.Task[Delivery]:
+        """Publish with E-MQTT's QoS 3, and go on: the paper's asynchronous mode.
+
+        It returns once the packet is on its way. What came of it is in the task, which may be awaited later, asked
+        whether it is done, or given a callback; nobody has to.
+
+        Parameters
+        ----------
+        topic : str
+            Its name, without wildcards.
+        payload : bytes or str
+            What it says; text goes as UTF-8.
+        retain : bool
+            Keep it for subscribers to come.
+        wait_for : int or "all"
+            How many acknowledgements end the task; 0 is the first.
+        subscribers : iterable of str
+            Client ids that count; nobody else does then, unless `wait_for` is 0.
+        timeout : float, optional
+            Seconds until the task gives up; 30 by default.
+        report : bool
+            As of `publish`.
+
+        Returns
+        -------
+        asyncio.Task
+            Ends with the :class:`Delivery`, or with what `publish` would raise.
+
+        Raises
+        ------
+        DisconnectedError
+            If there is no connection.
+        MalformedError
+            If an argument is outside what the protocol allows.
+        """
+        data = payload.encode() if isinstance(payload, str) else bytes(payload)
+        names = tuple(dict.fromkeys(subscribers))
+        packet, limit = self._confirmed(topic, data, retain, wait_for, names, timeout, report)
+        await self._ask_for_qos3()
+        task = asyncio.create_task(self._outcome(self._begin(packet), packet, limit))
+        self._posted.add(task)  # asyncio itself keeps no reference
+        task.add_done_callback(self._told)
+        return task
+
+    def _told(self, task: asyncio.Task[Delivery]) -> None:
+        self._posted.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen: nobody may be waiting for it
+
+    def _forget(self, packet: p.Publish) -> Delivery:
+        self._send(packet)
+        return Delivery(packet.topic)
+
+    @staticmethod
+    def _confirmed(
+        topic: str, data: bytes, retain: bool, wait_for: int | Literal["all"], names: tuple[str, ...],
+        timeout: float | None, report: bool,
+    ) -> tuple[p.Publish, float]:  # fmt: skip
+        """Make a PUBLISH of QoS 3, and say for how many seconds its answer is waited for."""
         need = p.WAIT_FOR_ALL if wait_for == "all" else wait_for
         if wait_for != "all" and not 0 <= wait_for < p.WAIT_FOR_ALL:
             raise MalformedError(f"cannot wait for {wait_for} subscribers; 0 to {p.WAIT_FOR_ALL - 1}, or 'all'")
         p.encode_wait(need, names)
-        await self._ask_for_qos3()
         limit = 30.0 if timeout is None else timeout
         if limit <= 0:
             raise ValueError(f"timeout of {limit} s; it must be above 0")
-        packet = p.Publish(
-            topic, data, 3, retain, waited=need, subscribers=names, report=True,
-            limit=min(65535, max(1, round(limit / p.TICK))),
-        )  # fmt: skip
-        return await self._publish(packet, limit + GRACE, need)
+        if not report:
+            return p.Publish(topic, data, 3, retain, waited=need, subscribers=names), limit
+        ticks = min(65535, max(1, round(limit / p.TICK)))
+        packet = p.Publish(topic, data, 3, retain, waited=need, subscribers=names, report=True, limit=ticks)
+        return packet, limit + GRACE
 
-    async def _publish(self, packet: p.Publish, timeout: float | None, need: int | None) -> Delivery:
-        delivery = Delivery(packet.topic)
-        if not packet.qos:
-            self._send(packet)
-            return delivery
+    def _begin(self, packet: p.Publish) -> Pending:
+        """Send a PUBLISH that will be answered."""
         loop = asyncio.get_running_loop()
         packet_id = self._take_id()
         packet = replace(packet, packet_id=packet_id)
-        pending = Pending(packet, delivery, time.perf_counter(), loop.create_future(), loop.create_future())
+        pending = Pending(
+            packet, Delivery(packet.topic), time.perf_counter(), loop.create_future(), loop.create_future()
+        )
         p.encode(packet)  # an argument out of range must not leave anything pending
         self._pending[packet_id] = pending
         self._send(packet)
+        return pending
+
+    async def _outcome(self, pending: Pending, packet: p.Publish, timeout: float | None) -> Delivery:
+        delivery = pending.delivery
         try:
             report = await asyncio.wait_for(asyncio.shield(pending.confirmed), timeout)
         except TimeoutError:
@@ -279,9 +364,48 @@ class Client(asyncio.Protocol):
             delivery.answers = {name: data for name, (_, data) in report.acknowledged.items() if data}
             delivery.missing = {name: reason.words for name, reason in report.missing.items()}
             if report.status is not Status.COMPLETE:
-                raise NotAcknowledgedError(what_is_missing(packet, report, delivery, need or 0), delivery)
+                raise NotAcknowledgedError(what_is_missing(packet, report, delivery, packet.waited), delivery)
         await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
         return delivery
+
+    async def subscribers(self, topic: str, timeout: float = 10.0) -> tuple[str, ...]:
+        """Ask an E-MQTT broker for the ids of those who can acknowledge on a topic, to name some of them.
+
+        Parameters
+        ----------
+        topic : str
+            Its name, without wildcards; this client must be allowed to publish there.
+        timeout : float
+            Seconds.
+
+        Returns
+        -------
+        tuple of str
+            Client ids in alphabetical order; those who subscribe with QoS 0 are not among them.
+
+        Raises
+        ------
+        MQTTError
+            If the broker does not speak E-MQTT, tells nothing (as to those who may not publish there), or has more ids
+            than it tells.
+        NotAcknowledgedError
+            If it does not answer in `timeout` seconds.
+        """
+        await self._ask_for_qos3()
+        await self.subscribe(LISTS + "#")
+        asked: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        waiting = self._lists.setdefault(topic, [])
+        waiting.append(asked)
+        try:
+            await self.publish(f"$e2e/ids/{topic}", b"", 1, timeout=timeout)
+        finally:
+            if asked in waiting:
+                waiting.remove(asked)
+            if not waiting:
+                self._lists.pop(topic, None)
+        if not asked.done():  # the list would have come before the acknowledgement
+            raise MQTTError(f"the broker does not tell who is subscribed to {topic!r}: may this client publish there?")
+        return _ids(topic, asked.result())
 
     async def _ask_for_qos3(self) -> None:
         """Learn once a connection whether the broker speaks E-MQTT."""
@@ -539,6 +663,11 @@ class Client(asyncio.Protocol):
         """A message has come: keep it, then acknowledge it; at QoS 2 and 3 it is kept once."""
         if packet.qos == 3 and not self._qos3_granted:
             raise MalformedError("the broker sent QoS 3 without being asked for it")
+        if not packet.qos and packet.topic.startswith(LISTS):
+            waiting = self._lists.get(packet.topic.removeprefix(LISTS))
+            if waiting:
+                waiting.pop(0).set_result(packet.payload)
+                return
         new = packet.qos < 2 or packet.packet_id not in self._received
         if new:
             self._inbox.put_nowait(packet)
@@ -551,3 +680,17 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
+
+
+def _ids(topic: str, text: bytes) -> tuple[str, ...]:
+    """Read a broker's list of ids."""
+    try:
+        told = json.loads(text)
+        names, cut = told["subscribers"], told.get("cut", False)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        names, cut = None, False
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise MQTTError(f"what the broker tells of {topic!r} is no list of ids")
+    if cut:
+        raise MQTTError(f"more are subscribed to {topic!r} than the {len(names)} that the broker tells")
+    return tuple(names)

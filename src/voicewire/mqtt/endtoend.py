@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.hold import Hold, Missing, Status
+from voicewire.mqtt.hold import ENTRY, Hold, Missing, Status
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Peer
-from voicewire.mqtt.routing import END_TO_END, Router
+from voicewire.mqtt.routing import END_TO_END, LIST, Router
 from voicewire.mqtt.session import Message, Route, Session
 from voicewire.mqtt.topics import MAX_LEVELS, matches
 from voicewire.mqtt.work import Work
@@ -47,14 +48,41 @@ class EndToEnd:
     def special(
         self, route: Route, qos: int, packet_id: int, payload: bytes, retain: bool, source: Peer, session: Session
     ) -> None:
-        """A publication to `$e2e/…`, or to a topic that is the broker's own (answered, and dropped)."""
+        """A publication to `$e2e/…`, or to a topic that is the broker's own (answered, and dropped).
+
+        Who is subscribed is told at QoS 1 and 2 only: there each request is paid for by its publisher's turn.
+        """
         if route.kind == END_TO_END:
             self._hold(source, session, qos, packet_id, route, payload, retain, route.need, (), False, 0)
             return
         if qos:
+            if route.kind == LIST and not (qos == 2 and packet_id in session.received):
+                self._tell_ids(route, session)
             if qos == 2:
                 self.remember(session, packet_id, None)
             source.push((b"\x40\x02" if qos == 1 else b"\x50\x02") + packet_id.to_bytes(2, "big"))
+
+    def _tell_ids(self, route: Route, session: Session) -> None:
+        """Send a publisher the ids of those who can acknowledge on a topic, if it may write there and listens.
+
+        It learns no more than the report of a message to them would tell it.
+        """
+        connection = session.connection
+        topic = f"{REPORTS}ids/{route.name}"
+        if connection is None or session.permissions is None or not session.permissions.may_write(route.name):
+            return
+        if len(topic.encode()) > 65535 or not any(matches(f, topic) for f in session.reports):
+            return
+        room, names, cut = self.limits.max_report, [], False
+        for subscriber, qos in route.subscribers:
+            room -= ENTRY + len(subscriber.client_id.encode()) if qos and not subscriber.ended else 0
+            if room < 0:
+                cut = True
+                break
+            if qos and not subscriber.ended:
+                names.append(subscriber.client_id)
+        text = json.dumps({"subscribers": sorted(names)} | ({"cut": True} if cut else {}))
+        connection.push_qos0(Message(topic.encode(), text.encode()).encode(0), 1)
 
     def publish3(self, packet: p.Publish, source: Peer, session: Session) -> None:
         """A PUBLISH of QoS 3."""

@@ -26,6 +26,7 @@ LONG = "t" * 65528
 TOPICS = (
     "open/a", "open/b/c", "open/secret/x", "honest/x", "$SYS/broker/uptime", "$SYS", "$share/g/open/a",
     "$e2e/x", "$e2e/1", "$e2e/1/", "$e2e/99999999/open/a", "$e2e/1/$SYS/a", "$e2e/report/1/open/a", "$e2e/hello",
+    "$e2e/ids/open/a", "$e2e/ids/open/secret/x", "$e2e/ids/",
     "$e2e/0/open/a", "$e2e/1/open/a", "$e2e/2/open/b/c", "$e2e/all/open/a", "$e2e/all/open/secret/x",
     "$e2e/1/open/" + LONG[:65523], "open/" + LONG[:65530], "open" + "/" * 300, "open/#", "+", "", "open/\0",
 )  # fmt: skip

@@ -20,7 +20,7 @@ from voicewire.mqtt.work import Work, weight
 
 __all__ = ["Router"]
 
-ORDINARY, END_TO_END, CLOSED = 0, 1, 2
+ORDINARY, END_TO_END, CLOSED, LIST = 0, 1, 2, 3
 FIRST = 16
 """Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
 
@@ -156,10 +156,12 @@ class Router:
 
     @staticmethod
     def _address(name: str) -> tuple[int, int, str]:
-        """Take `$e2e/<n>/<topic>` apart; `all` for n waits for everyone who can acknowledge."""
+        """Take `$e2e/<n>/<topic>` apart; `all` for n waits for everyone who can acknowledge, `ids` asks who that is."""
         _, count, *rest = name.split("/", 2)
         if count in ("report", "hello"):
             return CLOSED, 0, name
+        if count == "ids" and rest and rest[0] and not rest[0].startswith("$"):
+            return LIST, 0, rest[0]
         if (
             not (count == "all" or (count.isdecimal() and count.isascii() and len(count) < 6))
             or not rest

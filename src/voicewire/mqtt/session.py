@@ -236,7 +236,8 @@ class Session:
 class Route:
     """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
 
-    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses and 2 for what clients may not publish to; `steps` is
+    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses, 2 for what clients may not publish to, 3 for
+    `$e2e/ids/…`; `steps` is
     the number of subscribers. A message of more than `light` bytes is too much to be handed out in one slice.
     """
 
