@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import __version__
-from voicewire.emqtt import counting, experiments, paper
+from voicewire.emqtt import counting, experiments, paper, suspended
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
 from voicewire.pace import Pace
 
-__all__ = ["RECORDINGS", "record"]
+__all__ = ["RECORDINGS", "record", "record_suspended"]
 
 Tell = Callable[[str], object]
 
@@ -187,8 +187,40 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
         for name, found in counts.items():
             (folder / f"{name}.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
         tell("MQTT 5 on mosquitto: request and response, and the agent")
+    _about(folder / "provenance.json", f"voicewire record emqtt experiments --tests {tests} --seed {seed}")
+
+
+def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
+    """Measure what waiting costs a publisher in two threads; write `suspended.csv` and `suspended.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; it is made.
+    tests : int
+        Series of each mode.
+    seed : int
+        Of their order.
+    tell : callable
+        Gets a line for each step.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> record_suspended(Path("recorded"), tests=1)  # doctest: +SKIP
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with process.ours("--no-favours") as broker:
+        _write(folder / "suspended.csv", suspended.series(broker.port, tests, seed, tell))
+    _about(folder / "suspended.json", f"voicewire record emqtt suspended --tests {tests} --seed {seed}")
+
+
+def _about(path: Path, command: str) -> None:
     about = {
-        "command": f"voicewire record emqtt --tests {tests} --seed {seed}",
+        "command": command,
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "versions": {
             "voicewire": __version__,
@@ -198,7 +230,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, all parts on one machine",
         "load average (15 min) at the end": round(os.getloadavg()[2], 2),
     }
-    (folder / "provenance.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -208,5 +240,5 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-RECORDINGS = {"experiments": record}
-"""All tables and their provenance, 60 tests each."""
+RECORDINGS = {"experiments": record, "suspended": record_suspended}
+"""The paper's tables, and what waiting costs a publisher in two threads; 60 tests each, with their provenance."""
