@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps
+from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps, suspended
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.delivery import Delivery
+from voicewire.mqtt.wire import subscribed
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +100,36 @@ def test_bytes_of_a_request_in_mqtt_5() -> None:
     assert long["properties"] - plain["properties"] == 2  # both legs of the query
     assert long["session"] - plain["session"] == 3  # SUBSCRIBE, and both legs of the response
     assert mqtt5.overhead(responds=False) == {"properties": plain["properties"], "session": 0}
+
+
+def test_ids_are_told_on_request(port: int) -> None:
+    assert steps.ids_on_request(port, ("x", "y")) == ("x", "y")
+
+
+def test_a_publisher_in_two_threads_is_suspended_until_it_is_notified(port: int) -> None:
+    with subscribed(port, suspended.paper.TOPIC, qos=3) as silent:
+        publisher = suspended.TwoThreads(port, "is notified")
+        main = threading.Thread(target=publisher.publish, daemon=True)
+        threading.Thread(target=publisher.process, args=(1,), daemon=True).start()
+        main.start()
+        got = silent.publication()
+        main.join(0.05)
+        assert main.is_alive() and publisher.answered == 0
+        silent.send(p.Pubrec(got.packet_id, 3))
+        main.join(10)
+        assert not main.is_alive() and publisher.answered == 1
+        publisher.close()
+
+
+def test_every_mode_of_it_is_measured_in_each_test(port: int) -> None:
+    told: list[str] = []
+    rows = suspended.series(port, 2, 1, told.append)
+    assert sorted((row["mode"], row["test"]) for row in rows) == sorted((m, t) for m in suspended.MODES for t in (0, 1))
+    assert all(row["cpu_us"] > 0 for row in rows) and len(told) == 1
+    with pytest.raises(ValueError, match="mode"):
+        suspended.processor_time(port, "sleeps")
+
+
+def test_what_was_recorded_of_it_is_whole() -> None:
+    table = experiments.load("suspended")
+    assert (table.groupby("mode").size() == 60).all() and set(table["mode"]) == set(suspended.MODES)

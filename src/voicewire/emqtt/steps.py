@@ -13,8 +13,8 @@ from voicewire.mqtt.outbox import PATIENCE
 from voicewire.mqtt.wire import connect, subscribed
 
 __all__ = [
-    "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "keeps_until_answered", "release_at_once",
-    "subscribes_to_nothing", "suspended_until_answered", "to_all_at_once",
+    "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "ids_on_request", "keeps_until_answered",
+    "release_at_once", "subscribes_to_nothing", "suspended_until_answered", "to_all_at_once",
 ]  # fmt: skip
 
 TRIES = 20
@@ -136,6 +136,47 @@ def fewer_than_named(port: int) -> bool:
         pub.quiet()
         a.send(p.Pubrec(a.publication().packet_id, 3))
         return pub.receive() == p.Pubrec(1, 3)
+
+
+def ids_on_request(port: int, names: tuple[str, ...] = ("a", "b", "c")) -> tuple[str, ...]:
+    """Ask the broker, by our client, who is subscribed, while one more is there that cannot acknowledge (Section 3.2).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    names : tuple of str
+        Ids of the subscribers.
+
+    Returns
+    -------
+    tuple of str
+        The ids that the broker gives.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     ids_on_request(broker.port)
+    ('a', 'b', 'c')
+    """
+    told: list[tuple[str, ...]] = []
+    wires = [subscribed(port, "ids", qos=3, client_id=name) for name in names]
+
+    async def attempt() -> bool:
+        async with Client(port=port) as client:
+            told.append(await client.subscribers("ids"))
+        return True
+
+    with subscribed(port, "ids", qos=0):
+        in_a_thread(attempt)
+    for wire in wires:
+        wire.close()
+    return told[0]
 
 
 def subscribes_to_nothing(port: int) -> bool:

@@ -1,4 +1,4 @@
-"""A publisher in two threads, as Section 3.4 has it: one asks and is suspended, the other takes what comes and wakes it.
+"""A publisher in two threads, as Section 3.4 has it: one asks and is suspended, the other takes what comes.
 
 Its processor time says what the synchronization costs. Broker and subscriber run beside it and are not counted.
 """
@@ -227,6 +227,7 @@ def series(port: int, tests: int, seed: int, tell: Callable[[str], object] = pri
             processor_time(port, mode)
         for test in range(tests):
             for mode in rng.sample(MODES, len(MODES)):
-                rows.append({"mode": mode, "test": test, "cpu_us": round(processor_time(port, mode), 2)})
+                found = processor_time(port, mode)
+                rows.append({"mode": mode, "test": test, "cpu_us": round(found, 2)})
     tell(f"a publisher in two threads: {tests} tests of {len(MODES)} modes")
     return rows

@@ -8,7 +8,6 @@ async with Client("127.0.0.1", 1883) as client:
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 import time
 import uuid
@@ -18,17 +17,14 @@ from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
-from voicewire.mqtt.delivery import Delivery, Pending, what_is_missing
-from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
-from voicewire.mqtt.hold import Report, Status
+from voicewire.mqtt.delivery import Delivery, Pending, confirmed, ids, outcome
+from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
+from voicewire.mqtt.hold import Report
 
 __all__ = ["Client"]
 
 LISTS = "$e2e/report/ids/"
 """Where the broker tells who is subscribed to a topic."""
-GRACE = 1.0
-"""Seconds that the broker's report may take to arrive after the time limit."""
-
 Observer = Callable[[str, p.Packet, float], None]
 
 
@@ -252,10 +248,10 @@ class Client(asyncio.Protocol):
             wait_for = len(names)
         if wait_for is None:
             packet = p.Publish(topic, data, qos, retain)
-            return await self._outcome(self._begin(packet), packet, timeout) if qos else self._forget(packet)
-        packet, limit = self._confirmed(topic, data, retain, wait_for, names, timeout, report)
+            return await outcome(self._begin(packet), packet, timeout) if qos else self._forget(packet)
+        packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         await self._ask_for_qos3()
-        return await self._outcome(self._begin(packet), packet, limit)
+        return await outcome(self._begin(packet), packet, limit)
 
     async def post(
         self,
@@ -304,9 +300,9 @@ class Client(asyncio.Protocol):
         """
         data = payload.encode() if isinstance(payload, str) else bytes(payload)
         names = tuple(dict.fromkeys(subscribers))
-        packet, limit = self._confirmed(topic, data, retain, wait_for, names, timeout, report)
+        packet, limit = confirmed(topic, data, retain, wait_for, names, timeout, report)
         await self._ask_for_qos3()
-        task = asyncio.create_task(self._outcome(self._begin(packet), packet, limit))
+        task = asyncio.create_task(outcome(self._begin(packet), packet, limit))
         self._posted.add(task)  # asyncio itself keeps no reference
         task.add_done_callback(self._told)
         return task
@@ -320,25 +316,6 @@ class Client(asyncio.Protocol):
         self._send(packet)
         return Delivery(packet.topic)
 
-    @staticmethod
-    def _confirmed(
-        topic: str, data: bytes, retain: bool, wait_for: int | Literal["all"], names: tuple[str, ...],
-        timeout: float | None, report: bool,
-    ) -> tuple[p.Publish, float]:  # fmt: skip
-        """Make a PUBLISH of QoS 3, and say for how many seconds its answer is waited for."""
-        need = p.WAIT_FOR_ALL if wait_for == "all" else wait_for
-        if wait_for != "all" and not 0 <= wait_for < p.WAIT_FOR_ALL:
-            raise MalformedError(f"cannot wait for {wait_for} subscribers; 0 to {p.WAIT_FOR_ALL - 1}, or 'all'")
-        p.encode_wait(need, names)
-        limit = 30.0 if timeout is None else timeout
-        if limit <= 0:
-            raise ValueError(f"timeout of {limit} s; it must be above 0")
-        if not report:
-            return p.Publish(topic, data, 3, retain, waited=need, subscribers=names), limit
-        ticks = min(65535, max(1, round(limit / p.TICK)))
-        packet = p.Publish(topic, data, 3, retain, waited=need, subscribers=names, report=True, limit=ticks)
-        return packet, limit + GRACE
-
     def _begin(self, packet: p.Publish) -> Pending:
         """Send a PUBLISH that will be answered."""
         loop = asyncio.get_running_loop()
@@ -351,22 +328,6 @@ class Client(asyncio.Protocol):
         self._pending[packet_id] = pending
         self._send(packet)
         return pending
-
-    async def _outcome(self, pending: Pending, packet: p.Publish, timeout: float | None) -> Delivery:
-        delivery = pending.delivery
-        try:
-            report = await asyncio.wait_for(asyncio.shield(pending.confirmed), timeout)
-        except TimeoutError:
-            text = f"the broker has not acknowledged {packet.topic!r} within {timeout:g} s"
-            raise NotAcknowledgedError(text, delivery) from None
-        if report is not None:
-            delivery.acknowledged = {name: micros / 1e6 for name, (micros, _) in report.acknowledged.items()}
-            delivery.answers = {name: data for name, (_, data) in report.acknowledged.items() if data}
-            delivery.missing = {name: reason.words for name, reason in report.missing.items()}
-            if report.status is not Status.COMPLETE:
-                raise NotAcknowledgedError(what_is_missing(packet, report, delivery, packet.waited), delivery)
-        await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
-        return delivery
 
     async def subscribers(self, topic: str, timeout: float = 10.0) -> tuple[str, ...]:
         """Ask an E-MQTT broker for the ids of those who can acknowledge on a topic, to name some of them.
@@ -405,7 +366,7 @@ class Client(asyncio.Protocol):
                 self._lists.pop(topic, None)
         if not asked.done():  # the list would have come before the acknowledgement
             raise MQTTError(f"the broker does not tell who is subscribed to {topic!r}: may this client publish there?")
-        return _ids(topic, asked.result())
+        return ids(topic, asked.result())
 
     async def _ask_for_qos3(self) -> None:
         """Learn once a connection whether the broker speaks E-MQTT."""
@@ -680,17 +641,3 @@ class Client(asyncio.Protocol):
             self._received.add(packet.packet_id)
             data = self._answer(packet) if packet.qos == 3 and self._answer and new else b""
             self._send(p.Pubrec(packet.packet_id, packet.qos, data))
-
-
-def _ids(topic: str, text: bytes) -> tuple[str, ...]:
-    """Read a broker's list of ids."""
-    try:
-        told = json.loads(text)
-        names, cut = told["subscribers"], told.get("cut", False)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        names, cut = None, False
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise MQTTError(f"what the broker tells of {topic!r} is no list of ids")
-    if cut:
-        raise MQTTError(f"more are subscribed to {topic!r} than the {len(names)} that the broker tells")
-    return tuple(names)

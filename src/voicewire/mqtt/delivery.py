@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, field
+from typing import Literal
 
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.errors import MalformedError, MQTTError, NotAcknowledgedError
 from voicewire.mqtt.hold import Report, Status
 
 __all__ = ["Delivery"]
+
+GRACE = 1.0
+"""Seconds that the broker's report may take to arrive after the time limit."""
 
 
 @dataclass(slots=True)
@@ -70,3 +76,54 @@ def what_is_missing(packet: p.Publish, report: Report, delivery: Delivery, need:
     if report.cut:
         return text + "; and others"
     return text if delivery.missing else text + "; there are no others"
+
+
+def confirmed(
+    topic: str, data: bytes, retain: bool, wait_for: int | Literal["all"], names: tuple[str, ...],
+    timeout: float | None, report: bool,
+) -> tuple[p.Publish, float]:  # fmt: skip
+    """Make a PUBLISH of QoS 3, and say for how many seconds its answer is waited for."""
+    need = p.WAIT_FOR_ALL if wait_for == "all" else wait_for
+    if wait_for != "all" and not 0 <= wait_for < p.WAIT_FOR_ALL:
+        raise MalformedError(f"cannot wait for {wait_for} subscribers; 0 to {p.WAIT_FOR_ALL - 1}, or 'all'")
+    p.encode_wait(need, names)
+    limit = 30.0 if timeout is None else timeout
+    if limit <= 0:
+        raise ValueError(f"timeout of {limit} s; it must be above 0")
+    if not report:
+        return p.Publish(topic, data, 3, retain, waited=need, subscribers=names), limit
+    ticks = min(65535, max(1, round(limit / p.TICK)))
+    packet = p.Publish(topic, data, 3, retain, waited=need, subscribers=names, report=True, limit=ticks)
+    return packet, limit + GRACE
+
+
+async def outcome(pending: Pending, packet: p.Publish, timeout: float | None) -> Delivery:
+    """Wait until a message's exchange is over, or say what is missing."""
+    delivery = pending.delivery
+    try:
+        report = await asyncio.wait_for(asyncio.shield(pending.confirmed), timeout)
+    except TimeoutError:
+        text = f"the broker has not acknowledged {packet.topic!r} within {timeout:g} s"
+        raise NotAcknowledgedError(text, delivery) from None
+    if report is not None:
+        delivery.acknowledged = {name: micros / 1e6 for name, (micros, _) in report.acknowledged.items()}
+        delivery.answers = {name: data for name, (_, data) in report.acknowledged.items() if data}
+        delivery.missing = {name: reason.words for name, reason in report.missing.items()}
+        if report.status is not Status.COMPLETE:
+            raise NotAcknowledgedError(what_is_missing(packet, report, delivery, packet.waited), delivery)
+    await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
+    return delivery
+
+
+def ids(topic: str, text: bytes) -> tuple[str, ...]:
+    """Read a broker's list of ids."""
+    try:
+        told = json.loads(text)
+        names, cut = told["subscribers"], told.get("cut", False)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        names, cut = None, False
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise MQTTError(f"what the broker tells of {topic!r} is no list of ids")
+    if cut:
+        raise MQTTError(f"more are subscribed to {topic!r} than the {len(names)} that the broker tells")
+    return tuple(names)
