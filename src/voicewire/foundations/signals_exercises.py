@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire.exercises import Feedback, choice, function, number, sequence, unanswered
-from voicewire.foundations._student import Function, NotYetError, called
+from voicewire.exercises import Feedback, choice, function, number, sequence
+from voicewire.foundations._student import Function, NotYetError, called, row, same
 
 __all__ = [
     "check_alias",
@@ -89,7 +89,7 @@ def check_level(answer: object) -> Feedback:
     >>> check_level([6.02, 40])
     Right: 20 lg 2 and 20 lg 100.
     """
-    if _equals(answer, [3.01, 20]):
+    if same(answer, [3.01, 20]):
         return Feedback(False, "this is for a ratio of energies; amplitudes count double: 20 lg.")
     return sequence(answer, [20 * np.log10(2), 40], 0.01, unit="dB", right="20 lg 2 and 20 lg 100.")
 
@@ -117,11 +117,11 @@ def check_pole(answer: object) -> Feedback:
     Right: a sixth of a turn a sample, and -12,000 ln 0.9 / π.
     """
     wide = -12_000 * np.log(0.9) / np.pi
-    if _equals(answer, [4000, wide]) or _equals(answer, [4000, 2 * wide]):
+    if same(answer, [4000, wide]) or same(answer, [4000, 2 * wide]):
         return Feedback(False, "a whole turn is 2π, so π/3 is a sixth of it.")
-    if _equals(answer, [2000, wide / 2]):
+    if same(answer, [2000, wide / 2]):
         return Feedback(False, "this is half the width: B counts both sides of the peak.")
-    if _equals(answer, [2000, 1200]) or _equals(answer, [2000, 12_000 * 0.1 / np.pi], 0.02):
+    if same(answer, [2000, 1200]) or same(answer, [2000, 12_000 * 0.1 / np.pi], 0.02):
         return Feedback(False, "1 - r stands for -ln r near the circle only; the formula has the logarithm, over π.")
     return sequence(answer, [2000, wide], 0.01, unit="Hz", right="a sixth of a turn a sample, and -12,000 ln 0.9 / π.")
 
@@ -148,11 +148,11 @@ def check_levinson(answer: object) -> Feedback:
     >>> check_levinson([-5 / 6, 2 / 3, 5 / 3])
     Right: k = -1/2, then 2/3.
     """
-    if _equals(answer, [5 / 6, -2 / 3, 5 / 3]):
+    if same(answer, [5 / 6, -2 / 3, 5 / 3]):
         return Feedback(False, "these predict; the error has them with the other sign.")
-    if _equals(answer, [-1 / 2, 2 / 3, 5 / 3]):
+    if same(answer, [-1 / 2, 2 / 3, 5 / 3]):
         return Feedback(False, "the second step changes the first coefficient too: k times the reversed row is added.")
-    if _equals(answer, [-5 / 6, 2 / 3, 3]):
+    if same(answer, [-5 / 6, 2 / 3, 3]):
         return Feedback(False, "the second step takes energy as well: E (1 - k²).")
     return sequence(answer, [-5 / 6, 2 / 3, 5 / 3], 0.01, right="k = -1/2, then 2/3.")
 
@@ -214,7 +214,7 @@ def check_coefficients(answer: Function) -> Feedback:
     for F, B, rate in ((500.0, 60.0, 8000.0), (2000.0, 300.0, 8000.0), (3000.0, 120.0, 16_000.0)):
         r, theta = np.exp(-np.pi * B / rate), 2 * np.pi * F / rate
         wanted = np.array([-2 * r * np.cos(theta), r * r])
-        got = _array(answer(F, B, rate), 2)
+        got = row(answer(F, B, rate), 2)
         if np.allclose(got, -wanted):
             raise NotYetError("these are the signs of the prediction; the equation of y has them on the other side.")
         if np.allclose(got, [wanted[0], r]):
@@ -351,7 +351,7 @@ def check_lab_resonator(answer: Function) -> Feedback:
     """
     pulse = np.zeros(64)
     pulse[0] = 1
-    first = _array(answer(pulse, 2000, 8000 * np.log(2) / np.pi, 8000), 64)
+    first = row(answer(pulse, 2000, 8000 * np.log(2) / np.pi, 8000), 64)
     if not np.allclose(first[:5], [1, 0, -0.25, 0, 0.0625], atol=1e-9):
         begins = ", ".join(f"{v:.3g}" for v in first[:5])
         told = "after one pulse, F = 2000, B = 1765 and rate = 8000: 1, 0, -0.25, 0, 0.0625"
@@ -359,7 +359,7 @@ def check_lab_resonator(answer: Function) -> Feedback:
     x = np.random.default_rng(5).standard_normal(300)
     r, theta = np.exp(-np.pi * 90 / 8000), 2 * np.pi * 1200 / 8000
     wanted = lfilter([1], [1, -2 * r * np.cos(theta), r * r], x)
-    if not np.allclose(_array(answer(x.copy(), 1200, 90, 8000), 300), wanted):
+    if not np.allclose(row(answer(x.copy(), 1200, 90, 8000), 300), wanted):
         raise NotYetError("a pulse comes out right, noise doesn't: is x added at each sample?")
     return Feedback(True, "it rings.")
 
@@ -389,7 +389,7 @@ def check_lab_autocorrelation(answer: Function) -> Feedback:
     """
     rng = np.random.default_rng(6)
     for x, p in ((np.array([1.0, 1.0, 0.0, -1.0]), 2), (rng.standard_normal(50), 7)):
-        got = _array(answer(x.copy(), p), p + 1, f"for x of {x.size} samples and p = {p}")
+        got = row(answer(x.copy(), p), p + 1, f"for x of {x.size} samples and p = {p}")
         wanted = np.array([x[: x.size - k] @ x[k:] for k in range(p + 1)])
         if np.allclose(got, wanted / wanted[0]):
             raise NotYetError("energies are asked, not shares: don't divide by r_0.")
@@ -429,7 +429,7 @@ def check_lab_levinson(answer: Function) -> Feedback:
         given = answer(r.copy())
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise NotYetError("return two things: the coefficients and the energy left.")
-        a, E = _array(given[0], r.size), float(given[1])
+        a, E = row(given[0], r.size), float(given[1])
         wanted = np.append(1, solve_toeplitz(r[:-1], -r[1:]))
         if a[0] != 1:
             raise NotYetError("the first coefficient is 1, that of the sample itself.")
@@ -467,12 +467,12 @@ def check_lab_residual(answer: Function) -> Feedback:
     >>> check_lab_residual(lambda x, a: x)
     Not yet: 8, 4, 2, 1 with a = (1, -0.5) leaves 8, 0, 0, 0; yours begins 8, 4, 2, 1.
     """
-    got = _array(answer(np.array([8.0, 4.0, 2.0, 1.0]), np.array([1, -0.5])), 4)
+    got = row(answer(np.array([8.0, 4.0, 2.0, 1.0]), np.array([1, -0.5])), 4)
     if not np.allclose(got, [8, 0, 0, 0]):
         begins = ", ".join(f"{v:g}" for v in got)
         raise NotYetError(f"8, 4, 2, 1 with a = (1, -0.5) leaves 8, 0, 0, 0; yours begins {begins}.")
     x, a = np.random.default_rng(8).standard_normal(60), np.array([1, 0.3, -0.2, 0.1])
-    if not np.allclose(_array(answer(x.copy(), a.copy()), 60), lfilter(a, [1], x)):
+    if not np.allclose(row(answer(x.copy(), a.copy()), 60), lfilter(a, [1], x)):
         raise NotYetError("right for order 1, wrong for order 3: a_k goes with the sample k before.")
     return Feedback(True, "only what is new is left.")
 
@@ -500,12 +500,12 @@ def check_lab_rebuilt(answer: Function) -> Feedback:
     >>> check_lab_rebuilt(lambda e, a: e)
     Not yet: 8, 0, 0, 0 with a = (1, -0.5) becomes 8, 4, 2, 1; yours begins 8, 0, 0, 0.
     """
-    got = _array(answer(np.array([8.0, 0.0, 0.0, 0.0]), np.array([1, -0.5])), 4)
+    got = row(answer(np.array([8.0, 0.0, 0.0, 0.0]), np.array([1, -0.5])), 4)
     if not np.allclose(got, [8, 4, 2, 1]):
         begins = ", ".join(f"{v:g}" for v in got)
         raise NotYetError(f"8, 0, 0, 0 with a = (1, -0.5) becomes 8, 4, 2, 1; yours begins {begins}.")
     e, a = np.random.default_rng(9).standard_normal(60), np.array([1, 0.3, -0.2, 0.1])
-    if not np.allclose(_array(answer(e.copy(), a.copy()), 60), lfilter([1], a, e)):
+    if not np.allclose(row(answer(e.copy(), a.copy()), 60), lfilter([1], a, e)):
         raise NotYetError("right for order 1, wrong for order 3: the samples before are those already rebuilt.")
     return Feedback(True, "the same equation, read the other way.")
 
@@ -535,7 +535,7 @@ def check_lab_formants(answer: Function) -> Feedback:
     """
     for wanted, f0 in _UNSEEN:
         x = _voice(f0, 8000, 0.25, wanted)
-        got = _array(answer(x, 8000), None)
+        got = row(answer(x, 8000), None)
         if got.size > 4:
             raise NotYetError(f"{got.size} frequencies where four are asked: broad poles are no formants.")
         if got.size < 4 or not np.all(np.abs(got / np.array(wanted) - 1) < 0.08):
@@ -564,24 +564,9 @@ def _voice(f0: float, rate: float, seconds: float, formants: Sequence[float] = (
     return np.asarray(x / np.abs(x).max())
 
 
-def _array(value: Any, size: int | None, where: str = "") -> Array:
-    """Return what a student's function gave as a row of numbers of the right length."""
-    row = np.asarray(value, dtype=float).reshape(-1)
-    if size is not None and row.size != size:
-        raise NotYetError(f"{where + ', ' if where else ''}{size} numbers are asked, you gave {row.size}.")
-    if not np.all(np.isfinite(row)):
-        raise NotYetError("not all of what came back is finite.")
-    return row
-
-
 def _number(answer: Any, *arguments: object) -> float:
     """Return what a function gives, or NaN: whoever judges it says what was wrong."""
     try:
         return float(answer(*arguments))
     except (TypeError, ValueError, ArithmeticError):
         return float("nan")
-
-
-def _equals(answer: object, wanted: Sequence[float], tolerance: float = 0.01) -> bool:
-    """Whether an answer is this row: to tell a usual mistake."""
-    return not unanswered(answer) and sequence(answer, wanted, tolerance).ok
