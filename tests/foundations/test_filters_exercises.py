@@ -77,7 +77,7 @@ def test_right(check, answer):
         (e.check_best, lambda q, noise, power: np.sqrt(noise / (q * power)), "other way"),
         (e.check_best, lambda q, noise, power: 1 - np.sqrt(q * power / noise), "lambda"),
         (e.check_best, lambda q, noise, power: np.sqrt(q / noise), ""),
-        (e.check_curves, "d", "larger step"),
+        (e.check_curves, "d", "four times"),
         (e.check_tail, 40, "10 lg"),
         (e.check_windup, 1000, "e, not by 2"),
         (e.check_design, 1.0, "-30.0 dB"),

@@ -270,10 +270,10 @@ def check_curves(answer: object) -> Feedback:
     """
     hints = {
         "a": "the quickest to fall is not the one with the small step.",
-        "c": "coloured input makes a gradient step slow, whatever its size: which curve still falls at the end?",
-        "d": "a larger step falls sooner and stays higher.",
+        "c": "coloured input makes a gradient step slow, whatever its size: which curves still fall at the end?",
+        "d": "four times the step falls four times as fast.",
     }
-    right = "both steps crawl on coloured input, the small one longer and lower; RLS divides by the correlation."
+    right = "both steps crawl on coloured input, the small one four times longer; RLS divides by the correlation."
     return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
