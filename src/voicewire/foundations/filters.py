@@ -120,7 +120,9 @@ def descent(R: Samples, p: Samples, mu: float, steps: int) -> Samples:
     return path
 
 
-def lms(X: Samples, d: Samples, mu: float) -> tuple[Samples, Samples]:
+def lms(
+    X: Samples, d: Samples, mu: float
+) -> tuple[Samples, Samples]:
     """LMS: one sample in the place of the mean.
 
     Parameters
@@ -154,7 +156,9 @@ def lms(X: Samples, d: Samples, mu: float) -> tuple[Samples, Samples]:
     return G, e
 
 
-def nlms(X: Samples, d: Samples, mu: float = 1.0, eps: float = 1e-6) -> tuple[Samples, Samples]:
+def nlms(
+    X: Samples, d: Samples, mu: float = 1.0, eps: float = 1e-6
+) -> tuple[Samples, Samples]:
     """NLMS: the smallest change that silences the error.
 
     Parameters
@@ -191,7 +195,9 @@ def nlms(X: Samples, d: Samples, mu: float = 1.0, eps: float = 1e-6) -> tuple[Sa
     return G, e
 
 
-def affine(X: Samples, d: Samples, P: int, mu: float = 1.0, eps: float = 1e-6) -> tuple[Samples, Samples]:
+def affine(
+    X: Samples, d: Samples, P: int, mu: float = 1.0, eps: float = 1e-6
+) -> tuple[Samples, Samples]:
     """Affine projection: right for the last P windows at once.
 
     Parameters
@@ -232,7 +238,9 @@ def affine(X: Samples, d: Samples, P: int, mu: float = 1.0, eps: float = 1e-6) -
     return G, e
 
 
-def rls(X: Samples, d: Samples, lam: float = 1.0, eps: float = 1.0) -> tuple[Samples, Samples]:
+def rls(
+    X: Samples, d: Samples, lam: float = 1.0, eps: float = 1.0
+) -> tuple[Samples, Samples]:
     """RLS: the least squares of the whole past, old errors weighing less.
 
     Parameters
