@@ -87,7 +87,6 @@ def test_the_errata_of_this_book_are_found_by_their_word():
 
 
 WORDS = {
-    "echo cancellation": "echo",
     "pharyngealized consonants": "pharyngeal",
     "echo": "echo",
     "voice": "voip",
