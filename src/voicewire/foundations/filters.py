@@ -1,4 +1,4 @@
-"""Filters that learn, to read: LMS, NLMS, affine projection and RLS on real samples.
+"""Filters that learn, to read: LMS, NLMS, affine projection, RLS.
 
 Nothing here is clever. Each function is one thought of its chapter and is
 woven into it; the part on echoes has the complex ones and the fast ones.
