@@ -600,11 +600,12 @@ def dr_rls_step(
 
     Parameters
     ----------
-    g, window : ndarray, shape (M,)
-        Taps and input: complex and interleaved, or real, of one channel or
-        of several.
+    g : ndarray, shape (M,)
+        Taps: complex and interleaved, or real, of one channel or of several.
     P : ndarray, shape (M, M)
         Inverse of the correlation matrix before this window.
+    window : ndarray, shape (M,)
+        The input, as the taps.
     d_n : complex
         What the microphones heard.
     lam : float
