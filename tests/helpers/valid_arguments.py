@@ -686,7 +686,8 @@ NETSIM = {
                  "ecn": False, "idle_since": "sent"}
     ),
     "netsim.senders.Tfrc": Case(
-        lambda: {"small": False, "restart": 2.0, "start": 2.0, "floor_packets": 0.0, "modern": False, "buffer": 5,
+        lambda: {"small": False, "restart": 2.0, "start": 2.0, "fast_max": False, "floor_packets": 0.0,
+                 "modern": False, "buffer": 5,
                  "drop_oldest": False, "credit_ms": 0.0, "x_recv": "ccid3", "first_interval": "counted",
                  "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False, "schedule": "nominal",
                  "report_moves": True, "timeout_restart": True, "report_after": 4, "short_open": False}

@@ -32,6 +32,7 @@ RATES = {
 }
 SENDS = {
     "once": ({"report_moves": False}, (readings.OneTimeOnly,)),
+    "fast max": ({"fast_max": True}, (readings.FastMax,)),
     "twice": ({"timeout_restart": False}, (readings.TwiceAfterTimeout,)),
 }
 HEARS = {

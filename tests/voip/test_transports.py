@@ -62,6 +62,22 @@ def test_slow_start_multiplies_the_rate_once_a_round_trip(start):
     assert (x[1:] <= start * log[1:, 2] * 0.1 / 20 + 1e-9).all()
 
 
+def test_faster_restart_with_its_maximum_quadruples_below_it_and_doubles_above():
+    """Section 2.2.4 of the thesis: the largest rate of the time without loss, halved at each loss event."""
+    s = readings.FastMax(1000, 0.1, restart=4.0)
+
+    def told(x_recv, p):
+        s.on_answer(100_000_000, Report(echo=0, counter=0, x_recv=x_recv, p=p))
+        return s.receive_limit(0, Report(echo=0, counter=0, x_recv=x_recv, p=p), worse=False) / x_recv
+
+    assert told(8000.0, 0.0) == 2.0  # slow start: no loss yet
+    assert told(1000.0, 1e-5) == 4.0 and s.fast_max == 4000.0  # the first loss halves what was reached
+    assert told(1500.0, 1e-5) == pytest.approx(4000 / 1500)
+    assert told(3000.0, 1e-5) == 2.0
+    assert told(6000.0, 1e-5) == 2.0 and s.fast_max == 6000.0  # reached, without another loss
+    assert told(500.0, 2e-5) == 4.0 and s.fast_max == 3000.0
+
+
 @pytest.mark.parametrize("rtt", [0.1, np.nextafter(0.1, 0), np.nextafter(0.1, 1)])
 def test_four_packets_a_round_trip_are_not_fewer_than_four(rtt):
     """Whatever the last bit of the round trip: exactly four are halved, a hundredth less is left."""

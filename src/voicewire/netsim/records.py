@@ -143,6 +143,8 @@ class FlowState:
     small: int
     restart_factor: float
     start_factor: float
+    has_fast_max: int
+    fast_max: float
     floor_packets: float
     modern: int
     timeout_factor: float

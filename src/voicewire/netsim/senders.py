@@ -184,6 +184,8 @@ class Tfrc:
     restart : factor on X_recv in congestion avoidance: 2 (RFC 3448), or 4 (Faster Restart as the thesis has it)
     start : factor by which slow start raises the rate in a round trip, and on X_recv there: 2, or 4 as the thesis would
         have Faster Restart do (section 5.1, on Figure 5.3 c)
+    fast_max : `restart` holds up to the largest X_recv of the last time without loss, halved at each loss event; above
+        it, and after a time-out, the factor is 2 (section 2.2.4)
     floor_packets : MD: packets per RTT below which X never falls; 0: no floor
     modern : the sender of RFC 5348 instead of RFC 3448's
     buffer : frames that wait in the sender at most
@@ -217,6 +219,7 @@ class Tfrc:
     small: bool = False
     restart: float = 2.0
     start: float = 2.0
+    fast_max: bool = False
     floor_packets: float = 0.0
     modern: bool = False
     buffer: int = 5
@@ -248,6 +251,7 @@ class Tfrc:
         f["small"] = self.small
         f["restart_factor"] = self.restart
         f["start_factor"] = self.start
+        f["has_fast_max"] = self.fast_max
         f["floor_packets"] = self.floor_packets
         f["modern"] = self.modern
         f["buffer"] = self.buffer
@@ -255,7 +259,7 @@ class Tfrc:
         f["schedule"] = _SCHEDULE[self.schedule]
         f["credit"] = round(self.credit_ms * 1e6)
         f["reschedules"] = self.report_moves
-        f["timeout_factor"] = self.restart if self.timeout_restart else 2.0
+        f["timeout_factor"] = self.restart if self.timeout_restart and not self.fast_max else 2.0
         f["report_after"] = self.report_after
         f["short_open"] = self.short_open
         f["min_interval"] = 10_000_000 if self.small else 0  # RFC 4828 section 4.3: 10 ms

@@ -240,6 +240,13 @@ def allowed(f: FlowState, now: int, limit: float) -> None:
 
 
 @rule
+def _safe_limit(f: FlowState, limit: float, worse: bool) -> float:
+    """Faster Restart with its maximum (thesis, section 2.2.4): beyond what was reached without loss twice X_recv."""
+    f.fast_max = f.fast_max / 2.0 if worse else max(f.fast_max, f.x_recv)
+    return limit if f.p == 0.0 else max(2.0 * f.x_recv, min(limit, f.fast_max))
+
+
+@rule
 def on_feedback(f: FlowState, w: World, now: int, sent: int, counter: int, x_recv: float, p: float) -> None:
     """A feedback packet arrives: RFC 3448 section 4.3, steps 1 to 5."""
     sample = (now - sent) / SECOND
@@ -251,6 +258,8 @@ def on_feedback(f: FlowState, w: World, now: int, sent: int, counter: int, x_rec
     limit = (f.restart_factor if p > 0.0 else f.start_factor) * x_recv
     if f.modern:
         limit = _modern_limit(f, now, sent, x_recv, worse)
+    if f.has_fast_max:
+        limit = _safe_limit(f, limit, worse)
     allowed(f, now, limit)
     # RFC 4342 section 8.1: later packets carry at least the acknowledged counter + 4
     ahead = (f.wc - counter) & 15

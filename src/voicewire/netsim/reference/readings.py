@@ -9,7 +9,7 @@ from __future__ import annotations
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tcp_receiver import Ack
 from voicewire.netsim.reference.tcp_sender import Event, TcpSender
-from voicewire.netsim.reference.tfrc_receiver import TfrcReceiver
+from voicewire.netsim.reference.tfrc_receiver import Report, TfrcReceiver
 from voicewire.netsim.reference.tfrc_sender import TfrcSender
 
 __all__: list[str] = []
@@ -95,6 +95,54 @@ class TwiceAfterTimeout(TfrcSender):
 
     def no_feedback(self, now: int) -> None:
         """Halve the rate.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
+        self.timeout_factor = 2.0
+        super().no_feedback(now)
+
+
+class FastMax(TfrcSender):
+    """``fast_max=True``: quadruple up to what was reached without loss, double above (thesis, section 2.2.4).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    fast_max = 0.0  # bytes a second
+
+    def receive_limit(self, now: int, report: Report, worse: bool) -> float:
+        """Four times what arrives, but above the maximum only twice.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        report : Report
+            What came back.
+        worse : bool
+            Whether the loss event rate has risen.
+
+        Returns
+        -------
+        float
+            Bytes a second.
+        """
+        if worse:
+            self.fast_max /= 2
+        else:
+            self.fast_max = max(self.fast_max, self.x_recv)
+        limit = super().receive_limit(now, report, worse)
+        if self.p == 0:
+            return limit
+        return max(2 * self.x_recv, min(limit, self.fast_max))
+
+    def no_feedback(self, now: int) -> None:
+        """Nothing is proven now: twice what arrives.
 
         Parameters
         ----------
