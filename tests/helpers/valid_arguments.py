@@ -431,6 +431,14 @@ PHARYNGEAL = {
     "pharyngeal.synthesis.corpus": Case(
         lambda: {"people": [synthesis.Speaker("s")], "repetitions": 1, "rng": rng(), "snr": 30.0}
     ),
+    "pharyngeal.synchrony.labels": Case(
+        lambda: {"intervals": [textgrid.Interval("a", 0.0, 0.2)], "rate": 25.0, "count": 10},
+    ),
+    "pharyngeal.synchrony.marks": Case(lambda: {"frames": ["a", "a", ""], "rate": 25.0}, free=("frames",)),
+    "pharyngeal.synchrony.by_context": Case(
+        lambda: {"values": noise(3), "frames": ["a", "b", ""], "contexts": {"a": "plain", "b": "plain"}},
+        free=("frames", "contexts"),
+    ),
     "pharyngeal.textgrid.Interval": Case(lambda: {"label": "a", "start": 0.0, "end": 1.0}, free=("label",)),
     "pharyngeal.tract.Articulation": Case(
         lambda: {"body": 0.1, "dorsum": 0.1, "root": 0.1, "root_place": 11.5, "tip": 0.1, "jaw": 0.1, "lips": 3.0,
