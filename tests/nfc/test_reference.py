@@ -10,7 +10,7 @@ from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
-from voicewire.nfc.session import Session
+from voicewire.nfc.session import LWIP, Recovery, Session
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
 
@@ -56,26 +56,28 @@ def the_same(session, seed):
     single=st.booleans(),
     framing=st.integers(0, 12),
     channel=channels,
+    recovery=st.one_of(st.just(Recovery()), st.just(LWIP), st.builds(Recovery, *[st.booleans()] * 5)),
 )
 def test_a_session_is_the_engine_s(
     seed, size, mss, window, limit, restart, response, delay, rto, backoff, retransmissions, duplicates, single,
-    framing, channel,
+    framing, channel, recovery,
 ):  # fmt: skip
     session = Session(
         size=size, mss=mss, window=window, window_limit=limit, restart_window=restart, latency=response / 1000,
         ethernet_delay=delay / 1000, rto=rto, backoff=backoff, retransmissions=retransmissions,
-        duplicates=duplicates, single_buffer=single, link=Link(framing=framing), channel=channel,
+        duplicates=duplicates, single_buffer=single, link=Link(framing=framing), channel=channel, recovery=recovery,
     )  # fmt: skip
     the_same(session, seed)
 
 
+@pytest.mark.parametrize("recovery", [Recovery(), LWIP])
 @pytest.mark.parametrize("duplicates", [1, 3])
 @pytest.mark.parametrize("seed", range(10))
-def test_time_outs_in_the_middle_of_a_fast_recovery_are_the_engine_s(seed, duplicates):
+def test_time_outs_in_the_middle_of_a_fast_recovery_are_the_engine_s(seed, duplicates, recovery):
     """So many losses that each state of the sender meets a time-out; windows far below their limit."""
     session = Session(
         size=60_000, mss=200, window=4096, window_limit=60_000, channel=Channel.random(1.5e-4), rto=1.5,
-        duplicates=duplicates, restart_window=3000, backoff=False,
+        duplicates=duplicates, restart_window=3000, backoff=False, recovery=recovery,
     )  # fmt: skip
     the_same(session, seed)
 
@@ -93,7 +95,7 @@ def test_many_answers_under_way_are_the_engine_s(latency, delay, mss):
 
 def test_more_answers_than_there_is_room_for_are_refused(monkeypatch):
     monkeypatch.setattr(engine, "ROOM", 16)
-    with pytest.raises(ParameterError, match="16 acknowledgements are under way: lower the latency"):
+    with pytest.raises(ParameterError, match="16 packets are under way: lower the latency"):
         Session(size=400, mss=50, ethernet_delay=10.0, rto=0.01, backoff=False, retransmissions=500).run()
 
 

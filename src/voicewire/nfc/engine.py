@@ -42,32 +42,74 @@ def _spoils(w: World, bits: int, rng: np.random.Generator) -> bool:
 
 @rule
 def _halve(w: World) -> None:
-    half = min(w.sender.cwnd, float(w.sender.flight)) / 2
+    under_way = w.sender.cwnd if w.settings.whole else float(w.sender.flight)
+    half = min(w.sender.cwnd, under_way) / 2
     w.sender.ssthresh = max(half, 2.0 * w.settings.mss)
 
 
 @rule
-def _advance(w: World, number: int) -> None:
-    """All segments before `number` have arrived, some of them news."""
+def _count_bytes(w: World, number: int) -> None:
+    """The window grows by the bytes before segment `number` (RFC 3465), as in lwIP."""
     s = w.sender
     mss = w.settings.mss
-    for i in range(s.una, min(number, s.next)):
-        s.flight -= w.sizes[i]
-    s.una = number
-    s.next = max(s.next, number)
-    s.dup = 0
-    s.tries = 0
     if s.recovering:
+        s.recovering = False
+        s.cwnd = s.ssthresh
+        s.acked = 0
+    acked = 0
+    for i in range(s.una, number):
+        acked += w.sizes[i]
+    if s.cwnd < s.ssthresh:
+        s.cwnd += min(acked, mss if s.una < s.careful else 2 * mss)
+        return
+    s.acked += acked
+    if s.acked >= s.cwnd:
+        s.acked -= int(s.cwnd)
+        s.cwnd += mss
+
+
+@rule
+def _widen(w: World, number: int) -> None:
+    """Slow start adds a segment an ACK, later a segment a window."""
+    s = w.sender
+    mss = w.settings.mss
+    if w.settings.counting:
+        _count_bytes(w, number)
+    elif s.recovering:
         s.recovering = False
         s.cwnd = s.ssthresh
     elif s.cwnd < s.ssthresh:
         s.cwnd += mss
     else:
         s.cwnd += mss * mss / s.cwnd
+
+
+@rule
+def _advance(w: World, number: int) -> None:
+    """All segments before `number` have arrived, some of them news."""
+    s = w.sender
+    for i in range(s.una, min(number, s.next)):
+        s.flight -= w.sizes[i]
+    _widen(w, number)
+    s.una = number
+    s.next = max(s.next, number)
+    s.dup = 0
+    s.tries = 0
     s.at = w.air.now + w.settings.rto if number < s.next else FAR_AWAY
     # a retransmission that waits for the link and is not needed any more leaves the queue
-    while s.head < s.tail and w.queue[s.head & (len(w.queue) - 1)] < number:
+    while not w.settings.waits and s.head < s.tail and w.queue[s.head & (len(w.queue) - 1)] < number:
         s.head += 1
+
+
+@rule
+def _enqueue(w: World, number: int) -> None:
+    """Hand a segment to the link, behind all that waits."""
+    s = w.sender
+    if s.tail - s.head == len(w.queue):
+        w.air.overflow = True
+        return
+    w.queue[s.tail & (len(w.queue) - 1)] = number
+    s.tail += 1
 
 
 @rule
@@ -80,8 +122,12 @@ def _duplicate(w: World) -> None:
         s.recovering = True
         _halve(w)
         s.cwnd = s.ssthresh + w.settings.threshold * w.settings.mss
-        s.head -= 1
-        w.queue[s.head & (len(w.queue) - 1)] = s.una
+        s.at = FAR_AWAY  # it starts anew with the repeat
+        if w.settings.waits:
+            _enqueue(w, s.una)
+        else:
+            s.head -= 1
+            w.queue[s.head & (len(w.queue) - 1)] = s.una
     elif s.dup > w.settings.threshold and s.recovering:
         s.cwnd += w.settings.mss
 
@@ -104,11 +150,23 @@ def _on_timeout(w: World) -> None:
     w.tally.timeouts += 1
     _halve(w)
     s.cwnd = float(min(w.settings.restart, w.settings.window_limit))
+    s.acked = 0
+    s.careful = s.next
     s.next = s.una
     s.flight = 0
     s.dup = 0
-    s.recovering = False
+    s.recovering = s.recovering and w.settings.outlasts
     s.at = FAR_AWAY
+
+
+@rule
+def _start_timer(w: World) -> None:
+    """The timer counts from here; one that runs on is left alone."""
+    s = w.sender
+    if w.settings.runs_on and (s.at < FAR_AWAY or s.una == s.next):
+        return
+    wait = w.settings.rto
+    s.at = w.air.now + (wait << min(s.tries, 40) if w.settings.backoff else wait)
 
 
 @rule
@@ -116,10 +174,11 @@ def _fill(w: World) -> None:
     """Hand over what the window allows; one segment always may."""
     s = w.sender
     while s.next < len(w.sizes) and (s.flight == 0 or s.flight + w.sizes[s.next] <= s.cwnd):
-        w.queue[s.tail & (len(w.queue) - 1)] = s.next
-        s.tail += 1
+        _enqueue(w, s.next)
         s.flight += w.sizes[s.next]
         s.next += 1
+    if w.settings.runs_on:
+        _start_timer(w)
 
 
 @rule
@@ -164,8 +223,7 @@ def _crossed(w: World) -> None:
             w.tally.data_lost += 1
         else:
             _on_packet(w, w.air.number)
-        wait = w.settings.rto
-        s.at = w.air.now + (wait << min(s.tries, 40) if w.settings.backoff else wait)
+        _start_timer(w)
     elif w.air.lost:
         w.tally.acks_lost += 1
     else:
@@ -209,7 +267,8 @@ def _take_turn(w: World, rng: np.random.Generator) -> bool:
     if s.head < s.tail and (not down or w.air.last == DOWN):
         number = w.queue[s.head & (len(w.queue) - 1)]
         s.head += 1
-        s.at = FAR_AWAY
+        if not w.settings.runs_on:
+            s.at = FAR_AWAY
         w.tally.data_sent += 1
         if w.settings.kind == PERIODIC:
             w.air.lost = w.tally.data_sent % w.settings.every == 0
@@ -239,16 +298,17 @@ def _next_event(w: World) -> int:
         later = w.answers[a.head & (len(w.answers) - 1)].at
     if s.seen_head < s.seen_tail:
         later = min(later, w.seen[s.seen_head & (len(w.seen) - 1)].at)
-    if w.air.on != UP and s.head == s.tail:
+    if w.settings.runs_on or (w.air.on != UP and s.head == s.tail):
         later = min(later, max(s.at, w.air.now + 1))
     return later
 
 
 @rule
 def _expired(w: World) -> bool:
-    """Whether the timer fires: it counts while nothing waits for the link or is on it."""
+    """Whether the timer fires: it counts while nothing waits for the link or is on it, or runs on."""
     s = w.sender
-    return s.at <= w.air.now and s.una < s.next and s.head == s.tail and w.air.on != UP
+    counts = w.settings.runs_on or (s.head == s.tail and w.air.on != UP)
+    return s.at <= w.air.now and s.una < s.next and counts
 
 
 @njit(cache=True)
@@ -378,7 +438,7 @@ def session(
     Raises
     ------
     ParameterError
-        If more acknowledgements are under way than there is room for.
+        If more acknowledgements or repeats are under way than there is room for.
     """
     # An answer waits for its latency, during which so many packets can cross; after that each packet crossing lets
     # one answer go. The same with the acknowledgements on their way into the sender.
@@ -386,12 +446,14 @@ def session(
     digesting = settings.far // settings.ack + 4
     sender, appliance, air, tally = table(Sender, 1), table(Appliance, 1), table(Air, 1), table(Tally, 1)
     air["bad"] = bad
-    queue, have = np.empty(_ring(len(slots) + 1), np.int64), np.zeros(len(slots), np.bool_)
+    again = 1 + settings.limit if settings.waits or settings.runs_on else 1  # a segment may wait more than once
+    queue = np.empty(_ring(min(again * len(slots) + 1, ROOM + len(slots))), np.int64)
+    have = np.zeros(len(slots), np.bool_)
     answers, seen = room(Answer, _ring(min(waiting, ROOM))), room(Answer, _ring(min(digesting, ROOM)))
     packets = _run(tuple(settings), sender, appliance, air, tally, slots, sizes, queue, have, answers, seen, rng, log)
     if air["overflow"][0]:
         raise ParameterError(
-            f"more than {ROOM} acknowledgements are under way: lower the latency or the Ethernet delay, "
+            f"more than {ROOM} packets are under way: lower the latency or the Ethernet delay, "
             "or lengthen the retransmission timeout"
         )
     return (*tally[0].item(), packets)

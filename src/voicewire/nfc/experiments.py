@@ -18,7 +18,7 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
-from voicewire.nfc.session import RESPONSE_LATENCY, Result, Session
+from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, Recovery, Result, Session
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "control_readings",
     "error_channel",
     "exchanges",
+    "heavy_losses",
     "lossy_gains",
     "lossy_times",
     "run",
@@ -298,9 +299,11 @@ def window_runs() -> dict[tuple[float, int], Result]:
     runs=checks.whole(1, 10**6),
     channel=checks.maybe(checks.a(Channel)),
     duplicates=checks.whole(0, 10**6),
+    recovery=checks.maybe(checks.a(Recovery)),
 )
 def lossy_times(
-    rule: str, window: int, runs: int = LOSSY_RUNS, channel: Channel | None = None, duplicates: int = 3
+    rule: str, window: int, runs: int = LOSSY_RUNS, channel: Channel | None = None, duplicates: int = 3,
+    recovery: Recovery | None = None,
 ) -> NDArray[np.float64]:
     """Run the transfers of Fig. 7.5, 100 kB over a channel that loses one packet in 25.
 
@@ -317,6 +320,8 @@ def lossy_times(
     duplicates : int
         Acknowledgements of the same packet that bring a fast retransmit; 0: every loss waits for its timeout, and
         slow start begins anew.
+    recovery : Recovery, optional
+        Rules of lwIP's in place of the model's own.
 
     Returns
     -------
@@ -343,18 +348,59 @@ def lossy_times(
         channel = Channel.random(1 - (1 - 1 / paper.LOSS_ONE_IN) ** (1 / (8 * (paper.MSS + 40))))
     restart = window if rule == "initial" else paper.MSS
     session = Session(
-        paper.LOSSY_BYTES, window=window, restart_window=restart, channel=channel, duplicates=duplicates
-    )
+        paper.LOSSY_BYTES, window=window, restart_window=restart, channel=channel, duplicates=duplicates,
+        recovery=recovery or Recovery(),
+    )  # fmt: skip
     return np.array([session.run(np.random.default_rng([SEED, seed])).seconds for seed in range(runs)])
 
 
 LOSSY_READINGS = {
-    "fast retransmit": ("one segment", 3),
-    "fast retransmit, restart from initial": ("initial", 3),
-    "every loss starts slow start": ("one segment", 0),
-    "every loss starts slow start from initial": ("initial", 0),
+    "fast retransmit": ("one segment", 3, Recovery()),
+    "lwIP's own recovery": ("one segment", 3, LWIP),
+    "fast retransmit, restart from initial": ("initial", 3, Recovery()),
+    "every loss starts slow start": ("one segment", 0, Recovery()),
+    "every loss starts slow start from initial": ("initial", 0, Recovery()),
 }
-"""Restart window, and duplicates for a fast retransmit, by the readings of Fig. 7.5."""
+"""Restart window, duplicates for a fast retransmit, and rules of recovery, by the readings of Fig. 7.5."""
+RECOVERIES = {
+    "own rules": Recovery(),
+    "repeat waits": Recovery(repeat_waits=True),
+    "counts bytes": Recovery(byte_counting=True),
+    "timer runs on": Recovery(timer_runs_on=True),
+    "outlasts a timeout": Recovery(outlasts_timeout=True),
+    "halves the window": Recovery(halves_window=True),
+    "all five": LWIP,
+}
+"""The model's own rules of recovery, each of lwIP's alone, and all of them."""
+
+
+def heavy_losses() -> dict[str, dict[int, float]]:
+    """Run 100 kB of which each so many-th data packet is lost, with each rule of lwIP's on, and with all.
+
+    Returns
+    -------
+    dict of str to dict of int to float
+        By rule, and one lost in how many: latency, s; the timeout is 10 s, as for the recorded sessions of lwIP.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> took = heavy_losses()
+    >>> took["all five"][8] < took["own rules"][8]
+    True
+    """
+    return {
+        name: {
+            every: Session(
+                paper.LOSSY_BYTES, rto=10.0, backoff=False, channel=Channel.periodic(every), recovery=recovery
+            ).run().seconds
+            for every in (3, 4, 5, 6, 8, 12, paper.LOSS_ONE_IN)
+        }
+        for name, recovery in RECOVERIES.items()
+    }  # fmt: skip
 
 
 @checks.takes(error=ParameterError, runs=checks.whole(1, 10**6))
@@ -384,9 +430,9 @@ def lossy_gains(runs: int = LOSSY_RUNS) -> dict[str, dict[int, NDArray[np.float6
     """
     least, *larger = paper.INITIAL_CWND_SIZES
     found: dict[str, dict[int, NDArray[np.float64] | float]] = {}
-    for name, (rule, duplicates) in LOSSY_READINGS.items():
-        base = _mean(lossy_times(rule, least, runs, duplicates=duplicates))
-        found[name] = {w: 100 * (1 - lossy_times(rule, w, runs, duplicates=duplicates) / base) for w in larger}
+    for name, (rule, duplicates, recovery) in LOSSY_READINGS.items():
+        times = {w: lossy_times(rule, w, runs, None, duplicates, recovery) for w in (least, *larger)}
+        found[name] = {w: 100 * (1 - times[w] / _mean(times[least])) for w in larger}
     exact = Channel.periodic(paper.LOSS_ONE_IN)
     base = _mean(lossy_times("one segment", least, 1, exact))
     found["each 25th packet, exactly"] = {

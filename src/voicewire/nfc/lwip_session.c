@@ -4,6 +4,7 @@
  * a stack puts out is handed to the other end when the link has carried it and the response latency is over.
  * Compiled on demand by voicewire.nfc.witness against the packaged library. One process, one session.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,15 +31,42 @@ static fifo sending[2], arriving[2]; /* waiting for the link at an end; on the w
 static int64_t now, busy_until = -1, quiet_at;
 static int on_air = -1, last_direction = 0, on_air_lost;
 static packet *crossing;
-static struct tcp_pcb *client;
+static struct tcp_pcb *client, *server;
 static long size, written, acknowledged, delivered, send_buffer, window, window_limit;
 static long data_sent, data_lost, acks_sent, again, every, air;
-static uint32_t highest, first_sequence, mss;
+static uint32_t highest[2], first_sequence, mss;
+static long seen[2], turns, received; /* data packets by direction; of an exchange: packets of each end, bytes back */
+static int flip; /* the bit that is turned in a packet that would be lost, which then arrives; -1: lost packets are gone */
+static double to_bad, to_good; /* as in voicewire.nfc.channel: errors, and where to_good is not 0 bursts of them */
+static int bad;
+static uint64_t state;
 static const char *lost_segments; /* ",3,7," */
 static int connected, close_now, closed, failed, quick, rto_ticks;
 static long latency[2], slot_us, payload, framing;
 
 static void die(const char *why) { fprintf(stderr, "lwip_session: %s\n", why); exit(1); }
+
+static double uniform(void) { /* splitmix64 */
+    uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+/* Whether the channel hits one of so many bits: independent errors, or a stay in one of two states at a time. */
+static int spoiled(double left) {
+    int hit = 0;
+    if (to_bad <= 0) return 0;
+    if (to_good <= 0) return uniform() < -expm1(left * log1p(-to_bad));
+    for (;;) {
+        double leave = bad ? to_good : to_bad;
+        double stay = leave >= 1 ? 1 : floor(log1p(-uniform()) / log1p(-leave)) + 1;
+        hit = hit || (bad && left > 0);
+        if (stay > left) return hit;
+        left -= stay;
+        bad = !bad;
+    }
+}
 
 static void put(fifo *queue, packet *p) {
     if (queue->count == QUEUE) die("a queue overflowed");
@@ -72,21 +100,37 @@ static err_t start_netif(struct netif *netif) {
     return ERR_OK;
 }
 
+static char answer[1600];
+
 static err_t on_receive(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err) {
     (void)arg; (void)err;
     if (!p) { /* the other end has closed: close too, with the same packet that acknowledges it */
+        server = NULL;
         tcp_close(pcb);
         return ERR_OK;
     }
     delivered += p->tot_len;
     tcp_recved(pcb, p->tot_len);
+    if (turns && tcp_write(pcb, answer, p->tot_len, TCP_WRITE_FLAG_COPY) != ERR_OK) die("tcp_write failed");
     pbuf_free(p);
-    if (quick) tcp_set_flags(pcb, TF_ACK_NOW);
+    if (quick && !turns) tcp_set_flags(pcb, TF_ACK_NOW); /* in an exchange the answer carries the acknowledgement */
+    return ERR_OK;
+}
+
+/* Of an exchange: the answer is there. */
+static err_t on_answer(void *arg, struct tcp_pcb *pcb, struct pbuf *p, err_t err) {
+    (void)arg; (void)err;
+    if (!p) return ERR_OK;
+    received += p->tot_len;
+    tcp_recved(pcb, p->tot_len);
+    pbuf_free(p);
     return ERR_OK;
 }
 
 static err_t on_accept(void *arg, struct tcp_pcb *pcb, err_t err) {
     (void)arg; (void)err;
+    server = pcb;
+    tcp_nagle_disable(pcb);
     tcp_recv(pcb, on_receive);
     return ERR_OK;
 }
@@ -101,7 +145,7 @@ static err_t on_connected(void *arg, struct tcp_pcb *pcb, err_t err) {
 static err_t on_sent(void *arg, struct tcp_pcb *pcb, u16_t len) {
     (void)arg; (void)pcb;
     acknowledged += len;
-    if (acknowledged == size) close_now = 1;
+    if (acknowledged == size && !turns) close_now = 1;
     return ERR_OK;
 }
 
@@ -112,9 +156,14 @@ static void application(void) {
     static char block[65536];
     if (!connected || !client) return;
     if (rto_ticks) client->rto = (s16_t)rto_ticks; /* an adapted timeout in place of lwIP's own estimate */
+    if (rto_ticks && server) server->rto = (s16_t)rto_ticks; /* which also rules how long it keeps what is out of order */
     if (client->cwnd > window_limit) client->cwnd = (tcpwnd_size_t)window_limit;
     long room = send_buffer - (written - acknowledged);
     long more = size - written < room ? size - written : room;
+    if (turns) { /* one packet, and the next when it has been answered */
+        more = received == written && written < size ? (long)mss : 0;
+        close_now = received == size;
+    }
     if (more > 0) {
         if (tcp_write(client, block, (u16_t)more, TCP_WRITE_FLAG_COPY) != ERR_OK) die("tcp_write failed");
         written += more;
@@ -138,16 +187,19 @@ static void count(const packet *p) {
     const uint8_t *s = p->bytes + header + 4;
     uint32_t sequence = (uint32_t)s[0] << 24 | (uint32_t)s[1] << 16 | (uint32_t)s[2] << 8 | s[3];
     on_air_lost = 0;
+    int hit = spoiled(8.0 * p->len);
     if (p->len == header + tcp) {
         acks_sent += on_air == APPLIANCE;
+        on_air_lost = hit;
         return;
     }
-    int repeat = data_sent && (int32_t)(sequence - highest) <= 0;
+    int repeat = seen[on_air] && (int32_t)(sequence - highest[on_air]) <= 0;
     if (!data_sent) first_sequence = sequence;
     if (repeat) again++;
-    else highest = sequence;
+    else highest[on_air] = sequence;
+    seen[on_air]++;
     data_sent++;
-    if ((every && data_sent % every == 0) || (!repeat && named((sequence - first_sequence) / mss))) {
+    if (hit || (every && data_sent % every == 0) || (!repeat && named((sequence - first_sequence) / mss))) {
         on_air_lost = 1;
         data_lost++;
     }
@@ -157,7 +209,8 @@ static void arrived(void) {
     int to = !on_air;
     packet *p = crossing;
     on_air = -1;
-    if (on_air_lost) { free(p); return; }
+    if (on_air_lost && flip < 0) { free(p); return; }
+    if (on_air_lost && flip < 8 * p->len) p->bytes[flip / 8] ^= (uint8_t)(128 >> flip % 8);
     int64_t begin = now;
     if (to == APPLIANCE) { /* a single buffer: an answer that waits goes out before the next packet is read */
         packet *answer = first(&sending[APPLIANCE]);
@@ -184,7 +237,9 @@ static void take_turn(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 17) die("usage: size mss window limit latency delay slot payload framing phase quick every buffer rto seed lost");
+    if (argc != 21)
+        die("usage: size mss window limit latency delay slot payload framing phase quick every buffer rto seed lost "
+            "turns flip to_bad to_good");
     size = atol(argv[1]);
     long phase = atol(argv[10]);
     mss = (uint32_t)atol(argv[2]);
@@ -201,6 +256,12 @@ int main(int argc, char **argv) {
     send_buffer = atol(argv[13]);
     rto_ticks = atoi(argv[14]) / 500;
     srand((unsigned)atoi(argv[15]));
+    state = (uint64_t)atoi(argv[15]);
+    turns = atol(argv[17]);
+    flip = atoi(argv[18]);
+    to_bad = atof(argv[19]);
+    to_good = atof(argv[20]);
+    bad = to_good > 0 && uniform() < to_bad / (to_bad + to_good);
 
     ip4_addr_t address[2], mask;
     lwip_init();
@@ -221,6 +282,7 @@ int main(int argc, char **argv) {
     tcp_bind_netif(client, &netifs[DEVICE]);
     tcp_nagle_disable(client);
     tcp_sent(client, on_sent);
+    tcp_recv(client, turns ? on_answer : NULL);
     tcp_err(client, on_error);
     ip_addr_t to;
     ip_addr_copy_from_ip4(to, address[APPLIANCE]);

@@ -28,6 +28,11 @@ class Settings(NamedTuple):
     to_bad: float
     to_good: float
     every: int
+    waits: bool  # the five rules of `session.Recovery`
+    counting: bool
+    runs_on: bool
+    outlasts: bool
+    whole: bool
 
 
 class Sender:
@@ -38,6 +43,8 @@ class Sender:
     flight: int  # bytes handed over and not acknowledged
     cwnd: float
     ssthresh: float
+    acked: int  # bytes acknowledged since the window last grew, where bytes are counted
+    careful: int  # up to this segment slow start adds at most one an ACK, where bytes are counted
     dup: int  # duplicate ACKs in a row
     recovering: bool  # since a fast retransmit
     at: int  # when the timer fires
@@ -68,7 +75,7 @@ class Air:
     length: int
     lost: bool
     busy_until: int
-    overflow: bool  # of a ring of answers
+    overflow: bool  # of a ring
 
 
 class Answer:

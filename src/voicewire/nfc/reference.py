@@ -7,9 +7,10 @@ give the same packets in the same slots from the same random numbers.
 Notebook 2 is woven from these. Times are whole slots, windows bytes.
 
 Where lwIP differs once segments are lost (`tests/nfc/test_witness.py`
-drives it beside these rules): its repeat queues behind what waits for the
-link, its window grows by bytes acknowledged, and its timer runs on from
-the last acknowledgement instead of starting anew with each packet.
+drives it beside these rules) is `session.Recovery`: its repeat queues
+behind what waits for the link, its window grows by bytes acknowledged, its
+timer runs on, a timeout does not end its fast recovery, and a loss halves
+its window, not what is under way.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ import numpy as np
 from voicewire.nfc.channel import BURST, PERIODIC, RANDOM, Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
-from voicewire.nfc.session import Session
+from voicewire.nfc.session import Recovery, Session
 
 __all__ = [
     "HalfDuplex", "Sender", "Timer", "Window", "advance",
-    "bits_in_turn", "duplicate", "expired", "fill", "halve", "listen",
-    "on_ack", "on_timeout", "put", "stop_and_wait", "take_turn",
-    "transfer", "tried",
+    "bits_in_turn", "count_bytes", "duplicate", "expired", "fill",
+    "halve", "hand_over", "listen", "on_ack", "on_timeout", "put",
+    "stop_and_wait", "take_turn", "transfer", "tried", "widen",
 ]  # fmt: skip
 
 UP = 0  # to the appliance
@@ -246,6 +247,10 @@ class Window:
         The window, and where slow start ends, bytes.
     limit, restart : float
         What no window passes, and the window after a time-out, bytes.
+    acked : float
+        Bytes since the window last grew, where bytes are counted.
+    careful : int
+        Segment up to which slow start adds one an ACK, then, too.
 
     Notes
     -----
@@ -262,6 +267,8 @@ class Window:
     ssthresh: float  # slow start ends here
     limit: float  # that no window passes
     restart: float  # the window after a time-out
+    acked: float = 0  # bytes since the window last grew
+    careful: int = 0  # before it a time-out's slow start goes on
 
 
 @dataclass(kw_only=True)
@@ -284,6 +291,8 @@ class Sender(Timer, Window):
         Duplicate ACKs in a row, and fast retransmits.
     recovering : bool
         Since a fast retransmit.
+    rules : Recovery
+        Which rules of lwIP's are in force.
 
     Notes
     -----
@@ -306,6 +315,7 @@ class Sender(Timer, Window):
     dup: int = 0  # duplicate ACKs in a row
     recovering: bool = False  # since a fast retransmit
     fast: int = 0  # fast retransmits
+    rules: Recovery = field(default_factory=Recovery)
 
 
 def sender_of(session: Session, sizes: list[int]) -> Sender:
@@ -321,6 +331,7 @@ def sender_of(session: Session, sizes: list[int]) -> Sender:
         backoff=session.backoff,
         threshold=session.duplicates or math.inf,
         restart=min(float(session.restart_window or session.mss), limit),
+        rules=session.recovery,
     )
 
 
@@ -354,7 +365,10 @@ def fill(s: Sender) -> None:
 
 
 def crossed(s: Sender, now: int) -> None:
-    """The last packet is off the link: the timer counts from here."""
+    """The timer counts from here; one that runs on is left alone."""
+    runs = s.at < math.inf or s.una == s.next
+    if s.rules.timer_runs_on and runs:
+        return
     wait = s.rto * 2 ** min(s.tries, 40)
     s.at = now + (wait if s.backoff else s.rto)
 
@@ -391,8 +405,78 @@ def on_ack(s: Sender, now: int, number: int) -> None:
     s.cwnd = min(s.cwnd, s.limit)
 
 
-def advance(s: Sender, now: int, number: int) -> None:
+def count_bytes(s: Sender, number: int) -> None:
+    """The window grows by bytes, not by ACKs (RFC 3465), as in lwIP.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    number : int
+        First segment that is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
+    >>> count_bytes(s, 3)
+    >>> s.cwnd, s.acked
+    (400, 300)
+    >>> count_bytes(s, 1)
+    >>> s.cwnd, s.acked
+    (500, 0)
+    """
+    if s.recovering:
+        s.recovering, s.cwnd, s.acked = False, s.ssthresh, 0
+    acked = sum(s.sizes[s.una : number])
+    if s.cwnd < s.ssthresh:
+        most = s.mss if s.una < s.careful else 2 * s.mss
+        s.cwnd += min(acked, most)
+        return
+    s.acked += acked
+    if s.acked >= s.cwnd:
+        s.acked -= int(s.cwnd)
+        s.cwnd += s.mss
+
+
+def widen(s: Sender, number: int) -> None:
     """Slow start adds a segment an ACK, later a segment a window.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    number : int
+        First segment that is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
+    >>> widen(s, 1)
+    >>> s.cwnd
+    425.0
+    """
+    if s.rules.byte_counting:
+        count_bytes(s, number)
+    elif s.recovering:
+        s.recovering, s.cwnd = False, s.ssthresh
+    elif s.cwnd < s.ssthresh:
+        s.cwnd += s.mss
+    else:
+        s.cwnd += s.mss * s.mss / s.cwnd
+
+
+def advance(s: Sender, now: int, number: int) -> None:
+    """Progress: the window opens, and the timer starts anew.
 
     Parameters
     ----------
@@ -417,16 +501,13 @@ def advance(s: Sender, now: int, number: int) -> None:
     (2, 425.0, 330)
     """
     s.flight -= sum(s.sizes[s.una : min(number, s.next)])
+    widen(s, number)
     s.una, s.next = number, max(s.next, number)
     s.dup = s.tries = 0
-    if s.recovering:
-        s.recovering, s.cwnd = False, s.ssthresh
-    elif s.cwnd < s.ssthresh:
-        s.cwnd += s.mss
-    else:
-        s.cwnd += s.mss * s.mss / s.cwnd
     waits = s.una < s.next
     s.at = now + s.rto if waits else math.inf
+    if s.rules.repeat_waits:
+        return
     while s.queue and s.queue[0] < s.una:
         s.queue.pop(0)  # its repeat is not needed any more
 
@@ -461,7 +542,9 @@ def duplicate(s: Sender) -> None:
         s.recovering = True
         halve(s)
         s.cwnd = s.ssthresh + s.threshold * s.mss
-        s.queue.insert(0, s.una)
+        s.at = math.inf  # it starts anew with the repeat
+        last = len(s.queue) if s.rules.repeat_waits else 0
+        s.queue.insert(last, s.una)
     elif s.dup > s.threshold and s.recovering:
         s.cwnd += s.mss
 
@@ -487,7 +570,8 @@ def halve(s: Sender) -> None:
     >>> s.ssthresh
     400.0
     """
-    half = min(s.cwnd, float(s.flight)) / 2
+    under_way = s.cwnd if s.rules.halves_window else float(s.flight)
+    half = min(s.cwnd, under_way) / 2
     s.ssthresh = max(half, 2.0 * s.mss)
 
 
@@ -515,9 +599,9 @@ def on_timeout(s: Sender) -> None:
     s.tries += 1
     s.timeouts += 1
     halve(s)
-    s.cwnd = s.restart
+    s.cwnd, s.acked, s.careful = s.restart, 0, s.next
     s.next, s.flight, s.dup = s.una, 0, 0
-    s.recovering = False
+    s.recovering = s.recovering and s.rules.outlasts_timeout
     s.at = math.inf
 
 
@@ -671,7 +755,8 @@ def take_turn(link: HalfDuplex, now: int) -> None:
     answer = ready(far, now)
     if s.queue and (not answer or link.last == DOWN):
         number = s.queue.pop(0)
-        s.at = math.inf  # the timer counts when this has crossed
+        if not s.rules.timer_runs_on:
+            s.at = math.inf  # it counts when this has crossed
         size = s.sizes[number] + HEADER_BYTES
         put(link, now, UP, number, link.slots[number], size)
     elif answer:
@@ -716,7 +801,7 @@ def listen(link: HalfDuplex, now: int) -> None:
 
 
 def expired(link: HalfDuplex, now: int) -> bool:
-    """The timer counts while no segment waits for the link or is on it.
+    """The timer counts while nothing waits or crosses, or runs on.
 
     Parameters
     ----------
@@ -742,7 +827,36 @@ def expired(link: HalfDuplex, now: int) -> bool:
     """
     s = link.sender
     idle = not s.queue and link.way != UP
-    return idle and s.at <= now and s.una < s.next
+    counts = idle or s.rules.timer_runs_on
+    return counts and s.at <= now and s.una < s.next
+
+
+def hand_over(link: HalfDuplex, now: int) -> None:
+    """Queue what the window allows; an idle link takes a packet.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The slot.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
+    >>> hand_over(link, 0)
+    >>> link.number, link.sender.queue
+    (0, [1])
+    """
+    fill(link.sender)
+    if link.sender.rules.timer_runs_on:
+        crossed(link.sender, now)
+    if link.way is None:
+        take_turn(link, now)
 
 
 def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
@@ -779,9 +893,7 @@ def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
             if s.tries == link.session.retransmissions:
                 return now, False
             on_timeout(s)
-        fill(s)
-        if link.way is None:
-            take_turn(link, now)
+        hand_over(link, now)
         now += 1
 
 

@@ -27,7 +27,7 @@ from voicewire.nfc.link import (
 )
 from voicewire.nfc.records import Settings
 
-__all__ = ["MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Result", "Session"]
+__all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session"]
 
 RESPONSE_LATENCY = paper.STALL_PRINTED  # s at each end: one window stall is one response (assumption, notebook 1)
 RTO = 3.0  # s, constant: the initial value that lwIP ships with (assumption, notebook 2)
@@ -35,6 +35,60 @@ MAXIMUM_RETRANSMISSIONS = 12  # lwIP's TCP_MAXRTX
 NEVER = 1 << 40
 NO_LUCK = np.random.default_rng(0)
 """For a channel that draws nothing."""
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Five rules by which a real lwIP recovers from losses otherwise than the model does (notebook 3 shows each).
+
+    Parameters
+    ----------
+    repeat_waits : bool
+        A fast retransmit queues behind what waits for the link, from which nothing is taken back. Otherwise it goes
+        first, and a repeat that is not needed any more leaves the queue.
+    byte_counting : bool
+        The window grows by the bytes acknowledged, at most two segments an ACK in slow start and one after a timeout
+        (RFC 3465). Otherwise it grows by a segment an ACK, then by a segment a window.
+    timer_runs_on : bool
+        The timer runs from the first segment handed to the link, anew from each acknowledgement of new data (RFC
+        6298), also while segments wait. Otherwise it counts from the end of each packet, while nothing waits.
+    outlasts_timeout : bool
+        A timeout does not end fast recovery: the next acknowledgement of new data sets the window to the threshold.
+    halves_window : bool
+        A loss sets the threshold to half of the window. Otherwise to half of what is under way, if that is less.
+
+    Raises
+    ------
+    ParameterError
+        For a setting that is not True or False.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> Session(20_000, channel=Channel.periodic(5), recovery=LWIP).run().outcome
+    'delivered'
+    """
+
+    repeat_waits: bool = False
+    byte_counting: bool = False
+    timer_runs_on: bool = False
+    outlasts_timeout: bool = False
+    halves_window: bool = False
+
+    def __post_init__(self) -> None:
+        either = checks.one_of(False, True)
+        checks.fields(
+            self, ParameterError, repeat_waits=either, byte_counting=either, timer_runs_on=either,
+            outlasts_timeout=either, halves_window=either,
+        )  # fmt: skip
+
+
+OWN = Recovery()
+LWIP = Recovery(True, True, True, True, True)
+"""All five rules of lwIP 2.1.3."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +124,8 @@ class Session:
         The slotted link.
     channel : Channel
         Bit errors or packet losses.
+    recovery : Recovery
+        What differs from the model's own rules once segments are lost.
 
     Raises
     ------
@@ -100,6 +156,7 @@ class Session:
     single_buffer: bool = True
     link: Link = field(default_factory=Link)
     channel: Channel = field(default_factory=Channel)
+    recovery: Recovery = OWN
 
     def __post_init__(self) -> None:
         check_count("bytes to transfer", self.size)
@@ -110,7 +167,7 @@ class Session:
         check_not_negative("Ethernet delay", self.ethernet_delay, "s")
         check_positive("retransmission timeout", self.rto, "s")
         check_count("retransmissions", self.retransmissions, least=0)
-        checks.fields(self, ParameterError, link=checks.a(Link), channel=checks.a(Channel))
+        checks.fields(self, ParameterError, link=checks.a(Link), channel=checks.a(Channel), recovery=checks.a(Recovery))
         check_count("duplicates for a fast retransmit", self.duplicates, least=0)
         if self.restart_window is not None:
             check_count("restart window", self.restart_window)
@@ -196,6 +253,11 @@ class Session:
             to_bad=self.channel.to_bad,
             to_good=self.channel.to_good,
             every=self.channel.every,
+            waits=self.recovery.repeat_waits,
+            counting=self.recovery.byte_counting,
+            runs_on=self.recovery.timer_runs_on,
+            outlasts=self.recovery.outlasts_timeout,
+            whole=self.recovery.halves_window,
         )
 
 

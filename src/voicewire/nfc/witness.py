@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,10 +18,12 @@ from pathlib import Path
 
 from voicewire import paths
 from voicewire.nfc import paper
+from voicewire.nfc.channel import BURST, RANDOM, Channel
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
+from voicewire.nfc.link import HEADER_BYTES
 from voicewire.nfc.session import Session as Model
 
-__all__ = ["Row", "WitnessError", "available", "cases", "measure", "recorded", "rows", "run"]
+__all__ = ["GaveUpError", "Row", "WitnessError", "available", "cases", "measure", "recorded", "rows", "run"]
 
 HEADERS = Path("/usr/include/lwip/lwip/tcp.h")
 LARGEST_MSS = 1460  # compiled into the packaged library
@@ -28,6 +31,8 @@ ADAPTED_RTO = 10.0  # s, long enough never to fire early: chapter 5's own rule i
 RECORDING = "lwip.csv"
 HEAVY = (3, 4, 5, 6, 8, 12)  # of so many data packets one is lost
 PHASES = 20  # of the 250 ms timer, evenly spread
+EXCHANGES = 300  # of each cell of Table 7.3, each with errors and a phase of its own
+SLOW = ("table-7.3", "single-bit")  # cases of hundreds of sessions: `rows` reads them
 
 
 class WitnessError(RuntimeError):
@@ -40,6 +45,20 @@ class WitnessError(RuntimeError):
     Examples
     --------
     >>> issubclass(WitnessError, RuntimeError)
+    True
+    """
+
+
+class GaveUpError(WitnessError):
+    """A session of lwIP's did not end: too many retransmissions in a row, or an hour of virtual time.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> issubclass(GaveUpError, WitnessError)
     True
     """
 
@@ -99,7 +118,7 @@ def _driver() -> Path:
     source = folder / "lwip_session.c"
     source.write_text(resources.files("voicewire.nfc").joinpath("lwip_session.c").read_text(encoding="utf-8"))
     target = folder / "lwip_session"
-    command = ["cc", "-O2", "-I", str(HEADERS.parent.parent), "-o", str(target), str(source), "-llwip"]
+    command = ["cc", "-O2", "-I", str(HEADERS.parent.parent), "-o", str(target), str(source), "-llwip", "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     if done.returncode:
         raise WitnessError(f"lwIP's driver did not compile: {done.stderr.strip().splitlines()[-1]}")
@@ -119,13 +138,16 @@ def run(
     every: int = 0,
     rto: float = ADAPTED_RTO,
     lost: Sequence[int] = (),
+    turns: int = 0,
+    flip: int = -1,
+    seed: int = 1,
 ) -> Row:
     """Drive one session through the real stack.
 
     Parameters
     ----------
     session : Session
-        Size, MSS, windows, latency, delay and link; its own timers and channel are not used.
+        Size, MSS, windows, latency, delay, link, and a channel with bit errors; its own timers are not used.
     phase : float
         First call of lwIP's 250 ms timer, s: a free parameter, because the session starts at any moment.
     quick : bool
@@ -136,6 +158,13 @@ def run(
         Retransmission timeout, s, in lwIP's steps of 0.5 s; 0: lwIP's own estimate.
     lost : sequence of int
         Segments, from 0, whose first transmission is lost.
+    turns : int
+        Let both ends send so many packets of one MSS in turn, each the answer to the one before (section 7.3); 0: the
+        end-user device sends all of the session's bytes.
+    flip : int
+        Turn this bit of the IP packet instead of losing a packet of `every` or `lost`; -1: lost packets are gone.
+    seed : int
+        Of the channel's errors and of lwIP's first sequence numbers.
 
     Returns
     -------
@@ -145,8 +174,10 @@ def run(
     ------
     ParameterError
         If the MSS is larger than the packaged library's, or the phase is negative.
+    GaveUpError
+        If the session does not end.
     WitnessError
-        If lwIP is not installed, does not compile or does not finish.
+        If lwIP is not installed or does not compile.
 
     Notes
     -----
@@ -166,14 +197,19 @@ def run(
     check_count("one lost packet in", every, least=0)
     for number in lost:
         check_count("a lost segment", number, least=0)
+    check_count("packets in turn", turns, least=0)
+    check_count("bit to turn", flip, least=-1)
+    check_count("seed", seed, least=0)
     if not available():
         raise WitnessError("no lwIP here: install liblwip-dev and a C compiler, or read the recorded rows")
     micro = 1e6
+    errors = session.channel if session.channel.kind in (RANDOM, BURST) else Channel()
     values = [
-        session.size, session.mss, session.window, session.window_limit, round(session.latency * micro),
-        round(session.ethernet_delay * micro), round(session.link.period * micro), session.link.payload,
-        session.link.framing, round(phase * micro), int(quick), every, paper.SEND_BUFFER, round(rto * 1e3), 1,
-        f",{','.join(str(number) for number in lost)},",
+        turns * session.mss or session.size, session.mss, session.window, session.window_limit,
+        round(session.latency * micro), round(session.ethernet_delay * micro), round(session.link.period * micro),
+        session.link.payload, session.link.framing, round(phase * micro), int(quick), every, paper.SEND_BUFFER,
+        round(rto * 1e3), seed, f",{','.join(str(number) for number in lost)},", turns, flip, errors.to_bad,
+        errors.to_good if errors.kind == BURST else 0,
     ]  # fmt: skip
     command = [str(_driver()), *map(str, values)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
@@ -181,12 +217,12 @@ def run(
         raise WitnessError(f"lwIP's driver failed: {done.stderr.strip()}")
     micros, delivered, sent, gone, again, _, _, failed = (int(word) for word in done.stdout.split())
     if failed:
-        raise WitnessError("lwIP's session did not end: it gave up, or an hour of virtual time was over")
+        raise GaveUpError("lwIP's session did not end: it gave up, or an hour of virtual time was over")
     return Row(micros / micro, delivered, sent, gone, again)
 
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
-    """Name the sessions that are recorded: Table 7.2, Figures 7.2 and 7.3, lossy channels, a stock timeout.
+    """Name the sessions that are recorded: tables 7.2 and 7.3, figures 7.2 and 7.3, losses, wrong bits, stock timeout.
 
     Returns
     -------
@@ -215,11 +251,31 @@ def cases() -> dict[str, tuple[Model, dict[str, float]]]:
         named[f"lossy/{window}"] = (Model(size=paper.LOSSY_BYTES, window=window), {"every": paper.LOSS_ONE_IN})
     for every in HEAVY:
         named[f"heavy/{every}"] = (Model(size=paper.LOSSY_BYTES, rto=ADAPTED_RTO, backoff=False), {"every": every})
+    for kind, rate in paper.TABLE_73:
+        channel = Channel.random(rate) if kind == "random" else Channel.burst(rate)
+        model = Model(mss=paper.EXCHANGE_BYTES, channel=channel)
+        named[f"table-7.3/{kind}/{rate:.0e}"] = (model, {"turns": paper.EXCHANGE_PACKETS, "rto": model.rto})
+    named[f"single-bit/{paper.EXCHANGE_BYTES}"] = (Model(10 * paper.EXCHANGE_BYTES, mss=paper.EXCHANGE_BYTES), {})
     return named
 
 
+def _single_bits(model: Model) -> list[Row]:
+    """Run a session for each byte of a packet, in which one of the byte's bits is turned."""
+    packet = model.mss + HEADER_BYTES
+    return [run(model, lost=[5], flip=8 * byte + byte % 8) for byte in range(packet)]
+
+
+def _exchanges(model: Model, turns: int, rto: float) -> list[Row]:
+    """Run exchanges, each with errors and a phase of its own; those that lwIP gives up are left out."""
+    ended = []
+    for i in range(EXCHANGES):
+        with suppress(GaveUpError):
+            ended.append(run(model, phase=(i + 0.5) / EXCHANGES * 0.25, rto=rto, turns=turns, seed=1 + i))
+    return ended
+
+
 def measure(name: str) -> Row:
-    """Drive one of `cases`, averaged over the phases of lwIP's timer.
+    """Drive one of `cases`, averaged over the phases of lwIP's timer, over errors, or over the bits of a packet.
 
     Parameters
     ----------
@@ -229,7 +285,8 @@ def measure(name: str) -> Row:
     Returns
     -------
     Row
-        Mean latency, and the most packets of all phases.
+        Mean latency, and the most packets of all runs; with wrong bits the packets of all runs together. An exchange
+        that lwIP gave up does not count.
 
     Notes
     -----
@@ -242,22 +299,28 @@ def measure(name: str) -> Row:
     6.3
     """
     model, options = cases()[name]
-    runs = [
-        run(
-            model,
-            phase=(i + 0.5) / PHASES * 0.25,
-            quick=bool(options.get("quick", 1)),
-            every=int(options.get("every", 0)),
-            rto=options.get("rto", ADAPTED_RTO),
-        )
-        for i in range(PHASES)
-    ]
+    together = sum if name.startswith("single-bit") else max
+    if name.startswith("single-bit"):
+        runs = _single_bits(model)
+    elif "turns" in options:
+        runs = _exchanges(model, int(options["turns"]), options["rto"])
+    else:
+        runs = [
+            run(
+                model,
+                phase=(i + 0.5) / PHASES * 0.25,
+                quick=bool(options.get("quick", 1)),
+                every=int(options.get("every", 0)),
+                rto=options.get("rto", ADAPTED_RTO),
+            )
+            for i in range(PHASES)
+        ]
     return Row(
-        sum(row.seconds for row in runs) / PHASES,
+        sum(row.seconds for row in runs) / len(runs),
         min(row.delivered for row in runs),
-        max(row.data_sent for row in runs),
-        max(row.data_lost for row in runs),
-        max(row.again for row in runs),
+        together(row.data_sent for row in runs),
+        together(row.data_lost for row in runs),
+        together(row.again for row in runs),
     )
 
 
@@ -294,7 +357,7 @@ def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
     Parameters
     ----------
     names : iterable of str, optional
-        Of `cases`; all of them if None.
+        Of `cases`; if None all, of which those of hundreds of sessions each are read in any case.
 
     Returns
     -------
@@ -310,10 +373,12 @@ def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
     >>> where in ("run here", "recorded"), found["table-7.2/1024"].delivered
     (True, 5000)
     """
-    if available():
-        return "run here", {name: measure(name) for name in names or cases()}
     kept = recorded()
-    return "recorded", {name: kept[name] for name in names or kept}
+    wanted = list(names or kept)
+    if not available():
+        return "recorded", {name: kept[name] for name in wanted}
+    slow = () if names else SLOW
+    return "run here", {name: kept[name] if name.startswith(slow) else measure(name) for name in wanted}
 
 
 def record(folder: Path | None = None) -> Path:
