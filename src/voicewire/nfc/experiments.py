@@ -18,7 +18,7 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
-from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, Recovery, Result, Session
+from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, RTO, Recovery, Result, Session
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
 
 __all__ = [
@@ -300,11 +300,12 @@ def window_runs() -> dict[tuple[float, int], Result]:
     channel=checks.maybe(checks.a(Channel)),
     duplicates=checks.whole(0, 10**6),
     recovery=checks.maybe(checks.a(Recovery)),
+    rto=checks.number(above=0.0),
 )
 def lossy_times(
     rule: str, window: int, runs: int = LOSSY_RUNS, channel: Channel | None = None, duplicates: int = 3,
-    recovery: Recovery | None = None,
-) -> NDArray[np.float64]:
+    recovery: Recovery | None = None, rto: float = RTO,
+) -> NDArray[np.float64]:  # fmt: skip
     """Run the transfers of Fig. 7.5, 100 kB over a channel that loses one packet in 25.
 
     Parameters
@@ -322,6 +323,8 @@ def lossy_times(
         slow start begins anew.
     recovery : Recovery, optional
         Rules of lwIP's in place of the model's own.
+    rto : float
+        Timeout, s.
 
     Returns
     -------
@@ -349,19 +352,19 @@ def lossy_times(
     restart = window if rule == "initial" else paper.MSS
     session = Session(
         paper.LOSSY_BYTES, window=window, restart_window=restart, channel=channel, duplicates=duplicates,
-        recovery=recovery or Recovery(),
+        recovery=recovery or Recovery(), rto=rto,
     )  # fmt: skip
     return np.array([session.run(np.random.default_rng([SEED, seed])).seconds for seed in range(runs)])
 
 
 LOSSY_READINGS = {
-    "fast retransmit": ("one segment", 3, Recovery()),
-    "lwIP's own recovery": ("one segment", 3, LWIP),
-    "fast retransmit, restart from initial": ("initial", 3, Recovery()),
-    "every loss starts slow start": ("one segment", 0, Recovery()),
-    "every loss starts slow start from initial": ("initial", 0, Recovery()),
+    "fast retransmit": ("one segment", 3, Recovery(), RTO),
+    "lwIP's own recovery": ("one segment", 3, LWIP, 10.0),  # a timer that runs on needs a timeout longer than the queue
+    "fast retransmit, restart from initial": ("initial", 3, Recovery(), RTO),
+    "every loss starts slow start": ("one segment", 0, Recovery(), RTO),
+    "every loss starts slow start from initial": ("initial", 0, Recovery(), RTO),
 }
-"""Restart window, duplicates for a fast retransmit, and rules of recovery, by the readings of Fig. 7.5."""
+"""Restart window, duplicates for a fast retransmit, rules of recovery and timeout (s), by the readings of Fig. 7.5."""
 RECOVERIES = {
     "own rules": Recovery(),
     "repeat waits": Recovery(repeat_waits=True),
@@ -430,8 +433,8 @@ def lossy_gains(runs: int = LOSSY_RUNS) -> dict[str, dict[int, NDArray[np.float6
     """
     least, *larger = paper.INITIAL_CWND_SIZES
     found: dict[str, dict[int, NDArray[np.float64] | float]] = {}
-    for name, (rule, duplicates, recovery) in LOSSY_READINGS.items():
-        times = {w: lossy_times(rule, w, runs, None, duplicates, recovery) for w in (least, *larger)}
+    for name, (rule, duplicates, recovery, rto) in LOSSY_READINGS.items():
+        times = {w: lossy_times(rule, w, runs, None, duplicates, recovery, rto) for w in (least, *larger)}
         found[name] = {w: 100 * (1 - times[w] / _mean(times[least])) for w in larger}
     exact = Channel.periodic(paper.LOSS_ONE_IN)
     base = _mean(lossy_times("one segment", least, 1, exact))
