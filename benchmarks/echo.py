@@ -1,4 +1,4 @@
-"""WL-DR-RLS-DCD beside the reading version, Woodbury RLS, pyroomacoustics' RLS and the memory's bound.
+"""WL-DR-RLS-DCD beside the reading version, Woodbury RLS, pyroomacoustics' RLS and the memory's bound; its relatives.
 
 The bound is what this machine's memory allows: bytes moved over the measured bandwidth of each cache level, plus, for
 each tap move, the dependent loads of the search at the measured latency. Nothing can be overlapped away from a search
@@ -16,7 +16,7 @@ import harness
 import numba
 import numpy as np
 
-from voicewire.echo import WLDRRLSDCD, WLRLS, paper, plain
+from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, paper, plain, reference
 from voicewire.echo.scene import Scene
 
 PASSES = 3
@@ -85,6 +85,54 @@ def signals(length: int, samples: int) -> tuple[Any, Any]:
     return scene.x, scene.d
 
 
+def forms(run: harness.Run, x: Any, d: Any) -> None:
+    """The real form beside the complex one, and exact data reuse beside one pass and the reading version.
+
+    Both of a pair run in turn, so that they meet the same weather; told are samples a second.
+    """
+    length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
+
+    def pair(name: str, ours: Any, peer: str, theirs: Any, at_least: float, few: int) -> None:
+        ours(few), theirs(few)  # compiled by now
+        mine, peers = [], []
+        for _ in range(run.rounds):
+            start = time.perf_counter()
+            ours(1000)
+            middle = time.perf_counter()
+            theirs(few)
+            peers.append((time.perf_counter() - middle) / few)
+            mine.append((middle - start) / 1000)
+        one, other = float(np.median(mine)), float(np.median(peers))
+        rates = {"value": 1 / one, "peer_value": 1 / other, "ratio": other / one}
+        run.record(name, unit="samples/s", peer=peer, at_least=at_least, **rates)
+
+    def on(filter_: Any) -> Any:
+        return lambda n: filter_.process(x[:n], d[:n])
+
+    def to_read(n: int) -> None:
+        reference.dr_rls(x[:n], d[:n], length, forgetting, PASSES)
+
+    three, one = (StereoRLS(length, forgetting, data_reuse=passes) for passes in (PASSES, 1))
+    wide = WLRLS(length, forgetting, data_reuse=PASSES)
+    name = f"WL-DR-RLS without DCD in its real form, L = {length}, N_it = {PASSES}"
+    pair(name, on(three), "one pass", on(one), 0.85, 1000)
+    pair(name, on(three), "its complex form in numba", on(wide), 1.5, 300)
+    pair(name, on(three), "plain NumPy", to_read, 5.0, 60)
+    name = f"four real NLMS filters, L = {length}"
+    pair(name, on(StereoNLMS(length)), "their complex form in numba", on(WLNLMS(length)), 1.0, 1000)
+    try:
+        from pyroomacoustics.adaptive import NLMS
+    except ImportError:
+        return
+    nlms = NLMS(2 * length, mu=0.5)
+
+    def one_output(n: int) -> None:
+        for sample, wanted in zip(x.real[:n], d.real[:n], strict=True):
+            nlms.update(sample, wanted)
+
+    pair(name + ", both outputs", on(StereoNLMS(length)), "pyroomacoustics NLMS, one output", one_output, 2.0, 300)
+
+
 def benchmarks(run: harness.Run) -> None:
     length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
     x, d = signals(length, 24_000)
@@ -126,6 +174,7 @@ def benchmarks(run: harness.Run) -> None:
                 rls.update(sample, wanted)
 
         per_sample(name + ", both outputs", one_output, "pyroomacoustics RLS, one output", 20)
+    forms(run, x, d)
     shares = []
     for _ in range(run.rounds):  # the bound and the filter in turn: both meet the same weather
         least = bound(length, PASSES, paper.UPDATES)

@@ -102,8 +102,10 @@ def nlms_apart(
 
     Parameters
     ----------
-    h, windows, d_n, mu, eps
+    h, windows, d_n : ndarray, shapes (M, L, S), (L, S) and (M,)
         As in `nlms_together`.
+    mu, eps : float
+        As in `nlms_together`; eps is added to the energy of each loudspeaker.
 
     Returns
     -------
