@@ -331,6 +331,22 @@ def test_pesq_agrees_with_g107_on_the_person_and_not_on_the_stand_in(burst):
     assert ranked("pesq", "speech", 0.1, burst)[-1] == "G.729"
 
 
+def test_ffmpeg_s_decoders_have_no_word_for_copies_and_it_cannot_encode_g729():
+    """What an option's taker does not know PyAV gives back; the encoder takes its own."""
+    import av
+    from av.codec.codec import UnknownCodecError
+
+    words = {"fec": "1", "decode_fec": "1"}
+    for name in ("libopus", "opus"):
+        if name in av.codecs_available:
+            decoder = av.CodecContext.create(name, "r")
+            decoder.sample_rate, decoder.layout, decoder.options = 8000, "mono", dict(words)
+            decoder.open()
+            assert decoder.options == words
+    with pytest.raises(UnknownCodecError):
+        av.codec.Codec("g729", "w")
+
+
 PAYS = {"missing": (0.01, 0.01), "pesq": (0.05, 0.05), "snr_db": (0.1, None), "lsd_db": (0.2, None)}
 """From which loss on copies pay, at random and in bursts; None: nowhere."""
 
