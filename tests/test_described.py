@@ -100,7 +100,7 @@ def test_what_the_paper_describes_has_a_place_or_a_reason(study):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("study", ["transport", "emqtt", "echo", "pharyngeal"])
+@pytest.mark.parametrize("study", ["transport", "emqtt", "echo", "pharyngeal", "voip"])
 def test_these_studies_have_their_table(study):
     assert study in TABLES
 
