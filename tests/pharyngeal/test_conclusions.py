@@ -67,6 +67,12 @@ def test_the_second_constriction_stands_in_the_rows_of_the_vowel():
     assert of_the_consonant["to"] < 2 < derived.mended()["text.secondary-location"]["from"]
 
 
+def test_the_two_vowels_before_the_consonant_give_all_four_figures_of_the_second_constriction():
+    found = derived.mended()
+    assert found["text.secondary-location"] == {"from": 12.9673, "to": 13.3014}
+    assert found["text.secondary-opening"] == {"from": 0.9887, "to": 1.1006}
+
+
 def test_on_the_same_tokens_the_larynx_hardly_rises_more():
     more = derived.text_articulation()["text.larynx-rise-a-more"][0]
     assert more["Table I's average"] == pytest.approx(0.1401)

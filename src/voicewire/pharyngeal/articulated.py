@@ -17,6 +17,7 @@ __all__ = ["Derived", "mended", "rise", "text_articulation"]
 
 Derived = dict[str, tuple[Any, str]]
 """Claim to what was computed and what the forensics say."""
+_BEFORE_TT: Final = ("a1-mattaruf", "a1-batta")  # those of them that stand before /tˁ/
 _SECONDARY: Final = ("a1-mattaruf", "a1-batta", "a3-batta")  # the vowels with a second constriction, in Table I
 
 
@@ -107,7 +108,7 @@ def _ends(least: Sequence[float], most: Sequence[float]) -> dict[str, float]:
 
 
 def mended() -> dict[str, dict[str, float]]:
-    """Recompute what the paper says of the second constriction from the rows where its figures stand, the vowels'.
+    """Recompute what is said of the second constriction from where its figures stand: two vowels before /tˁ/.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def mended() -> dict[str, dict[str, float]]:
     """
     found = {}
     for quantity in ("location", "opening"):
-        vowels = [_t1(row, quantity) for row in _SECONDARY]
+        vowels = [_t1(row, quantity) for row in _BEFORE_TT]
         found[f"text.secondary-{quantity}"] = {"from": min(vowels), "to": max(vowels)}
     return found
 
@@ -150,7 +151,8 @@ def _constrictions() -> Derived:
         ),
         "text.secondary-opening": (
             {"from": min(listed[1]), "to": max(listed[1])},
-            "Of the three vowels, too, the smallest opening, 0.9559 cm, is passed over; 0.98 is the middle one.",
+            "They are those of the two vowels before /tˁ/; the third with a place so far back, after it, has "
+            "0.9559 cm.",
         ),
         "text.location-ayn": (_t1("ayn", "location"), ""),
         "text.location-difference": (

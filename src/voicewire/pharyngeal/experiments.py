@@ -328,8 +328,8 @@ def run(quick: bool = False) -> dict[str, Plain]:
     family = {kind: members[:3] if quick else members for kind, members in shapes.load().items()}
     plain = family["plain"]
     found = {f"pharyngeal.{name}": _plain(value) for name, (value, _) in derived.everything().items()}
-    place = "text.secondary-location"  # its verdict rests on the rows where the figures stand, the vowels'
-    found[f"pharyngeal.{place}"] = _plain(derived.mended()[place])
+    # these verdicts rest on the rows where the figures stand, the vowels'
+    found |= {f"pharyngeal.{name}": _plain(value) for name, value in derived.mended().items()}
     changes = causes(family)
     f1, f2 = changes["larynx"].mean(axis=0)[:2].tolist()
     found |= {"pharyngeal.cause-larynx-f1": f1, "pharyngeal.cause-larynx-f2": f2}
