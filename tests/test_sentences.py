@@ -14,6 +14,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from voicewire import claims, cli, figures, paths
 from voicewire.emqtt.population import Population
-from voicewire.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED
+from voicewire.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED, Score
 from voicewire.mqtt import Config
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
@@ -32,6 +33,11 @@ from voicewire.transport import paper
 
 ROOT = paths.root()
 FRONT = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md")), *sorted((ROOT / "book").glob("*/index.md"))]
+
+
+@cache
+def rows() -> list[Score]:
+    return claims.scorecard()
 
 
 def markdown(path: Path) -> list[str]:
@@ -56,7 +62,7 @@ def test_no_front_page_guesses_a_time_or_counts_claims_by_hand(path):
 
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_the_chapter_that_judges_has_what_the_paper_leaves_open(study):
-    judging = {row["notebook"] for row in claims.scorecard(study=study) if row["notebook"]}
+    judging = {row["notebook"] for row in rows() if row["study"] == study and row["notebook"]}
     headed = [
         path.relative_to(ROOT).as_posix()
         for path in paths.chapters(study)
@@ -70,7 +76,7 @@ def test_a_misprint_that_is_repaired_gives_reproduced_corrected_at_best():
     every = (claim for study in claims.studies() for claim in claims.load(study).claims.values())
     mended = {claim.id for claim in every if claim.correction}
     assert mended
-    assert [row["id"] for row in claims.scorecard() if row["id"] in mended and row["verdict"] == REPRODUCED] == []
+    assert [row["id"] for row in rows() if row["id"] in mended and row["verdict"] == REPRODUCED] == []
 
 
 def test_what_the_readme_says_of_the_ledgers():
@@ -277,11 +283,10 @@ def test_voice_and_nfc_run_in_virtual_time():
 
 
 def test_a_verdict_that_hangs_lists_its_readings_and_a_contradiction_is_shown():
-    rows = claims.scorecard()
-    hanging = [row for row in rows if row["verdict"] == HANGS]
+    hanging = [row for row in rows() if row["verdict"] == HANGS]
     assert hanging
     assert [row["id"] for row in hanging if len({one["verdict"] for one in row["readings"]}) < 2] == []
-    contradicted = [row for row in rows if row["verdict"] == CONTRADICTED]
+    contradicted = [row for row in rows() if row["verdict"] == CONTRADICTED]
     assert contradicted
     assert [row["id"] for row in contradicted if len(row["reason"].split()) < 4] == []
 
@@ -413,3 +418,27 @@ def test_a_default_that_the_help_names_is_the_default():
                 wrong[name] = (told[1], alike)
     assert count > 25
     assert wrong == {}
+
+
+# The parts' first pages
+
+
+def test_the_page_on_emqtt_needs_no_other_program():
+    """Its chapters' code starts no broker but ours."""
+    assert "No other program is needed." in (ROOT / "book/emqtt/index.md").read_text(encoding="utf-8")
+    for path in paths.chapters("emqtt"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        assert not re.search(r"process\.mosquitto\(|subprocess|shutil\.which", code), path.name
+
+
+def test_the_page_on_vowels_names_a_command_that_its_second_chapter_shows():
+    text = (ROOT / "book/pharyngeal/index.md").read_text(encoding="utf-8")
+    assert "the second one shows the command `voicewire formants`" in text
+    assert "voicewire formants" in "\n".join(markdown(paths.chapters("pharyngeal")[1]))
+
+
+def test_the_page_on_echo_takes_two_recorded_figures():
+    assert "both figures at full size, recorded" in (ROOT / "book/echo/index.md").read_text(encoding="utf-8")
+    lines = (ROOT / "data/echo/checksums.sha256").read_text(encoding="utf-8")
+    assert {"figure-1.csv", "figure-2.csv"} <= set(lines.split())
