@@ -114,6 +114,21 @@ def test_what_lives_what_is_noticed_and_what_never_runs(target, capsys):
     assert done.returncode == 1
 
 
+@pytest.mark.slow
+def test_what_is_tried_once_more_imports_the_changed_file(target):
+    """What runs at the import, or in what several tests share, is seen by a fresh process only."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r}); import faults, mutate; from pathlib import Path\n"
+        f"faults.ROOT = mutate.ROOT = Path({str(faults.ROOT)!r}); mutate.SOURCES = mutate.ROOT / 'src'\n"
+        "import hypothesis; hypothesis.settings.register_profile('mutate')\n"
+        "every = faults.faults(faults.Target('src/given.py', ('test_given.py',)))\n"
+        "found = [next(e for e in every if str(e).endswith(w)) for w in ('total -= step', 'x < 4  ->  x <= 4')]\n"
+        "print(*map(mutate.confirm, found))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["noticed", "lived"]
+
+
 @pytest.mark.parametrize(("share", "bar", "code"), [(84, 0, 1), (85, 0, 0), (90, 95, 1), (95, 95, 0)])
 def test_the_exit_code_says_whether_every_bar_is_held(share, bar, code, capsys):
     """The sum holds 85 %; a file with a bar of its own holds that too."""
