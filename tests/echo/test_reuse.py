@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, figures, reference
+from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, figures, paper, reference
 from voicewire.echo.measures import Curve, follow
 from voicewire.echo.scene import Scene
 
@@ -126,3 +126,19 @@ def test_the_figure_draws_what_it_is_given():
     assert list(found[0].get_xdata()) == [1, 2]
     assert found[0].get_color() == found[2].get_color() != found[1].get_color()
     assert [line.get_linestyle() for line in found] == ["-", "-", "--"]
+
+
+def test_without_predistortion_the_exact_filter_starts_well_and_the_search_overshoots():
+    """What the last chapter says of five passes and alpha_r = 0: a fair start, then worse; DCD is high at once."""
+    setting = paper.FIGURE_1
+    signals = Scene(setting.length, 41_000, 1, predistortion=0.0).signals()
+    exact, search = (
+        follow(filter_, signals, 1000).decibels
+        for filter_ in (
+            StereoRLS(setting.length, setting.forgetting, data_reuse=5),
+            WLDRRLSDCD(setting.length, setting.forgetting, 5, dtype=np.float32),
+        )
+    )
+    assert exact.min() < -5
+    assert exact[-1] > exact.min() + 3
+    assert search.min() > 0
