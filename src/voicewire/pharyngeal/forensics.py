@@ -436,9 +436,9 @@ def tokens_for_sd(printed_sd: str, tokens: Sequence[float]) -> tuple[float, floa
 
     Examples
     --------
-    0 and 2 deviate by 1.41; a third token that leaves 1.73 lies 2 beside their mean.
+    0 and 2 deviate by 1.41; a third token that leaves 1.53 lies 2 beside their mean.
 
-    >>> [round(token, 2) for token in tokens_for_sd("1.7320", [0.0, 2.0])]
+    >>> [round(token, 2) for token in tokens_for_sd("1.527", [0.0, 2.0])]
     [-1.0, 3.0]
     """
     listed = np.asarray(tokens, dtype=float)

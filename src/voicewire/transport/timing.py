@@ -99,10 +99,12 @@ class Factors:
 
         Parameters
         ----------
-        networks, kinds : sequence of str
+        networks : sequence of str
             Which configurations.
         reading : str
             Of `readings.SESSIONS`.
+        kinds : sequence of str
+            Which configurations.
         least : bool
             Take the median at the quality of service where it is least, not over all of them.
 
