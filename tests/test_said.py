@@ -14,7 +14,9 @@ import pytest
 from voicewire import paths
 
 ROOT = paths.root()
-LISTED = [part.partition("\n") for part in re.split(r"(?m)^## ", Path(__file__).with_name("said.txt").read_text())[1:]]
+LISTED = [
+    part.partition("\n") for part in re.split(r"(?m)^## ", Path(__file__).with_name("said.txt").read_text("utf-8"))[1:]
+]
 PAGES = {page: [line for line in lines.splitlines() if line] for page, _, lines in LISTED}
 
 
