@@ -219,7 +219,7 @@ def test_five_thousand_connections(broker: Start) -> None:
     if hard != resource.RLIM_INFINITY and hard < 11_000:
         pytest.skip("the system allows fewer than 11 000 open files")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 11_000), hard))
-    b = broker()
+    b = broker(limits=Limits(connect_timeout=120.0))  # the first of a batch waits until all of it is connected
     wires = []
     try:
         for start in range(0, 5000, 250):
