@@ -122,6 +122,7 @@ EXEMPT = {
     "nfc.channel.Channel.start": _ENGINE,
     "nfc.closed.Parts": _RESULT,
     "nfc.engine": _ENGINE,
+    "nfc.growth": _ENGINE,
     "nfc.records": _ENGINE,
     "nfc.errors": "checks",
     "nfc.link.check_countable": "checks",
@@ -156,6 +157,9 @@ EXEMPT = {
     "transport.theory.Cost": _RESULT,
     "transport.theory.Option": _RESULT,
     "emqtt.agent": _SOCKETS,
+    "emqtt.broker_work": _SOCKETS,
+    "emqtt.interrupted": _SOCKETS,
+    "emqtt.suspended": _SOCKETS,
     "emqtt.experiments": "rows of a recording, by name",
     "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
     "emqtt.dissect": "bytes of a protocol (tests of its own)",
@@ -500,7 +504,7 @@ NFC = {
     ),
     "nfc.experiments.lossy_times": Case(
         lambda: {"rule": "initial", "window": 4096, "runs": 1, "channel": channel.Channel.random(1e-5),
-                 "duplicates": 3}
+                 "duplicates": 3, "recovery": session.LWIP, "rto": 3.0}
     ),
     "nfc.experiments.error_channel": Case(lambda: {"kind": "burst", "rate": 1e-4}),
     "nfc.experiments.exchanges": Case(lambda: {"runs": 2}),
@@ -528,10 +532,18 @@ NFC = {
     "nfc.link.Link.slots": Case(lambda: {"self": link.Link(), "ip_bytes": 540}),
     "nfc.link.Link.slots_of_time": Case(lambda: {"self": link.Link(), "seconds": 0.08}),
     "nfc.link.segment_sizes": Case(lambda: {"total": 5000, "mss": 1024}),
+    "nfc.session.Recovery": Case(
+        lambda: {
+            "repeat_waits": True, "byte_counting": False, "timer_runs_on": True, "outlasts_timeout": False,
+            "halves_window": True,
+        }
+    ),
+    "nfc.experiments.lossy_gains": Case(lambda: {"runs": 2}),
     "nfc.session.Session": Case(
         lambda: {"size": 5000, "mss": 1024, "window": 4096, "window_limit": 8192, "restart_window": 1024,
                  "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
-                 "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel()}
+                 "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel(),
+                 "recovery": session.LWIP}
     ),
     "nfc.session.Session.run": Case(
         lambda: {"self": session.Session(channel=channel.Channel.random(1e-5)), "rng": rng(), "log": True}

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from voicewire.nfc import engine, reference
+from voicewire.nfc import engine
 from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
+from voicewire.nfc.reference import exchange as exchange_to_read
+from voicewire.nfc.reference import session as session_to_read
 from voicewire.nfc.session import LWIP, Recovery, Session
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
@@ -24,7 +26,7 @@ channels = st.one_of(
 
 def the_same(session, seed):
     fast = session.run(np.random.default_rng(seed), log=True)
-    plain = reference.run(session, np.random.default_rng(seed))
+    plain = session_to_read.run(session, np.random.default_rng(seed))
     assert fast.packets.tolist() == [list(row) for row in plain.packets]
     assert (plain.slots, plain.delivered, plain.gave_up) == (fast.slots, fast.delivered, fast.gave_up)
     sender, appliance = plain.sender, plain.appliance
@@ -117,7 +119,7 @@ def test_a_long_session_with_every_kind_of_repair_is_the_engine_s(channel):
 @settings(max_examples=100, deadline=None, phases=QUICK)
 @given(st.integers(0, 500), st.booleans(), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
 def test_bit_by_bit_is_the_definition(bits, bad, p, q, seed):
-    hit, _ = reference.bits_in_turn(bits, bad, p, q, np.random.default_rng(seed))
+    hit, _ = exchange_to_read.bits_in_turn(bits, bad, p, q, np.random.default_rng(seed))
     assert hit == error_bits(bits, bad, p, q, np.random.default_rng(seed)).any()
 
 
@@ -125,11 +127,11 @@ def test_whole_stays_have_the_law_of_single_bits():
     """The share of lost packets and of pairs of them, within four standard errors of the exact loss."""
     channel = Channel.burst(2e-3, 6)
     packets, bits = 4000, 400
-    air = reference.Air(channel, False, np.random.default_rng(1))
-    stays = np.array([reference.spoils(air, bits, True) for _ in range(packets)])
+    air = exchange_to_read.Air(channel, False, np.random.default_rng(1))
+    stays = np.array([exchange_to_read.spoils(air, bits, True) for _ in range(packets)])
     bad, rng, single = False, np.random.default_rng(2), []
     for _ in range(packets):
-        hit, bad = reference.bits_in_turn(bits, bad, channel.to_bad, channel.to_good, rng)
+        hit, bad = exchange_to_read.bits_in_turn(bits, bad, channel.to_bad, channel.to_good, rng)
         single.append(hit)
     error = np.sqrt(channel.loss(bits) * (1 - channel.loss(bits)) / packets)
     assert abs(stays.mean() - channel.loss(bits)) < 4 * error
@@ -151,7 +153,7 @@ def test_stop_and_wait_is_the_engine_s(seed, packets, ber, burst, backoff, limit
     channel = Channel.burst(ber) if burst else Channel.random(ber)
     exchange = Exchange(packets=packets, channel=channel, backoff=backoff, retransmissions=limit)
     fast = exchange.run(1, np.random.default_rng(seed))
-    cost, losses, through = reference.stop_and_wait(exchange, np.random.default_rng(seed))
+    cost, losses, through = exchange_to_read.stop_and_wait(exchange, np.random.default_rng(seed))
     assert (losses, through) == (int(fast.losses[0]), bool(fast.delivered[0]))
     assert fast.seconds[0] == exchange.floor + cost * exchange.link.period
 
@@ -176,11 +178,11 @@ class Drawn:
 )  # fmt: skip
 def test_a_stay_is_k_bits_with_the_share_of_k_minus_one_that_stay_and_one_that_leaves(leave, drawn, bits):
     """Stays are geometric: one of k bits or fewer has the probability 1 - (1 - leave)^k."""
-    assert reference.stays(leave, Drawn(drawn)) == bits
+    assert exchange_to_read.stays(leave, Drawn(drawn)) == bits
 
 
 def test_a_chain_that_leaves_at_once_draws_nothing():
-    assert reference.stays(1.0, Drawn()) == 1.0
+    assert exchange_to_read.stays(1.0, Drawn()) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -196,12 +198,12 @@ def test_a_chain_that_leaves_at_once_draws_nothing():
 def test_a_packet_is_lost_if_one_of_its_bits_is_bad(bad, drawn, bits, lost, after):
     """Both stays are one bit up to a draw of 0.25, for the channel leaves either state with 0.25."""
     channel = Channel(Channel.burst(1e-4).kind, 0.25, 0.25)
-    air = reference.Air(channel, bad, Drawn(*drawn))
-    assert reference.spoils(air, bits, True) is lost
+    air = exchange_to_read.Air(channel, bad, Drawn(*drawn))
+    assert exchange_to_read.spoils(air, bits, True) is lost
     assert air.bad is after
 
 
 def test_bursts_too_rare_for_a_float_spoil_nothing():
     channel = Channel.burst(5e-324)
     assert channel.to_bad == 0
-    assert not reference.spoils(reference.Air(channel, True, Drawn()), 10**6, True)
+    assert not exchange_to_read.spoils(exchange_to_read.Air(channel, True, Drawn()), 10**6, True)

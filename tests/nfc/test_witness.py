@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voicewire.nfc import paper, reference, witness
+from voicewire.nfc import paper, witness
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.reference import session as session_to_read
 from voicewire.nfc.session import LWIP, Recovery, Session
 
 needs_lwip = pytest.mark.skipif(not witness.available(), reason="liblwip-dev and a C compiler are not installed")
@@ -76,14 +77,14 @@ def modelled(monkeypatch, session, lost):
     seen = set()
 
     def cross(air, at, slots, way, what, size):
-        first = way == reference.UP and what not in seen
+        first = way == session_to_read.UP and what not in seen
         if first:
             seen.add(what)
         air.log.append((at, slots, way, what, int(first and what in lost)))
         return first and what in lost
 
-    monkeypatch.setattr(reference, "cross", cross)
-    done = reference.run(session, np.random.default_rng(0))
+    monkeypatch.setattr(session_to_read, "cross", cross)
+    done = session_to_read.run(session, np.random.default_rng(0))
     assert sum(row[4] for row in done.packets) == len(lost)
     return done
 

@@ -19,6 +19,7 @@ from voicewire._compiled import njit
 from voicewire._records import room, rule, table
 from voicewire.nfc.channel import PERIODIC, cross
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.growth import halve, widen
 from voicewire.nfc.records import Air, Answer, Appliance, Sender, Settings, Tally, World
 
 __all__: list[str] = []
@@ -41,56 +42,12 @@ def _spoils(w: World, bits: int, rng: np.random.Generator) -> bool:
 
 
 @rule
-def _halve(w: World) -> None:
-    under_way = w.sender.cwnd if w.settings.whole else float(w.sender.flight)
-    half = min(w.sender.cwnd, under_way) / 2
-    w.sender.ssthresh = max(half, 2.0 * w.settings.mss)
-
-
-@rule
-def _count_bytes(w: World, number: int) -> None:
-    """The window grows by the bytes before segment `number` (RFC 3465), as in lwIP."""
-    s = w.sender
-    mss = w.settings.mss
-    if s.recovering:
-        s.recovering = False
-        s.cwnd = s.ssthresh
-        s.acked = 0
-    acked = 0
-    for i in range(s.una, number):
-        acked += w.sizes[i]
-    if s.cwnd < s.ssthresh:
-        s.cwnd += min(acked, mss if s.una < s.careful else 2 * mss)
-        return
-    s.acked += acked
-    if s.acked >= s.cwnd:
-        s.acked -= int(s.cwnd)
-        s.cwnd += mss
-
-
-@rule
-def _widen(w: World, number: int) -> None:
-    """Slow start adds a segment an ACK, later a segment a window."""
-    s = w.sender
-    mss = w.settings.mss
-    if w.settings.counting:
-        _count_bytes(w, number)
-    elif s.recovering:
-        s.recovering = False
-        s.cwnd = s.ssthresh
-    elif s.cwnd < s.ssthresh:
-        s.cwnd += mss
-    else:
-        s.cwnd += mss * mss / s.cwnd
-
-
-@rule
 def _advance(w: World, number: int) -> None:
     """All segments before `number` have arrived, some of them news."""
     s = w.sender
     for i in range(s.una, min(number, s.next)):
         s.flight -= w.sizes[i]
-    _widen(w, number)
+    widen(w, number)
     s.una = number
     s.next = max(s.next, number)
     s.dup = 0
@@ -120,7 +77,7 @@ def _duplicate(w: World) -> None:
     if s.dup == w.settings.threshold and not s.recovering:
         w.tally.fast += 1
         s.recovering = True
-        _halve(w)
+        halve(w)
         s.cwnd = s.ssthresh + w.settings.threshold * w.settings.mss
         s.at = FAR_AWAY  # it starts anew with the repeat
         if w.settings.waits:
@@ -148,7 +105,7 @@ def _on_timeout(w: World) -> None:
     s = w.sender
     s.tries += 1
     w.tally.timeouts += 1
-    _halve(w)
+    halve(w)
     s.cwnd = float(min(w.settings.restart, w.settings.window_limit))
     s.acked = 0
     s.careful = s.next

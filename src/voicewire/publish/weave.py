@@ -235,9 +235,9 @@ def complete(notebook: NotebookNode) -> list[str]:
 
     Examples
     --------
-    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["nfc/reference.py:on_timeout"]}})
+    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["nfc/reference/session.py:on_timeout"]}})
     >>> complete(nbformat.v4.new_notebook(cells=[cell]))[0]
-    'nfc/reference.py:on_timeout uses Sender, which is neither woven nor imported'
+    'nfc/reference/session.py:on_timeout uses Sender, which is neither woven nor imported'
     """
     wrong = []
     pieces = [split(piece) for _, pieces in woven(notebook) for piece in pieces]
