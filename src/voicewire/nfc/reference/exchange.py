@@ -1,4 +1,4 @@
-"""An exchange to read: bit errors, a channel in two states, turns."""
+"""An exchange to read: bit errors, a channel in two states, turns.
 
 Notebook 2 is woven from these.
 """
