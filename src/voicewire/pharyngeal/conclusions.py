@@ -7,28 +7,22 @@ Explained in notebook ``04_reproduction``.
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections.abc import Sequence
 from typing import Any, Final
 
-from voicewire.pharyngeal import correlation, derived, paper
-from voicewire.pharyngeal.articulated import Derived, rise
+from voicewire.pharyngeal import correlation, paper
+from voicewire.pharyngeal.articulated import LARYNX_OF_TT, Derived, mended, rise
 from voicewire.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = ["conclusions", "rivals"]
 
-_LARYNX_OF_TT: Final = {
-    "the plain contexts": lambda: rise("tt-mean", "larynx"),
-    "all three tokens": lambda: float(cell(1, "rest", "larynx")) - statistics.fmean(tokens(1, "larynx", "tt").values()),
-}
-"""How far /tˁ/ alone raises the larynx, cm: by Table I's mean, and as the text has it, which prints 0.8."""
 _RISES: Final = {"larynx ayn": "ayn", "hyoid ayn": "ayn", "larynx tt": "tt-ayntah", "hyoid tt": "tt-ayntah"}
 
 
 def _alone(quantity: str, reading: str) -> dict[str, float]:
     """Return the rises of either consonant without the other, cm."""
-    tt = _LARYNX_OF_TT[reading]() if quantity == "larynx" else rise("tt-mean", quantity)
+    tt = LARYNX_OF_TT[reading]() if quantity == "larynx" else rise("tt-mean", quantity)
     return {"ayn": float(paper.AYN_EARLIER[f"{quantity}_rise"]), "tt": tt}
 
 
@@ -78,7 +72,7 @@ def _steps_of_f1(baseline: str) -> dict[str, float]:
 
 def _distances() -> dict[str, float]:
     """Return how far the second constriction's printed range lies from the two others at most and at least, cm."""
-    second = sorted(derived.mended()["text.secondary-location"].values())
+    second = sorted(mended()["text.secondary-location"].values())
     pharyngeals = [float(paper.AYN_EARLIER["location"]), float(cell(1, "ayn", "location"))]
     return {
         "to the pharyngeals": max(abs(a - b) for a in second for b in pharyngeals),
@@ -139,21 +133,22 @@ def conclusions() -> Derived:
         "text.f2-considerable-drop": (_percents("tt", "F2"), ""),
         "text.f4-order": (
             {name: {c: abs(shifts(c, name)["F4"]) for c in ("tt", "ayn")} for name in BASELINES},
-            "By Table II's plain row F4 falls beside both, and more beside /tˁ/.",
+            "The 91.89 Hz beside /ʕ/ are as printed: Table II has lost that F4. By its plain row F4 would fall beside "
+            "both, and more beside /tˁ/.",
         ),
         "conclusion.f3-less-influenced": ({name: _farthest(name) for name in BASELINES}, ""),
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
         "conclusion.superimposed": (
             {
                 name: {label: both / sum(alone.values()) for label, (both, alone, _) in _in_both(name).items()}
-                for name in _LARYNX_OF_TT
+                for name in LARYNX_OF_TT
             },
             "The larynx rises by a little more than the sum, the hyoid bone by less.",
         ),
         "conclusion.doubled": (
             {
                 name: {label: both / alone[one] for label, (both, alone, one) in _in_both(name).items()}
-                for name in _LARYNX_OF_TT
+                for name in LARYNX_OF_TT
             },
             "The larynx of /tˁ/ rises three times as much by Table I's mean, which gives 0.44 cm, not 0.8 cm.",
         ),
@@ -215,10 +210,10 @@ def rivals() -> dict[str, list[Any]]:
         "text.f2-considerable-drop": [_percents("ayn", "F2")],
         "conclusion.superimposed": [
             {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both(name).items()}
-            for name in _LARYNX_OF_TT
+            for name in LARYNX_OF_TT
         ],
         "conclusion.doubled": [
-            {label: alone[c] / alone[c] for label, (_, alone, c) in _in_both(name).items()} for name in _LARYNX_OF_TT
+            {label: alone[c] / alone[c] for label, (_, alone, c) in _in_both(name).items()} for name in LARYNX_OF_TT
         ],
     }  # fmt: skip
 

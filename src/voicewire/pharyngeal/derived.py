@@ -6,12 +6,12 @@ tokens, a percentage of the value that it is said to be relative to. Explained i
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from voicewire.pharyngeal import correlation, forensics, paper
-from voicewire.pharyngeal.articulated import Derived, mended, rise, text_articulation
+from voicewire.pharyngeal import articulated, correlation, forensics, paper
+from voicewire.pharyngeal.articulated import Derived, rise, text_articulation
 from voicewire.pharyngeal.paper import cell, tokens
 
 __all__ = [
@@ -182,11 +182,12 @@ def table_2() -> Derived:
     shift = {formant: float(text) for formant, text in paper.TEXT_SHIFT["ayn"].items()}
     for formant in ("F1", "F2"):
         out[f"table-2.{formant.lower()}-ayn"] = (plain[formant] + shift[formant], "")
-    third = _t2("ayn-mean", "F3")
+    third, near = _t2("ayn-mean", "F3"), {name: base()["F3"] for name, base in BASELINES.items()}
     gap = _t2("ayn-mean", "F2") - _t2("ayn-mean", "F1")
     out["table-2.f3-ayn"] = (
-        plain["F3"],
-        f"F3 is said to be little influenced, so it must lie near the plain {plain['F3']:.0f} Hz; the cell holds "
+        near,
+        f"F3 is said to be less influenced, so it must lie near the plain {near['the text']:.0f} Hz of the text and "
+        f"{near['Table II']:.0f} Hz of Table II; the cell holds "
         f"F2 - F1 = {gap:.2f} Hz (printed {third:.2f})",
     )
     out["table-2.f4-ayn"] = (
@@ -295,14 +296,16 @@ def _formant_relations() -> Derived:
     """Recompute what the text says of one formant against another."""
     shift = {key: {f: float(v) for f, v in row.items()} for key, row in paper.TEXT_SHIFT.items()}
     moved = {name: {key: shifts(key, name) for key in _CONTEXTS} for name in BASELINES}
+    halves = _f2_left()
     return {
         "text.f3-shift-ayntah": (
             {name: row["ayntah"]["F3"] for name, row in moved.items()},
-            "Against Table II's plain row F3 falls by 3 %.",
+            "Against Table II's plain row F3 falls by 3 %, as Table II prints.",
         ),
         "text.f3-f4-increase": (
-            {name: {f: row["tt"][f] for f in ("F3", "F4")} for name, row in moved.items()},
-            "With Table II's plain row both decrease: the sign hangs on the baseline.",
+            {f: moved["Table II"]["tt"][f] for f in ("F3", "F4")},
+            "The text's figures are differences from its own plain vowel; from Table II's both decrease, and Table II "
+            "itself prints -1.1 and -2.47 %.",
         ),
         "text.f2-relief": (shift["ayntah"]["F2"] - shift["tt"]["F2"], ""),
         "text.f1-similar": (
@@ -312,19 +315,48 @@ def _formant_relations() -> Derived:
         ),
         "text.f4-superposed": (
             {name: (row["ayn"]["F4"] + row["tt"]["F4"]) / row["ayntah"]["F4"] for name, row in moved.items()},
-            "Against Table II's plain row F4 falls beside either consonant, and rises beside both.",
+            "The 91.89 Hz beside /ʕ/ are as printed: Table II has lost that F4. Against its plain row F4 would fall "
+            "beside either consonant.",
         ),
-        "text.f3-variation": (_f3_variation(), "Table II itself prints -3.07 %; the text's own baseline gives less."),
+        "text.f3-variation": (
+            _f3_variation(),
+            "Table II itself prints -3.07 %; the text's plain vowel, which this paragraph leaves, gives less.",
+        ),
         "text.f2-halved": (
-            {name: row["ayntah"]["F2"] / row["tt"]["F2"] for name, row in moved.items()}
-            | {"printed percentages": printed_percent("ayntah", "F2") / printed_percent("tt", "F2")},
-            "What is left of the fall in /ʕtˁah/: half of it by Table II, three quarters by the text's own hertz.",
+            printed_percent("ayntah", "F2") / printed_percent("tt", "F2"),
+            "It is what is left of the fall in /ʕtˁah/, two thirds by the percentages as printed, half by Table II's "
+            f"values; by the text's plain vowel, not that of this sentence, {halves['the text']:.2f}.",
         ),
         "text.f4-uninfluenced": (
             {name: 100 * moved[name]["tt"]["F4"] / plain()["F4"] for name, plain in BASELINES.items()},
             "By the text's baseline F4 rises by 0.6 %, by Table II's it falls by 2.5 %.",
         ),
     }
+
+
+def _f2_left() -> dict[str, float]:
+    """Return what is left in /ʕtˁah/ of the fall of F2 beside /tˁ/, as a share, by either plain vowel."""
+    return {name: shifts("ayntah", name)["F2"] / shifts("tt", name)["F2"] for name in BASELINES}
+
+
+def mended() -> dict[str, Any]:
+    """Compute what follows once a misprint is repaired: claim id -> value.
+
+    Returns
+    -------
+    dict of str to float or dict
+        What `articulated.mended` returns, and the share of F2's fall beside /tˁ/ that is left in /ʕtˁah/.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> round(mended()["text.f2-halved"], 2)
+    0.49
+    """
+    return articulated.mended() | {"text.f2-halved": _f2_left()["Table II"]}
 
 
 def _f3_variation() -> dict[str, float]:
@@ -337,7 +369,7 @@ def _f3_variation() -> dict[str, float]:
 
 
 def raised(formant: str) -> dict[str, float]:
-    """Return how far either consonant raises a formant, and both together more than either (the least of each, Hz).
+    """Return how far either consonant raises a formant, and both together more than either (Hz).
 
     Parameters
     ----------
@@ -347,7 +379,7 @@ def raised(formant: str) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        Hz; against Table II's plain row, the row of /ʕ/ as mended.
+        Hz, the least of each over both plain vowels; the row of /ʕ/ as mended.
 
     Notes
     -----
@@ -356,11 +388,11 @@ def raised(formant: str) -> dict[str, float]:
     Examples
     --------
     >>> {name: round(gap, 2) for name, gap in raised("F1").items()}
-    {'either over plain': 213.89, 'both over either': 60.46}
+    {'either over plain': 134.79, 'both over either': 60.46}
     """
-    one = [shifts(context, "Table II")[formant] for context in ("tt", "ayn")]
-    both = shifts("ayntah", "Table II")[formant]
-    return {"either over plain": min(one), "both over either": both - max(one)}
+    one = {name: [shifts(context, name)[formant] for context in ("tt", "ayn")] for name in BASELINES}
+    both = min(shifts("ayntah", name)[formant] - max(raises) for name, raises in one.items())
+    return {"either over plain": min(map(min, one.values())), "both over either": both}
 
 
 def text_acoustics() -> Derived:
@@ -377,8 +409,8 @@ def text_acoustics() -> Derived:
 
     Examples
     --------
-    >>> round(text_acoustics()["text.f2-halved"][0]["Table II"], 2)
-    0.49
+    >>> round(text_acoustics()["text.f2-halved"][0], 2)
+    0.67
     """
     baseline: Derived = {
         "text.plain-baseline": (
@@ -389,7 +421,10 @@ def text_acoustics() -> Derived:
     rows = {"plain": "plain-mean"} | _CONTEXTS
     orders: Derived = {
         "table-2.order-f1": (raised("F1"), ""),
-        "table-2.order-f2": ({name: _t2(rows[name], "F2") for name in ("tt", "ayntah", "plain", "ayn")}, ""),
+        "table-2.order-f2": (
+            {name: _t2(rows[name], "F2") for name in ("tt", "ayntah", "plain", "ayn")},
+            "The text's plain vowel, 1573 Hz, has the same place.",
+        ),
     }
     concluded: Derived = {
         "conclusion.f1-14-23": (

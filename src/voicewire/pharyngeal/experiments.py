@@ -328,7 +328,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
     family = {kind: members[:3] if quick else members for kind, members in shapes.load().items()}
     plain = family["plain"]
     found = {f"pharyngeal.{name}": _plain(value) for name, (value, _) in derived.everything().items()}
-    # these verdicts rest on the rows where the figures stand, the vowels'
+    # these verdicts rest on what is repaired: rows where the figures stand, or a misprinted digit
     found |= {f"pharyngeal.{name}": _plain(value) for name, value in derived.mended().items()}
     changes = causes(family)
     f1, f2 = changes["larynx"].mean(axis=0)[:2].tolist()
