@@ -12,6 +12,7 @@ from scipy.linalg import convolution_matrix
 
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, experiments, figures, paper, speech
+from voicewire.echo.counted import count_operations
 from voicewire.echo.measures import (
     Curve,
     dcd_operations,
@@ -324,3 +325,23 @@ def test_command_says_what_is_wrong(tmp_path, capsys):
         error = capsys.readouterr().err
         assert message in error
         assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("reuse", [1, 3, 5])
+@pytest.mark.parametrize("length", [8, 16, 32])
+def test_the_formula_of_operations_is_the_least_of_what_is_counted(length, reuse):
+    """Shifts and searches to the last one; the reading version spares none of the numbers that are known already."""
+    form, counted = dcd_operations(length, reuse, 4), count_operations(length, reuse)
+    searches = 4 * reuse
+    assert counted.shifts == form.shifts
+    assert counted.comparisons == form.comparisons - 2 * searches
+    assert form.additions < counted.additions < 2 * form.additions
+    assert 2 * form.multiplications < counted.multiplications <= 3.3 * form.multiplications
+
+
+def test_without_the_time_shift_operations_grow_with_the_square():
+    def all_anew(R, window, lam):
+        return lam * R + window[:, None] * np.conj(window)[None, :]
+
+    one, two = (count_operations(length, 1, all_anew) for length in (64, 128))
+    assert two.multiplications / one.multiplications > 3.5

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps, suspended
+from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps, subscribing, suspended
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
@@ -46,6 +46,22 @@ def test_our_client_keeps_a_message_until_its_release(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(Client, "_handle", forgets)
     assert interrupted.subscriber_keeps()[1] == 2
+
+
+def test_what_nobody_was_there_for_is_sent_again_at_qos_3_only(port: int) -> None:
+    assert interrupted.taken_later(port, 2) == [0, 0]
+    assert interrupted.taken_later(port, 3) == [1, 1]
+
+
+def test_a_repeated_pubrec_counts_once(port: int) -> None:
+    assert interrupted.pubrec_counts_once(port) == [False, False, True]
+
+
+def test_a_response_needs_a_subscription_and_an_acknowledgement_none(port: int) -> None:
+    assert subscribing.response_arrives(port, True)
+    assert not subscribing.response_arrives(port, False)
+    with BrokerThread(Config(port=0)) as broker:
+        assert subscribing.subscribes_to_nothing(broker) == (True, 0)
 
 
 @pytest.mark.parametrize("silent", [True, False])

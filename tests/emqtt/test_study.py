@@ -63,7 +63,7 @@ def test_rules_of_the_paper(rule: object, port: int) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [steps.to_all_at_once, steps.fewer_than_named, steps.subscribes_to_nothing, steps.suspended_until_answered,
+    [steps.to_all_at_once, steps.fewer_than_named, steps.suspended_until_answered,
      steps.asynchronous_goes_on, steps.keeps_until_answered],
 )  # fmt: skip
 def test_steps_of_the_paper(step: Callable[[int], bool], port: int) -> None:

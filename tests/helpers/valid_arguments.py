@@ -320,6 +320,7 @@ ECHO = {
     "echo.measures.expected_tracking": Case(lambda: {"length": 128, "memory": 64.0, "reuse": 3, "level": -20.0}),
     "echo.measures.expected_rise": Case(lambda: {"reuse": 3}),
     "echo.measures.dcd_operations": Case(lambda: {"length": 128, "reuse": 3, "updates": 4}),
+    "echo.counted.count_operations": Case(lambda: {"length": 8, "reuse": 3}),
     "echo.measures.woodbury_operations": Case(lambda: {"length": 128}),
     "echo.measures.nlms_operations": Case(lambda: {"length": 128}),
     "echo.model.complex_taps": Case(lambda: {"responses": room()}),

@@ -13,10 +13,15 @@ from voicewire.mqtt.client import Client
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
-__all__ = ["CUTS", "broker_sends_again", "delivered", "publication_ends", "subscriber_keeps"]
+__all__ = [
+    "ABSENT", "CUTS", "broker_sends_again", "delivered", "pubrec_counts_once", "publication_ends", "subscriber_keeps",
+    "taken_later",
+]  # fmt: skip
 
 CUTS = ("away", "unread", "before PUBREC", "after PUBREC", "before PUBCOMP")
 """Where the subscriber's connection is cut: before PUBLISH is sent, before it is read, and around its answers."""
+ABSENT = ("away", "not subscribed yet")
+"""Why a subscriber without a kept session has no message that QoS 2 could hold for it."""
 
 
 def publication_ends(port: int, qos: int, silent: bool) -> bool:
@@ -92,6 +97,112 @@ def delivered(port: int, qos: int) -> list[int]:
     ([0, 0, 1, 1, 1], [1, 1, 1, 1, 1])
     """
     return [_Receiver(port, f"kept-{qos}-{i}", qos).interrupted(cut) for i, cut in enumerate(CUTS)]
+
+
+def taken_later(port: int, qos: int) -> list[int]:
+    """Count how often a message is taken by a subscriber that was absent when it was published, once for each `ABSENT`.
+
+    The publisher waits for nobody, keeps its session, and is cut; once the subscriber is there it comes back, and sends
+    again what it has no PUBREC for.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+    qos : {2, 3}
+        Of message and subscription.
+
+    Returns
+    -------
+    list of int
+        One number for each.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     taken_later(broker.port, 2)
+    [0, 0]
+    """
+    return [_taken_later(port, qos, case) for case in ABSENT]
+
+
+def _taken_later(port: int, qos: int, case: str) -> int:
+    topic = f"later/{qos}/{case}"
+    name = topic.replace("/", "-")
+    hello = p.Subscribe(9, (("$e2e/hello", qos),))
+    if case == "away":
+        with subscribed(port, topic, qos=qos, client_id=f"{name}-sub") as sub:
+            sub.send(p.Disconnect())
+            sub.closed()
+    with connect(port, name, clean=False) as pub:
+        pub.send(hello, p.Publish(topic, paper.PAYLOAD, qos, packet_id=1), p.Pingreq())
+        answered = p.Pubrec(1, qos) in _until_ping(pub)
+        if answered:
+            pub.send(p.Pubrel(1, qos), p.Pingreq())
+            assert p.Pubcomp(1, qos) in _until_ping(pub)
+    receiver = _Receiver(port, topic, qos)
+    with subscribed(port, topic, qos=qos) as sub, connect(port, name, clean=False, present=True) as pub:
+        again = [] if answered else [p.Publish(topic, paper.PAYLOAD, qos, dup=True, packet_id=1)]
+        pub.send(hello, *again, p.Pingreq())
+        _until_ping(pub)
+        receiver._rest(sub)
+    return receiver.taken
+
+
+def pubrec_counts_once(port: int) -> list[bool]:
+    """Tell whether a repeated PUBREC leaves the publisher waiting for a second subscriber (Section 3.4).
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package, on 127.0.0.1.
+
+    Returns
+    -------
+    list of bool
+        The publisher has its PUBREC: after one subscriber has sent its own twice, after it has come back and sent it
+        once more, and after another has answered, of two to wait for.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.mqtt import BrokerThread, Config
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     pubrec_counts_once(broker.port)
+    [False, False, True]
+    """
+    topic = "counts-once"
+    told = []
+    with subscribed(port, topic, qos=3) as other, subscribed(port, "$e2e/hello", qos=3) as pub:
+        wire = _anew(port, topic, 3)
+        pub.send(p.Publish(topic, paper.PAYLOAD, 3, packet_id=1, waited=2))
+        answer = p.Pubrec(wire.publication().packet_id, 3)
+        for answers in ((answer, answer), (answer,)):
+            wire.send(*answers, p.Pingreq())
+            _until_ping(wire)
+            wire.close()
+            pub.send(p.Pingreq())
+            told.append(p.Pubrec(1, 3) in _until_ping(pub))
+            wire = connect(port, topic, clean=False, present=True)
+        wire.close()
+        other.send(p.Pubrec(other.publication().packet_id, 3), p.Pingreq())
+        _until_ping(other)
+        pub.send(p.Pingreq())
+        told.append(p.Pubrec(1, 3) in _until_ping(pub))
+    return told
+
+
+def _until_ping(wire: Wire) -> list[p.Packet | None]:
+    """Everything that has come before the answer to a ping that was sent."""
+    return list(iter(wire.receive, p.Pingresp()))
 
 
 def _anew(port: int, name: str, qos: int) -> Wire:

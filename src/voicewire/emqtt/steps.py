@@ -14,7 +14,7 @@ from voicewire.mqtt.wire import connect, subscribed
 
 __all__ = [
     "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "ids_on_request", "keeps_until_answered",
-    "release_at_once", "subscribes_to_nothing", "suspended_until_answered", "to_all_at_once",
+    "release_at_once", "suspended_until_answered", "to_all_at_once",
 ]  # fmt: skip
 
 TRIES = 20
@@ -177,37 +177,6 @@ def ids_on_request(port: int, names: tuple[str, ...] = ("a", "b", "c")) -> tuple
     for wire in wires:
         wire.close()
     return told[0]
-
-
-def subscribes_to_nothing(port: int) -> bool:
-    """A publisher that has sent nothing but CONNECT may publish to `$e2e` and learns of its subscriber.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     subscribes_to_nothing(broker.port)
-    True
-    """
-    with subscribed(port, "T", qos=2) as sub, connect(port) as pub:
-        pub.send(p.Publish("$e2e/1/T", b"x", 2, packet_id=1))
-        pub.quiet()
-        sub.send(p.Pubrec(sub.publication().packet_id))
-        return pub.receive() == p.Pubrec(1)
 
 
 def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
