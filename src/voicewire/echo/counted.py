@@ -57,7 +57,7 @@ def count_operations(
     """
     rng = np.random.default_rng(length)
     tally: Counter[str] = Counter()
-    counted = [_Counted.of(np.zeros(2 * length, complex), tally) for _ in range(3)]
+    counted: list[Complex] = [_Counted.of(np.zeros(2 * length, complex), tally) for _ in range(3)]
     g, r, window = counted
     R: Complex = _Counted.of(np.eye(2 * length, dtype=complex), tally)
     most = Operations(0, 0, 0, 0)
@@ -83,7 +83,8 @@ class _Counted(np.ndarray[Any, Any]):
         return counted
 
     def __array_finalize__(self, source: Any) -> None:
-        self.tally = getattr(source, "tally", Counter())
+        shared: Counter[str] | None = getattr(source, "tally", None)
+        self.tally = Counter() if shared is None else shared
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
         if method != "__call__" or "out" in more:

@@ -14,7 +14,7 @@ from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
 __all__ = [
-    "ABSENT", "CUTS", "broker_sends_again", "delivered", "pubrec_counts_once", "publication_ends", "subscriber_keeps",
+    "ABSENT", "CUTS", "broker_sends_again", "delivered", "publication_ends", "pubrec_counts_once", "subscriber_keeps",
     "taken_later",
 ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.outbox import PATIENCE
-from voicewire.mqtt.wire import connect, subscribed
+from voicewire.mqtt.wire import subscribed
 
 __all__ = [
     "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "ids_on_request", "keeps_until_answered",

@@ -1,4 +1,4 @@
-"""What a publisher has to subscribe to if it is to learn of its subscribers, in MQTT and in E-MQTT (Sections 1, 3.1)."""
+"""What a publisher must subscribe to if it is to learn of its subscribers, in MQTT and in E-MQTT (Section 3.1)."""
 
 from __future__ import annotations
 
