@@ -1,0 +1,138 @@
+"""What the printed numbers leave open: each of them judged by readings that were chosen without it (notebook 3).
+
+A number to which a reading was fitted cannot confirm it. So each printed number is taken out in turn: the readings
+that fit all others stay, and what they give for this one is what the paper itself predicts. Where they disagree, the
+number hangs on what the paper does not say.
+"""
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire import checks
+from voicewire.nfc import paper
+from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.session import RESPONSE_LATENCY
+from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
+
+__all__ = ["SHORT_RESPONSE", "LeftOpen", "efficiency_readings", "left_open"]
+
+SHORT_RESPONSE = 0.07
+"""A response in whole slots, rounded down (s): 7 of them. Fig. 7.2's 76.07 ms, rounded up, are 8."""
+
+
+class LeftOpen(NamedTuple):
+    """What the readings that fit all other numbers give for one number.
+
+    Parameters
+    ----------
+    nearest, farthest : float
+        Beside what is printed.
+    readings : int
+        How many fit all others.
+
+    Examples
+    --------
+    >>> LeftOpen(5.0, 7.0, 2).farthest
+    7.0
+    """
+
+    nearest: float
+    farthest: float
+    readings: int
+
+    def named(self) -> dict[str, float]:
+        """Give both by the names that the ledger has for them.
+
+        Returns
+        -------
+        dict of str to float
+            The nearest and the farthest of the readings that are left.
+
+        Examples
+        --------
+        >>> LeftOpen(5.0, 7.0, 2).named()
+        {'nearest that is left': 5.0, 'farthest that is left': 7.0}
+        """
+        return {"nearest that is left": self.nearest, "farthest that is left": self.farthest}
+
+
+@checks.takes(error=ParameterError, column=checks.whole(0))
+def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: int) -> LeftOpen:
+    """Take one printed number out, and give what the readings that fit all others say of it.
+
+    Parameters
+    ----------
+    values : array_like, shape (k, n)
+        A row for each reading, a column for each printed number.
+    printed, within : array_like, shape (n,)
+        What is printed, and how far from it a reading still fits.
+    column : int
+        Which number is taken out.
+
+    Returns
+    -------
+    LeftOpen
+
+    Raises
+    ------
+    ParameterError
+        If the shapes do not go together, or no reading fits all others.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> left_open([[1.0, 5.0], [1.1, 7.0], [2.0, 5.0]], [1.0, 5.0], [0.2, 1.0], 1)
+    LeftOpen(nearest=5.0, farthest=7.0, readings=2)
+    """
+    table, target, room = (np.asarray(part, dtype=float) for part in (values, printed, within))
+    if table.ndim != 2 or target.shape != table.shape[1:] or room.shape != target.shape or column >= len(target):
+        told = f"{table.shape} of readings, {target.shape} of numbers, {room.shape} of tolerances, column {column}"
+        raise ParameterError(f"shapes that do not go together: {told}")
+    away = np.abs(table - target)
+    left = np.delete(away <= room, column, axis=1).all(axis=1)
+    if not left.any():
+        raise ParameterError("no reading fits all other numbers")
+    found = table[left, column]
+    order = np.argsort(away[left, column])
+    return LeftOpen(float(found[order[0]]), float(found[order[-1]]), int(left.sum()))
+
+
+@checks.takes(error=ParameterError, rounding=checks.one_of(*ROUNDINGS))
+def efficiency_readings(rounding: Rounding = "none") -> NDArray[np.float64]:
+    """Compute the five efficiencies of sections 7.4 and 7.5 by every reading tried, with responses of 7 and 8 slots.
+
+    Parameters
+    ----------
+    rounding : str
+        As in `slots.shared`; the fifth number hangs on it.
+
+    Returns
+    -------
+    ndarray, shape (readings, 5)
+        Per cent: the four places of `paper.EFFICIENCY`, and with 5 slots in 10 taken.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> efficiency_readings().shape
+    (1872, 5)
+    """
+    rows = []
+    fast, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
+    choices = itertools.product((SHORT_RESPONSE, RESPONSE_LATENCY), SCOPES, range(26), (1000, 1024))
+    for latency, scope, overhead, size in choices:
+        session = ShortSession(size=size, overhead=overhead, scope=scope, latency=latency)
+        shared = 100 * session.seconds(fast, active) / session.seconds(fast, active, 0.5, rounding)
+        rows += [
+            [*(100 * define(session, *place) for place in paper.EFFICIENCY), shared] for define in DEFINITIONS.values()
+        ]
+    return np.array(rows)

@@ -1,0 +1,65 @@
+"""A number is judged by readings that were chosen without it: what those do not decide is not confirmed by a fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicewire import claims
+from voicewire.nfc import experiments, paper
+from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.readings import SHORT_RESPONSE, efficiency_readings, left_open
+
+HANGS = "hangs on what the paper does not say"
+
+
+@given(st.integers(0, 2), st.integers(0, 10**6))
+def test_the_judged_number_chooses_no_reading(column, seed):
+    rng = np.random.default_rng(seed)
+    values, printed = rng.uniform(0, 1, (40, 3)), rng.uniform(0.3, 0.7, 3)
+    within = np.full(3, 0.3)
+    values[0] = printed  # one that fits all, so that some are always left
+    found = left_open(values, printed, within, column)
+    elsewhere = printed.copy()
+    elsewhere[column] += 9
+    assert left_open(values, elsewhere, within, column).readings == found.readings
+    kept = [row[column] for row in values if all(abs(row - printed)[k] <= 0.3 for k in range(3) if k != column)]
+    assert sorted(kept, key=lambda value: abs(value - printed[column]))[:: len(kept) - 1 or 1] in (
+        [found.nearest, found.farthest],
+        [found.nearest],
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [([1.0], [1.0], [1.0], 0), ([[1.0, 2.0]], [1.0], [1.0], 0), ([[1.0]], [1.0], [1.0], 1)]
+)
+def test_shapes_that_do_not_go_together_are_refused(arguments):
+    with pytest.raises(ParameterError, match="shapes that do not go together"):
+        left_open(*arguments)
+
+
+def test_without_a_reading_there_is_nothing_to_say():
+    with pytest.raises(ParameterError, match="no reading fits all other numbers"):
+        left_open([[1.0, 9.0]], [1.0, 2.0], [0.1, 0.1], 0)
+
+
+def test_four_efficiencies_do_not_tell_the_fifth_but_the_longest_slot():
+    four, fifth = experiments.efficiencies_left_open()
+    apart = {name: abs(left.farthest - left.nearest) for name, left in four.items()}
+    assert apart.pop("nfc.efficiency.848-long") < 5 < min(apart.values())
+    assert all(abs(left.farthest - paper.CONTROL_EFFICIENCY) > 5 for left in fifth.values())
+    assert efficiency_readings("section").shape == efficiency_readings().shape
+
+
+def test_seven_slots_a_response_bring_the_smallest_cell_of_table_73_within_reach():
+    cell, printed = ("burst", 1e-6), paper.TABLE_73["burst", 1e-6]
+    eight, seven = experiments.exchanges(50)[cell], experiments.exchanges(50, SHORT_RESPONSE)[cell]
+    assert eight.seconds.min() > printed >= seven.seconds.min()
+    assert {row["id"]: row["verdict"] for row in claims.scorecard(study="nfc")}["nfc.table-7.3.burst-1e-6"] == HANGS
+
+
+def test_one_comparison_gains_as_printed_with_equal_windows_too_and_no_mean_does():
+    for alike in (False, True):
+        found = experiments.lossy_percentiles(60, alike)
+        assert found.pop("means of many runs") == found.pop("each 25th packet, exactly") == 100
+        assert all(2.5 < share < 97.5 for share in found.values())
