@@ -31,7 +31,7 @@ def test_the_judged_number_chooses_no_reading(column, seed):
 
 
 @pytest.mark.parametrize(
-    "arguments", [([1.0], [1.0], [1.0], 0), ([[1.0, 2.0]], [1.0], [1.0], 0), ([[1.0]], [1.0], [1.0], 1)]
+    "arguments", [([[1.0]], [1.0], [1.0, 2.0], 0), ([[1.0, 2.0]], [1.0], [1.0], 0), ([[1.0]], [1.0], [1.0], 1)]
 )
 def test_shapes_that_do_not_go_together_are_refused(arguments):
     with pytest.raises(ParameterError, match="shapes that do not go together"):

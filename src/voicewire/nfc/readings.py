@@ -59,7 +59,9 @@ class LeftOpen(NamedTuple):
         return {"nearest that is left": self.nearest, "farthest that is left": self.farthest}
 
 
-@checks.takes(error=ParameterError, column=checks.whole(0))
+@checks.takes(
+    error=ParameterError, values=checks.array(2), printed=checks.array(), within=checks.array(), column=checks.whole(0)
+)
 def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: int) -> LeftOpen:
     """Take one printed number out, and give what the readings that fit all others say of it.
 
@@ -91,7 +93,7 @@ def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: 
     LeftOpen(nearest=5.0, farthest=7.0, readings=2)
     """
     table, target, room = (np.asarray(part, dtype=float) for part in (values, printed, within))
-    if table.ndim != 2 or target.shape != table.shape[1:] or room.shape != target.shape or column >= len(target):
+    if target.shape != table.shape[1:] or room.shape != target.shape or column >= len(target):
         told = f"{table.shape} of readings, {target.shape} of numbers, {room.shape} of tolerances, column {column}"
         raise ParameterError(f"shapes that do not go together: {told}")
     away = np.abs(table - target)
