@@ -74,8 +74,9 @@ class FlowResult:
     sent, arrive : time in ns at which each frame was first sent and (in order, for TCP) delivered; -1: never
     fate : for each frame 0 waiting or under way, 1 delivered, 2 dropped by the sender, 3 by the queue, 4 lost
     packets : counts of packets: sent = delivered + dropped_queue + lost + in_flight, always
-    rates : rate adjustments, rows (ns, X, X_recv, X_calc or -1, p); empty unless asked for; of TCP what each
-        acknowledgement and time-out left behind, rows (ns, cwnd, ssthresh, bytes under way, the timer in s)
+    rates : rate adjustments, a row (ns, X, X_recv, X_calc or -1, p) for each report and each time-out of the
+        nofeedback timer; empty unless asked for; of TCP what each acknowledgement and time-out left behind,
+        rows (ns, cwnd, ssthresh, bytes under way, the timer in s)
     levels : send buffer, rows (ns, frames waiting); empty unless asked for
 
     Notes
