@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from voicewire import claims
 from voicewire.nfc import experiments, paper
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.link import Link
 from voicewire.nfc.readings import SHORT_RESPONSE, efficiency_readings, left_open
+from voicewire.nfc.session import Session
 
 HANGS = "hangs on what the paper does not say"
 
@@ -63,3 +65,15 @@ def test_one_comparison_gains_as_printed_with_equal_windows_too_and_no_mean_does
         found = experiments.lossy_percentiles(60, alike)
         assert min(found.pop("means of many runs"), found.pop("each 25th packet, exactly")) > 97.5
         assert all(2.5 < share < 97.5 for share in found.values())
+
+
+@pytest.mark.parametrize("framing", [7, 8])
+def test_table_72_and_the_stall_leave_seven_slots_open(framing):
+    way = Link(framing=framing)
+    for mss, printed in paper.TABLE_72.items():
+        assert Session(mss=mss, latency=SHORT_RESPONSE, link=way).run().seconds == pytest.approx(printed, rel=0.01)
+    ends = [
+        Session(paper.FIGURE_72_BYTES, window=window, latency=SHORT_RESPONSE, link=way).run().seconds
+        for window in (2048, 8192)
+    ]
+    assert ends[0] - ends[1] == pytest.approx(paper.STALL_PRINTED, rel=0.1)
