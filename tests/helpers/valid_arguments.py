@@ -510,7 +510,7 @@ NFC = {
                  "duplicates": 3, "recovery": session.LWIP, "rto": 3.0}
     ),
     "nfc.experiments.error_channel": Case(lambda: {"kind": "burst", "rate": 1e-4}),
-    "nfc.experiments.exchanges": Case(lambda: {"runs": 2, "latency": 0.07}),
+    "nfc.experiments.exchanges": Case(lambda: {"runs": 2, "latency": 0.07, "backoff": True}),
     "nfc.experiments.lossy_percentiles": Case(lambda: {"runs": 2, "alike": True}),
     "nfc.readings.efficiency_readings": Case(lambda: {"rounding": "none"}),
     "nfc.readings.left_open": Case(

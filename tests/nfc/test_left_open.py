@@ -77,3 +77,9 @@ def test_table_72_and_the_stall_leave_seven_slots_open(framing):
         for window in (2048, 8192)
     ]
     assert ends[0] - ends[1] == pytest.approx(paper.STALL_PRINTED, rel=0.1)
+
+
+def test_the_largest_cell_of_table_73_needs_a_timeout_that_stays():
+    cell, printed = ("random", 1e-4), paper.TABLE_73["random", 1e-4]
+    stays, doubles = (experiments.exchanges(200, backoff=backoff)[cell].percentile(printed) for backoff in (False, True))
+    assert doubles < 2.5 < stays < 97.5
