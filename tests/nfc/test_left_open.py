@@ -81,5 +81,5 @@ def test_table_72_and_the_stall_leave_seven_slots_open(framing):
 
 def test_the_largest_cell_of_table_73_needs_a_timeout_that_stays():
     cell, printed = ("random", 1e-4), paper.TABLE_73["random", 1e-4]
-    stays, doubles = (experiments.exchanges(200, backoff=backoff)[cell].percentile(printed) for backoff in (False, True))
+    stays, doubles = (experiments.exchanges(200, backoff=grows)[cell].percentile(printed) for grows in (False, True))
     assert doubles < 2.5 < stays < 97.5
