@@ -24,13 +24,12 @@ from voicewire.transport import paper
 from voicewire.transport.dissect import packets
 
 __all__ = [
-    "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "publishes_unanswered", "qualities",
-    "topics",
+    "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "publishes_unanswered",
+    "qualities", "topics",
 ]  # fmt: skip
 
 DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}
 """The packets that deliver one message, by quality of service: in turn the sender's and the receiver's."""
-
 
 
 def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
