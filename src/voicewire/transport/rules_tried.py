@@ -270,7 +270,7 @@ def _take(publisher: Wire, step: int, qos: int, dup: bool = False, whole: bool =
     if step % 2:
         publisher.receive()
         return
-    message = p.Publish(paper.TOPIC, b"once?", qos, dup=dup, packet_id=1 if qos else None)
+    message = p.Publish(paper.TOPIC, b"once?", qos, dup=dup, packet_id=min(qos, 1))
     sent = p.encode(p.Pubrel(1) if step else message)
     publisher.send(sent if whole else sent[:-1])
 
