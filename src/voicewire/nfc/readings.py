@@ -33,6 +33,10 @@ class LeftOpen(NamedTuple):
     readings : int
         How many fit all others.
 
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
     Examples
     --------
     >>> LeftOpen(5.0, 7.0, 2).farthest
