@@ -54,7 +54,7 @@ _COLUMNS = ("voice", "arm", "kbit_s", "loss", "burst", "seed", "lost", "missing"
 
 
 @checks.takes(
-    error=VoipError, together=("delays_ms", "spurts"), delays_ms=checks.array(low=0, allow="inf"),
+    error=VoipError, same=("delays_ms", "spurts"), delays_ms=checks.array(low=0, allow="inf"),
     spurts=checks.array(kind="whole"), interval_ms=checks.number(0.1, 10_000),
 )  # fmt: skip
 def second_chance(delays_ms: ArrayLike, spurts: ArrayLike, interval_ms: float = 20.0) -> NDArray[np.float64]:
