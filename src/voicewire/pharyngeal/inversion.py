@@ -44,8 +44,9 @@ class Solution:
 
     Examples
     --------
-    >>> Solution.__name__
-    'Solution'
+    >>> import numpy as np
+    >>> Solution(Articulation(), np.array([500.0, 1500.0]), 0.01).formants.tolist()
+    [500.0, 1500.0]
     """
 
     articulation: Articulation

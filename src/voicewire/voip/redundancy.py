@@ -295,8 +295,14 @@ def record(path: Path, calls: int = 30) -> int:
 
     Examples
     --------
-    >>> record.__name__
-    'record'
+    Without the codec nothing is written.
+
+    >>> from unittest import mock
+    >>> with mock.patch("voicewire.voip.opus.available", return_value=False):
+    ...     record(Path("opus.csv"))
+    Traceback (most recent call last):
+    ...
+    voicewire.voip.errors.VoipError: ...
     """
     if not opus.available():
         raise VoipError("Opus needs PyAV's encoder libopus and a libopus to decode with: install PyAV's wheel")
