@@ -65,6 +65,8 @@ _CLIENT = _rows(
     PARTOPEN | rcv DataAck     |          | OPEN
     PARTOPEN | close           | Close    | CLOSING
     PARTOPEN | rcv CloseReq    | Close    | CLOSING
+    PARTOPEN | rcv Close       | Reset    | CLOSED
+    PARTOPEN | rcv Sync        | SyncAck  | PARTOPEN
     PARTOPEN | rcv Reset       |          | TIMEWAIT
     OPEN     | rcv CloseReq    | Close    | CLOSING
 """,
@@ -78,6 +80,7 @@ _SERVER = _rows(
     RESPOND  | rcv Request     | Response | RESPOND
     RESPOND  | rcv Ack         |          | OPEN
     RESPOND  | rcv DataAck     |          | OPEN
+    RESPOND  | rcv Close       | Reset    | CLOSED
     RESPOND  | rcv Reset       |          | CLOSED
     OPEN     | server close    | CloseReq | CLOSEREQ
     CLOSEREQ | timeout         | CloseReq | CLOSEREQ
