@@ -115,6 +115,16 @@ def test_every_state_can_be_reached_and_left():
         assert {t.to for t in rows} == {t.state for t in rows}
 
 
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_close_is_answered_wherever_a_peer_is_known(role):
+    """RFC 4340 section 8.5, steps 11, 12 and 14."""
+    own = "PARTOPEN" if role == "client" else "RESPOND"
+    closing = ["OPEN", "CLOSING", *(["CLOSEREQ"] if role == "server" else [])]
+    for state in (own, *closing):
+        found = states.walk(role, state, "rcv Close")
+        assert (found.send, found.to) == ("Reset", "CLOSED")
+
+
 def test_impossible_event():
     with pytest.raises(VoipError):
         states.walk("client", "CLOSED", "rcv Data")
