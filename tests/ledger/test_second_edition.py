@@ -9,7 +9,7 @@ import pytest
 
 from voicewire import claims, cli, paths
 from voicewire.claims import Claim, ClaimError
-from voicewire.ledger import sampling, tally
+from voicewire.ledger import rechecking, sampling, tally
 from voicewire.ledger.judging import agreed
 from voicewire.publish.pages import scorecard as scorecard_page
 from voicewire.stats import Interval
@@ -184,19 +184,107 @@ def test_every_reading_is_judged_and_no_other(value):
         judge(claim("value", readings=READINGS), value)
 
 
+YES, PARTLY, NO, FIXED = {"reproduced"}, {"partly"}, {"not reproduced"}, {"reproduced, corrected"}
+HANGS = "hangs on what the paper does not say"
+
+
 @pytest.mark.parametrize(
-    ("verdicts", "together"),
+    ("ways", "together"),
     [
-        (["partly", "partly"], "partly"),
-        (["undecided", "undecided"], "undecided"),
-        (["partly", "reproduced", "undecided"], "hangs on what the paper does not say"),
-        (["reproduced, corrected", "not reproduced"], "hangs on what the paper does not say"),
-        (["partly", "not reproduced"], "partly"),
-        (["not testable here", "not reproduced"], "not reproduced"),
+        ([PARTLY, PARTLY], "partly"),
+        ([FIXED, NO], HANGS),
+        ([PARTLY, NO], "partly"),
+        ([{"not testable here"}, NO], "not reproduced"),
+        ([{"contradicted by the paper itself"}, YES], HANGS),
+        # what is undecided matters only if deciding it would change the whole
+        ([YES | NO, YES | NO], "undecided"),
+        ([YES | NO, YES], "undecided"),
+        ([YES | NO, NO], "undecided"),
+        ([YES | NO, YES, NO], HANGS),
+        ([YES | NO, PARTLY, NO], "undecided"),  # it would hang if that one held
+        ([PARTLY | NO, PARTLY, NO], "partly"),  # that one cannot hold any more
+        ([PARTLY | NO, NO], "undecided"),
+        ([PARTLY | NO, YES], HANGS),
+        ([YES | PARTLY, YES], "undecided"),
     ],
 )
-def test_how_readings_agree(verdicts, together):
-    assert agreed(verdicts) == together
+def test_how_readings_agree(ways, together):
+    assert agreed(ways) == together
+
+
+STRADDLES = Interval(11, 10, 12, 0.95, 6)
+TWO = {"a": 10, "b": 10}
+
+
+@pytest.mark.parametrize(
+    ("parts", "may_be"),
+    [
+        ({"a": 10, "b": STRADDLES}, ["partly", "reproduced"]),
+        ({"a": 20, "b": STRADDLES}, ["not reproduced", "partly"]),
+        ({"a": STRADDLES, "b": STRADDLES}, ["not reproduced", "partly", "reproduced"]),
+        ({"a": 10, "b": 10}, None),
+    ],
+)
+def test_a_reading_that_is_undecided_says_what_it_may_become(parts, may_be):
+    given = judge(claim("value", printed=TWO, readings=READINGS), {"one": parts, "two": {"a": 10, "b": 10}})
+    one, two = given.row()["readings"]
+    assert one.get("may_be") == may_be
+    assert "may_be" not in two
+
+
+def test_a_reading_that_cannot_hold_any_more_does_not_leave_the_whole_open():
+    """A part of the first fails already: partly or not, it does not hold, and the second does."""
+    made = claim("value", printed=TWO, readings=READINGS)
+    given = judge(made, {"one": {"a": 20, "b": STRADDLES}, "two": {"a": 10, "b": 10}})
+    assert given.verdict == HANGS
+    assert rechecking.faults(made, given.row()) == []
+    half = {"a": 10, "b": 20}
+    given = judge(made, {"one": {"a": 10, "b": STRADDLES}, "two": half})
+    assert given.verdict == "undecided"  # it hangs if the first holds, and is partly so if not
+    assert rechecking.faults(made, given.row()) == []
+    one, two = given.row()["readings"]
+    assert rechecking.faults(made, {**given.row(), "readings": [{**one, "may_be": ["partly"]}, two]})
+
+
+@pytest.mark.parametrize(
+    ("made", "value", "may_be"),
+    [
+        (claim(readings=READINGS), {"a": 1, "b": [0.0, 1.0, 3.0]}, ["not reproduced", "reproduced"]),
+        (
+            claim("trend", printed="increasing", readings=READINGS),
+            ([1, 2, 3], [[1.0, 2, 3], [1.0, 2, 3], [1.5, 2, 4]]),
+            ["not reproduced", "partly", "reproduced"],
+        ),
+        (
+            claim("trend", printed="increasing", readings=READINGS),
+            ([1, 2], [[1.0, 2, 3], [1.5, 2, 4]]),
+            ["not reproduced", "reproduced"],
+        ),
+        (
+            claim("trend", printed="constant", readings=READINGS),
+            ([1, 2, 3], [[1.0, 2, 3], [1.5, 2, 4], [1.5, 2, 4]]),
+            ["not reproduced", "reproduced"],
+        ),
+    ],
+)
+def test_what_an_order_and_a_trend_may_become(made, value, may_be):
+    made = dataclasses.replace(made, tolerance={"absolute": 1}) if made.printed == "constant" else made
+    given = judge(made, {"one": value, "two": value})
+    assert given.verdict == "undecided"
+    assert [row["may_be"] for row in given.row()["readings"]] == [may_be, may_be]
+
+
+def test_a_correction_that_straddles_leaves_the_claim_undecided():
+    """As printed it fails; once repaired it may hold: then it is corrected, and if not, not reproduced."""
+    made = claim("value", correction={"misprint": "5 for 10", "printed": 20})
+    given = judge(made, Interval(18, 16, 20, 0.95, 6))
+    assert given.verdict == "undecided"
+    assert "astride the edge" in given.reason
+    assert rechecking.faults(made, given.row()) == []
+    twice = claim("value", correction={"misprint": "5 for 10", "printed": 20}, readings=READINGS)
+    both = judge(twice, {"one": Interval(18, 16, 20, 0.95, 6), "two": 20})
+    assert both.row()["readings"][0]["may_be"] == ["not reproduced", "reproduced, corrected"]
+    assert both.verdict == "undecided"
 
 
 # The number of runs, stated beforehand

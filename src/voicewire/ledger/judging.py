@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from voicewire.ledger.vocabulary import (
     Tolerance,
 )
 
-__all__ = ["Ledger", "Verdict", "agreed", "load"]
+__all__ = ["Ledger", "Verdict", "agreed", "load", "possible"]
 
 
 @dataclass(frozen=True)
@@ -267,66 +268,73 @@ def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: obje
     return rules.identity(value, tolerance)
 
 
-def _name(claim: Claim, value: object, corrected: object) -> tuple[str, Finding]:
-    """Name the verdict, and return the finding that it rests on."""
+def _name(claim: Claim, value: object, corrected: object) -> tuple[str, Finding, set[str]]:
+    """Name the verdict; return the finding that it rests on, and the verdicts that it may come to where undecided."""
     finding = _find(claim, claim.printed, claim.tolerance, value)
-    if finding.holds == "yes":
-        return REPRODUCED, finding
-    if claim.correction is not None:
+    ends = finding.may_be or {finding.holds}
+    names = {_called(claim, holds) for holds in ends}
+    if claim.correction is not None and finding.holds != "yes":
         printed = claim.correction.get("printed", claim.printed)
         tolerance = claim.correction.get("tolerance", claim.tolerance)
         mended = _find(claim, printed, tolerance, value if corrected is None else corrected)
         if mended.holds == "yes":
-            return CORRECTED, mended
-    if finding.holds == "undecided":
-        return UNDECIDED, finding
+            return CORRECTED, mended, {CORRECTED}
+        if mended.holds == "undecided":
+            return UNDECIDED, mended, {CORRECTED, *names}
+    return UNDECIDED if len(names) > 1 else min(names), finding, names
+
+
+def _called(claim: Claim, holds: str) -> str:
+    """Return what a claim is called of which so much holds."""
+    if holds == "yes":
+        return REPRODUCED
     if claim.kind == "arithmetic":
-        return CONTRADICTED, finding
-    return (PARTLY if finding.holds == "partly" else NOT_REPRODUCED), finding
+        return CONTRADICTED
+    return PARTLY if holds == "partly" else NOT_REPRODUCED
 
 
 def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Finding, tuple[Judged, ...]]:
     """Name the verdict, under each reading where the claim has several."""
     if not claim.readings:
-        return *_name(claim, value, corrected), ()
+        name, finding, _ = _name(claim, value, corrected)
+        return name, finding, ()
     names = [reading["name"] for reading in claim.readings]
     if not isinstance(value, Mapping) or set(value) != set(names):
         raise ClaimError(f"values are needed for exactly these readings: {', '.join(names)}")
-    found = {read["name"]: _name(_read_as(claim, read), value[read["name"]], corrected) for read in claim.readings}
-    rows = tuple(
-        Judged(
-            name=reading["name"],
-            source=reading["source"],
-            excluded=reading.get("excluded", ""),
-            verdict=found[reading["name"]][0],
-            reproduced=plain(found[reading["name"]][1].reproduced),
-            detail=found[reading["name"]][1].detail,
-        )
-        for reading in claim.readings
-    )
-    verdict = agreed([row["verdict"] for row in rows if not row["excluded"]])
+    rows = tuple(_under(claim, reading, value[reading["name"]], corrected) for reading in claim.readings)
+    verdict = agreed([possible(row) for row in rows if not row["excluded"]])
     detail = "; ".join(f"{row['name']}: {row['verdict']}, {row['detail']}" for row in rows)
     return verdict, Finding("no", {row["name"]: row["reproduced"] for row in rows}, detail), rows
 
 
-def _read_as(claim: Claim, reading: Reading) -> Claim:
-    """Return the claim as this reading has it."""
-    return replace(claim, tolerance=reading.get("tolerance", claim.tolerance))
+def _under(claim: Claim, reading: Reading, value: object, corrected: object) -> Judged:
+    """Judge the claim under one reading."""
+    name, finding, ends = _name(_read_as(claim, reading), value, corrected)
+    row = Judged(
+        name=reading["name"],
+        source=reading["source"],
+        excluded=reading.get("excluded", ""),
+        verdict=name,
+        reproduced=plain(finding.reproduced),
+        detail=finding.detail,
+    )
+    if name == UNDECIDED:
+        row["may_be"] = sorted(ends)
+    return row
 
 
-def agreed(verdicts: Sequence[str]) -> str:
-    """Return the verdict on a claim whose surviving readings came to these.
+def possible(row: Judged) -> set[str]:
+    """Return the verdicts that a reading may come to: one, unless it is undecided.
 
     Parameters
     ----------
-    verdicts : sequence of str
-        One for each reading that nothing excludes.
+    row : Judged
+        The claim under that reading.
 
     Returns
     -------
-    str
-        The one on which they agree; *undecided* where those that are decided agree; *hangs on what the paper does not
-        say* where it holds under one and not under another; *partly* or *not reproduced* where it holds under none.
+    set of str
+        Their names.
 
     Notes
     -----
@@ -334,15 +342,56 @@ def agreed(verdicts: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> agreed(["reproduced", "not reproduced"])
+    >>> row = Judged(name="one", source="", excluded="", verdict="partly", reproduced=1, detail="")
+    >>> possible(row)
+    {'partly'}
+    """
+    return set(row.get("may_be", [row["verdict"]]))
+
+
+def _read_as(claim: Claim, reading: Reading) -> Claim:
+    """Return the claim as this reading has it."""
+    return replace(claim, tolerance=reading.get("tolerance", claim.tolerance))
+
+
+def agreed(ways: Sequence[Set[str]]) -> str:
+    """Return the verdict on a claim whose surviving readings may come to these.
+
+    What is undecided under one reading matters only if deciding it would change the whole: two readings that disagree
+    do so whatever a third turns out to be.
+
+    Parameters
+    ----------
+    ways : sequence of set of str
+        For each reading that nothing excludes its verdict, or all that it may come to where it is undecided.
+
+    Returns
+    -------
+    str
+        *undecided* where the whole depends on how the readings turn out that are undecided; else the verdict on which
+        all agree; *hangs on what the paper does not say* where it holds under one and not under another; *partly* or
+        *not reproduced* where it holds under none.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> agreed([{"reproduced"}, {"not reproduced"}])
     'hangs on what the paper does not say'
     """
-    decided = set(verdicts) - {UNDECIDED}
-    if len(decided) > 1 and decided & {REPRODUCED, CORRECTED}:
+    wholes = {_joint(set(turned)) for turned in itertools.product(*set(map(frozenset, ways)))}
+    return UNDECIDED if len(wholes) > 1 else wholes.pop()
+
+
+def _joint(verdicts: set[str]) -> str:
+    """Return what verdicts under several readings, all decided, come to."""
+    if len(verdicts) == 1:
+        return min(verdicts)
+    if verdicts & {REPRODUCED, CORRECTED}:
         return HANGS
-    if len(decided) > 1:
-        return PARTLY if PARTLY in decided else NOT_REPRODUCED
-    return UNDECIDED if UNDECIDED in verdicts else decided.pop()
+    return PARTLY if PARTLY in verdicts else NOT_REPRODUCED
 
 
 def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voicewire.ledger import rules
-from voicewire.ledger.judging import Verdict, agreed
+from voicewire.ledger.judging import Verdict, agreed, possible
 from voicewire.ledger.loading import Claim
 from voicewire.ledger.presentation import MANY, show
 from voicewire.ledger.vocabulary import (
@@ -23,8 +23,10 @@ from voicewire.ledger.vocabulary import (
     PARTLY,
     REPRODUCED,
     UNDECIDED,
+    Plain,
     Rival,
     Row,
+    Tolerance,
 )
 from voicewire.stats import Interval
 
@@ -88,16 +90,16 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
         return
     yield from _rival(claim, row)
     if claim.readings:
-        kept = [one["verdict"] for one in row.get("readings", []) if not one["excluded"]]
+        kept = [possible(one) for one in row.get("readings", []) if not one["excluded"]]
         if not kept or agreed(kept) != row["verdict"]:
             yield f"its readings do not make it {row['verdict']}"
         return
     if row["verdict"] == HANGS:
         yield "hangs on readings, and has none"
         return
-    found, possible = _found(claim, row), _possible(claim)
-    if found and not found & possible.get(row["verdict"], set()):
-        names = sorted(name for name, holds in possible.items() if holds & found and name != CORRECTED)
+    found, needed = _found(claim, row), _needed(claim)
+    if found and not found & needed.get(row["verdict"], set()):
+        names = sorted(name for name, holds in needed.items() if holds & found and name != CORRECTED)
         yield f"its numbers make it {' or '.join(names)}, not {row['verdict']}"
     for number in _shown(row["reproduced"]):
         if not any(show(number * scale) in row["reason"] for scale in (1, 1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
@@ -117,7 +119,7 @@ def _rival(claim: Claim, row: Row) -> Iterator[str]:
         yield "reproduced, although its rival was not run"
 
 
-def _possible(claim: Claim) -> dict[str, set[str]]:
+def _needed(claim: Claim) -> dict[str, set[str]]:
     """Return the verdicts that a claim of this kind can get without readings, and what each needs."""
     never = {NOT_REPRODUCED, PARTLY} if claim.kind == "arithmetic" else {CONTRADICTED}
     never |= set() if claim.correction else {CORRECTED}
@@ -134,9 +136,16 @@ def _shown(value: object) -> list[float]:
 def _found(claim: Claim, row: Row) -> set[str]:
     """Return what the stored numbers allow to have been found; empty if they say nothing."""
     printed, tolerance = claim.printed, claim.tolerance
-    if row["verdict"] == CORRECTED and claim.correction:
-        printed = claim.correction.get("printed", printed)
-        tolerance = claim.correction.get("tolerance", tolerance)
+    if not claim.correction or row["verdict"] not in (CORRECTED, UNDECIDED):
+        return _against(claim, row, printed, tolerance)
+    mended = _against(
+        claim, row, claim.correction.get("printed", printed), claim.correction.get("tolerance", tolerance)
+    )
+    # undecided may rest on the print or on its correction
+    return mended if row["verdict"] == CORRECTED else mended | _against(claim, row, printed, tolerance)
+
+
+def _against(claim: Claim, row: Row, printed: Plain, tolerance: Tolerance | None) -> set[str]:
     value: Any = row["reproduced"]
     if claim.kind in ("value", "arithmetic"):
         said = dict.fromkeys(claim.labels) if claim.labels else printed
@@ -147,7 +156,7 @@ def _found(claim: Claim, row: Row) -> set[str]:
             value = Interval(value, low, high, 0.95, 2)
         return {rules.value(said, part, tolerance or {}).holds for part in _around(value)}
     if claim.kind == "ordering":
-        holds = {rules.ordering(printed, value, claim.margin).holds}
+        holds: set[str] = {rules.ordering(printed, value, claim.margin).holds}
         return holds | {"undecided"}  # of samples only the means are stored
     if claim.kind == "trend":
         return _trend(printed, value, claim, samples="[" in row["reason"])

@@ -21,9 +21,12 @@ from voicewire.ledger.presentation import MANY, show
 from voicewire.ledger.vocabulary import ClaimError, Plain, Tolerance
 from voicewire.stats import Interval, t_interval
 
-__all__ = ["Finding", "Holds", "band", "difference", "identity", "ordering", "together", "trend", "value"]
+__all__ = ["Finding", "Holds", "band", "difference", "identity", "ordering", "outcomes", "trend", "value"]
 
 Holds = Literal["yes", "partly", "no", "undecided"]
+
+EITHER: frozenset[Holds] = frozenset({"yes", "no"})
+"""What a single comparison that is undecided may turn out to be."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Finding:
         One sentence that puts it beside the print.
     interval : tuple of float, optional
         Ends of the interval behind a single number.
+    may_be : frozenset of str
+        What it may turn out to be, where it is undecided.
 
     Notes
     -----
@@ -55,6 +60,7 @@ class Finding:
     reproduced: Plain
     detail: str
     interval: tuple[float, float] | None = None
+    may_be: frozenset[Holds] = frozenset()
 
 
 def band(printed: float | None, tolerance: Tolerance) -> tuple[float, float]:
@@ -134,11 +140,13 @@ def _one_value(printed: float | None, value: object, tolerance: Tolerance, unit:
             detail += f" ({percent} %)"
     if open_:
         detail += f", astride the edge of {show(low)} to {show(high)}"
-    return Finding("yes" if inside else "undecided" if open_ else "no", number, detail, interval)
+    if open_:
+        return Finding("undecided", number, detail, interval, EITHER)
+    return Finding("yes" if inside else "no", number, detail, interval)
 
 
-def together(parts: Sequence[Holds]) -> Holds:
-    """Say what holds of a claim with several parts.
+def outcomes(parts: Sequence[Holds]) -> frozenset[Holds]:
+    """Say what may hold of a claim with several parts, however those that are undecided turn out.
 
     Parameters
     ----------
@@ -147,8 +155,9 @@ def together(parts: Sequence[Holds]) -> Holds:
 
     Returns
     -------
-    str
-        ``partly`` once one part holds and another doesn't, whatever the rest may turn out to be.
+    frozenset of str
+        ``partly`` alone once one part holds and another doesn't, whatever the rest may turn out to be; more than one
+        where the whole is undecided.
 
     Notes
     -----
@@ -156,12 +165,19 @@ def together(parts: Sequence[Holds]) -> Holds:
 
     Examples
     --------
-    >>> together(["yes", "undecided"])
-    'undecided'
+    >>> sorted(outcomes(["yes", "undecided"]))
+    ['partly', 'yes']
     """
-    if "yes" in parts and "no" in parts:
-        return "partly"
-    return "undecided" if "undecided" in parts else "yes" if "yes" in parts else "no"
+    settled = {part for part in parts if part != "undecided"}
+    open_ = min(parts.count("undecided"), 2)  # two show all there is: both hold, both fail, or one of each
+    ends = [settled.union(turned) for turned in itertools.product(EITHER, repeat=open_)]
+    return frozenset("partly" if len(end) == 2 else "yes" if "yes" in end else "no" for end in ends)
+
+
+def _together(parts: Sequence[Holds]) -> tuple[Holds, frozenset[Holds]]:
+    """Return what holds of a claim with several parts, and what it may turn out to be where that is undecided."""
+    ends = outcomes(parts)
+    return ("undecided", ends) if len(ends) > 1 else (*ends, frozenset())
 
 
 def _farthest(printed: Mapping[str, Plain], parts: Mapping[str, Finding]) -> str:
@@ -223,14 +239,14 @@ def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = ""
     by_label = _labelled(computed, [str(label) for label in printed])
     parts = {str(k): _one_value(_said(v), by_label[str(k)], tolerance, unit) for k, v in printed.items()}
     held = [label for label, part in parts.items() if part.holds == "yes"]
-    holds = together([part.holds for part in parts.values()])
+    holds, may_be = _together([part.holds for part in parts.values()])
     if len(parts) > MANY:
         detail = f"{len(held)} of {len(parts)} hold{_farthest(printed, parts)}"
     else:
         detail = "; ".join(f"{label}: {part.detail}" for label, part in parts.items())
         if holds == "partly":
             detail = f"holds for {', '.join(held)}. {detail}"
-    return Finding(holds, {label: part.reproduced for label, part in parts.items()}, detail)
+    return Finding(holds, {label: part.reproduced for label, part in parts.items()}, detail, may_be=may_be)
 
 
 def _labelled(computed: object, labels: Sequence[str]) -> dict[str, object]:
@@ -346,7 +362,8 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     for words, kind in (("not shown", "no"), ("undecided", "undecided")):
         named = [f"{a} < {b}" for (a, b), part in zip(pairs, parts, strict=True) if part == kind]
         detail += f"; {words}: {', '.join(named)}" if named else ""
-    return Finding(together(parts), means, detail)
+    holds, may_be = _together(parts)
+    return Finding(holds, means, detail, may_be=may_be)
 
 
 def _gaps(low: object, high: object) -> NDArray[np.float64]:
@@ -432,7 +449,8 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     shown = ", ".join(f"{a:g}: {show(b, unit)}" for a, b in zip(x, means, strict=True))
     if printed == "constant":
         holds, detail = _constant(x, y, slack, unit)
-        return Finding(holds, means.tolist(), f"{detail} ({shown})")
+        may_be = EITHER if holds == "undecided" else frozenset()
+        return Finding(holds, means.tolist(), f"{detail} ({shown})", may_be=may_be)
     if printed not in ("increasing", "decreasing"):
         raise ClaimError(f"a trend is increasing, decreasing or constant, not {printed!r}")
     rows = [row if printed == "increasing" else -row for row in y]
@@ -440,7 +458,9 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     if (first, last) == (0, len(x) - 1):
         return Finding("yes", means.tolist(), shown)
     if _open(rows, slack):
-        return Finding("undecided", means.tolist(), f"the change from first to last may be none ({shown})")
+        may_be = EITHER | {"partly"} if len(x) > 2 else EITHER  # three neighbours make a part
+        detail = f"the change from first to last may be none ({shown})"
+        return Finding("undecided", means.tolist(), detail, may_be=may_be)
     if last - first >= 2:
         return Finding("partly", means.tolist(), f"holds from {x[first]:g} to {x[last]:g} ({shown})")
     return Finding("no", means.tolist(), shown)

@@ -188,6 +188,8 @@ class Judged(TypedDict):
         What came out under it, and why.
     reproduced
         The value.
+    may_be : list of str
+        The verdicts that it may still come to; there only where it is undecided.
 
     Notes
     -----
@@ -205,6 +207,7 @@ class Judged(TypedDict):
     verdict: str
     reproduced: Plain
     detail: str
+    may_be: NotRequired[list[str]]
 
 
 class Row(TypedDict):
