@@ -104,7 +104,7 @@ def test_an_interval_that_touches_the_band_is_undecided(touching):
 def test_an_undecided_interval_says_both_pairs_of_ends():
     found = rules.value(10, interval(10.5, 11.5), {"absolute": 1})
     words = "11 [10.5, 11.5] against 10 (+10.00 %), astride the edge of 9 to 11"
-    assert found == Finding("undecided", 11.0, words, (10.5, 11.5))
+    assert found == Finding("undecided", 11.0, words, (10.5, 11.5), frozenset({"yes", "no"}))
 
 
 @pytest.mark.parametrize(

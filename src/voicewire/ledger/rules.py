@@ -168,7 +168,7 @@ def outcomes(parts: Sequence[Holds]) -> frozenset[Holds]:
     >>> sorted(outcomes(["yes", "undecided"]))
     ['partly', 'yes']
     """
-    settled = {part for part in parts if part != "undecided"}
+    settled: set[Holds] = set(parts) - {"undecided"}
     open_ = min(parts.count("undecided"), 2)  # two show all there is: both hold, both fail, or one of each
     ends = [settled.union(turned) for turned in itertools.product(EITHER, repeat=open_)]
     return frozenset("partly" if len(end) == 2 else "yes" if "yes" in end else "no" for end in ends)
@@ -177,7 +177,7 @@ def outcomes(parts: Sequence[Holds]) -> frozenset[Holds]:
 def _together(parts: Sequence[Holds]) -> tuple[Holds, frozenset[Holds]]:
     """Return what holds of a claim with several parts, and what it may turn out to be where that is undecided."""
     ends = outcomes(parts)
-    return ("undecided", ends) if len(ends) > 1 else (*ends, frozenset())
+    return ("undecided", ends) if len(ends) > 1 else (next(iter(ends)), frozenset())
 
 
 def _farthest(printed: Mapping[str, Plain], parts: Mapping[str, Finding]) -> str:
