@@ -73,17 +73,17 @@ def takes(
         names = tuple(inspect.signature(inner).parameters)
         unknown = [name for name in (*rules, *same, *together) if name not in names]
         assert not unknown, f"{inner.__qualname__} has no argument {unknown}"
-        ruled = [(at, name) for at, name in enumerate(names) if name in rules]
+        ruled = [(at, name, rules[name]) for at, name in enumerate(names) if name in rules]
 
         @functools.wraps(inner)
         def outer(*args: P.args, **kwargs: P.kwargs) -> R:
             given: Any = list(args)
             named: Any = kwargs
-            for at, name in ruled:
+            for at, name, rule in ruled:
                 if at < len(given):
-                    given[at] = rules[name](name, given[at], error)
+                    given[at] = rule(name, given[at], error)
                 elif name in named:
-                    named[name] = rules[name](name, named[name], error)
+                    named[name] = rule(name, named[name], error)
             if same or together:
                 everything = {**dict(zip(names, given, strict=False)), **named}
                 _equally_long(same, everything, error)
@@ -234,6 +234,8 @@ def whole(least: int = 0, most: int = MOST) -> Rule:
     """
 
     def rule(name: str, value: Any, error: type[ValueError]) -> int:
+        if type(value) is int and least <= value <= most:  # the usual case, and not a bool
+            return value
         plain = _scalar(name, value, error)
         if not math.isfinite(plain) or plain != int(plain) or not least <= plain <= most:
             raise error(f"{name} is {_shown(value)}: it must be a whole number from {least} to {most}")

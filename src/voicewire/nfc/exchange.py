@@ -5,6 +5,7 @@ a time. A lost packet costs exactly one retransmission timeout: the timer starte
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -126,9 +127,18 @@ class Exchange:
         """Probability that a packet is lost."""
         return self.channel.loss(self.bits)
 
+    @cached_property
+    def _all_bits(self) -> np.ndarray:
+        """Bits of each packet of one run, shape (2 * packets,)."""
+        return np.full(2 * self.packets, self.bits, dtype=np.int64)
+
     @property
     def floor(self) -> float:
         """Latency without a single error, s: every packet and every response, set-up and teardown around them."""
+        return self._floor
+
+    @cached_property
+    def _floor(self) -> float:
         link, response = self.link, slots_of_wait(self.link, self.latency)
         ack, syn = slots_of_packet(link, HEADER_BYTES), slots_of_packet(link, SYN_BYTES)
         turn = slots_of_packet(link, self.size + HEADER_BYTES) + response
@@ -208,15 +218,13 @@ class Exchange:
         -------
         Outcomes
         """
-        check_count("runs", runs)
-        channel = self.channel
-        bits = np.full(2 * self.packets, self.bits, dtype=np.int64)
+        channel, bits = self.channel, self._all_bits
         slots = max(1, slots_of_wait(self.link, self.rto))
         lost, losses, through = _runs(
             runs, bits, slots, self.backoff, self.retransmissions, channel.kind, channel.to_bad, channel.to_good,
             channel.ber, rng,
         )  # fmt: skip
-        return Outcomes(self.floor + lost * self.link.period, losses, through == len(bits))
+        return Outcomes(self._floor + lost * self.link.period, losses, through == len(bits))
 
 
 @dataclass(frozen=True)

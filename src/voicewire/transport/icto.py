@@ -38,8 +38,9 @@ from voicewire.transport.icto_format import (
     Participant,
     Sealed,
     decode,
-    encode,
+    header,
     printable_name,
+    unsigned,
     whole_second,
 )  # fmt: skip
 
@@ -407,8 +408,7 @@ def seal(
         )
         for p in blank.parts
     )  # fmt: skip
-    unsigned = Sealed(**{**blank.__dict__, "parts": sealed})
-    body = encode(unsigned, signature=False)
+    body = unsigned(Sealed(**{**blank.__dict__, "parts": sealed}))
     return body + owner.signing.sign(body)
 
 
@@ -503,7 +503,7 @@ def open_object(
     late = [name for name in wanted if 0 < by_name[name].until < moment]
     if late:
         raise ExpiredError(f"too late to open {', '.join(map(repr, late))}; ask for other parts by name")
-    opened, context, kind = {}, o.rules(), _kind(CIPHERS[o.cipher])
+    opened, context, kind = {}, header(o), _kind(CIPHERS[o.cipher])
     for name in wanted:
         p = by_name[name]
         key = _envelope_key(reader.sealing, o.ephemeral, me, o, name)

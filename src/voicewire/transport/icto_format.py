@@ -39,7 +39,8 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "CIPHERS", "ENVELOPE", "LATEST", "MAGIC", "SIGNATURE", "VERSION", "IctoError", "MalformedError", "Part",
-    "Participant", "Sealed", "UnknownVersionError", "decode", "encode", "overhead", "printable_name", "whole_second",
+    "Participant", "Sealed", "UnknownVersionError", "decode", "encode", "header", "overhead", "printable_name",
+    "unsigned", "whole_second",
 ]  # fmt: skip
 
 MAGIC = b"ICTO"
@@ -47,6 +48,7 @@ VERSION = 1
 CIPHERS = {1: "aes-256-gcm", 2: "chacha20-poly1305"}
 SIGNATURE, ENVELOPE, TAG, NONCE, KEY = 64, 48, 16, 12, 32
 _HEAD = struct.Struct(">4sBBBBI16sQ32s32s")
+_LENGTH = 8  # where the whole object's length stands
 _PART = struct.Struct(">QI12sB")
 MAXIMUM = 2**32 - 1
 LATEST = 2**53
@@ -216,7 +218,7 @@ class Sealed:
             From the magic to the last rule, with a length of 0.
         """
         _check_head(self)
-        return _rules(self, 0)
+        return header(self)
 
 
 def overhead(participants: list[str], parts: dict[str, int]) -> int:
@@ -326,21 +328,42 @@ def whole_second(value: object, what: str, *, least: int = 0) -> int:
     return value
 
 
-def _name(name: str) -> bytes:
-    raw = printable_name(name)
-    return bytes([len(raw)]) + raw
+def header(o: Sealed) -> bytes:
+    """What `Sealed.rules` gives, of an object that was checked already (by it, or by `decode`).
 
+    Parameters
+    ----------
+    o : Sealed
+        The object.
 
-def _rules(o: Sealed, total: int) -> bytes:
-    head = _HEAD.pack(
-        MAGIC, VERSION, o.cipher, len(o.participants), len(o.parts), total, o.identity, o.created, o.owner, o.ephemeral
-    )
-    people = b"".join(_name(p.name) + p.key for p in o.participants)
-    rules = b"".join(
-        _name(p.name) + _PART.pack(p.until, len(p.ciphertext), p.nonce, len(p.readers)) + bytes(p.readers)
-        for p in o.parts
-    )
-    return head + people + rules
+    Returns
+    -------
+    bytes
+        From the magic to the last rule, with a length of 0.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> import voicewire.transport.icto as icto
+    >>> ann = icto.Identity.create("ann")
+    >>> o = decode(icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann))
+    >>> header(o) == o.rules()
+    True
+    """
+    parts = [_HEAD.pack(
+        MAGIC, VERSION, o.cipher, len(o.participants), len(o.parts), 0, o.identity, o.created, o.owner, o.ephemeral
+    )]  # fmt: skip
+    for p in o.participants:
+        name = p.name.encode()
+        parts += bytes([len(name)]), name, p.key
+    for part in o.parts:
+        name = part.name.encode()
+        rule = _PART.pack(part.until, len(part.ciphertext), part.nonce, len(part.readers))
+        parts += bytes([len(name)]), name, rule, bytes(part.readers)
+    return b"".join(parts)
 
 
 def encode(o: Sealed, *, signature: bool = True) -> bytes:
@@ -376,14 +399,48 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
     True
     """
     _check_head(o)
-    _check_body(o)
     if signature and len(o.signature) != SIGNATURE:
         raise MalformedError(f"a signature has {SIGNATURE} bytes")
+    return unsigned(o) + (o.signature if signature else b"")
+
+
+def unsigned(o: Sealed) -> bytes:
+    """The bytes that the owner signs, of an object whose rules were checked already (by `Sealed.rules` or `decode`).
+
+    Parameters
+    ----------
+    o : Sealed
+        The object.
+
+    Returns
+    -------
+    bytes
+        What `encode` gives without the signature.
+
+    Raises
+    ------
+    MalformedError
+        If an envelope is missing or has another size, or the whole is too long.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> import voicewire.transport.icto as icto
+    >>> ann = icto.Identity.create("ann")
+    >>> data = icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann)
+    >>> unsigned(decode(data)) == data[:-SIGNATURE]
+    True
+    """
+    _check_body(o)
     body = b"".join(e for p in o.parts for e in p.envelopes) + b"".join(p.ciphertext for p in o.parts)
-    total = len(_rules(o, 0)) + len(body) + SIGNATURE
+    rules = header(o)
+    total = len(rules) + len(body) + SIGNATURE
     if total > MAXIMUM:
         raise MalformedError(f"an object holds at most {MAXIMUM} bytes; this one would need {total}")
-    return _rules(o, total) + body + (o.signature if signature else b"")
+    return rules[:_LENGTH] + total.to_bytes(4) + rules[_LENGTH + 4 :] + body
 
 
 def _check_head(o: Sealed) -> None:
