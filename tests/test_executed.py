@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -204,3 +205,18 @@ def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
     assert started.returncode == 130
     assert err == "interrupted: what is executed is kept, the same command goes on there\n"
     assert list(json.loads((base / executed.RECORD).read_text())) == [ECHO]
+
+
+def test_an_interruption_also_ends_a_process_that_starts_at_that_moment(base, monkeypatch):
+    """The pool's own thread starts the next process when one ends; at first nothing is to be seen of it."""
+    for name, source in ((ECHO, "print(1)"), (NFC, "import time\ntime.sleep(600)")):
+        notebook = nbformat.read(base / name, as_version=4)
+        notebook.cells[0].source = source
+        notebooks.write(base / name, notebook)
+    real, blind = multiprocessing.active_children, [[]]
+    monkeypatch.setattr(multiprocessing, "active_children", lambda: blind.pop() if blind else real())
+    running = notebooks.execute({base / name: base / f"{name}.out" for name in (ECHO, NFC)}, workers=1)
+    assert next(running).path == base / ECHO
+    with pytest.raises(KeyboardInterrupt):
+        running.throw(KeyboardInterrupt)
+    assert real() == []

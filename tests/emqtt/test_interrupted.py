@@ -126,7 +126,8 @@ def test_a_publisher_in_two_threads_is_suspended_until_it_is_notified(port: int)
     with subscribed(port, suspended.paper.TOPIC, qos=3) as silent:
         publisher = suspended.TwoThreads(port, "is notified")
         main = threading.Thread(target=publisher.publish, daemon=True)
-        threading.Thread(target=publisher.process, args=(1,), daemon=True).start()
+        other = threading.Thread(target=publisher.process, args=(2,), daemon=True)
+        other.start()
         main.start()
         got = silent.publication()
         main.join(0.05)
@@ -135,6 +136,8 @@ def test_a_publisher_in_two_threads_is_suspended_until_it_is_notified(port: int)
         main.join(10)
         assert not main.is_alive() and publisher.answered == 1
         publisher.close()
+        other.join(10)  # it waits for a second exchange, and is woken
+        assert not other.is_alive()
 
 
 def test_every_mode_of_it_is_measured_in_each_test(port: int) -> None:

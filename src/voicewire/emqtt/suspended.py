@@ -5,7 +5,9 @@ Its processor time says what the synchronization costs. Broker and subscriber ru
 
 from __future__ import annotations
 
+import contextlib
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -55,6 +57,7 @@ class TwoThreads:
         self.mode = mode
         self.sent = self.answered = self.completed = 0
         self.used = 0.0
+        self._closed = False
         self._synchronizer = threading.Condition()
         self._wire = subscribed(port, "$e2e/hello", qos=3)
 
@@ -89,7 +92,14 @@ class TwoThreads:
         """
         start = time.thread_time()
         while self.completed < queries:
-            packet = self._wire.receive()
+            try:
+                packet = self._wire.receive()
+            except OSError:
+                if not self._closed:
+                    raise
+                packet = None
+            if packet is None and self._closed:
+                return
             if isinstance(packet, p.Pubrec):
                 self._wire.send(p.Pubrel(packet.packet_id, 3))
                 if self.mode == "is notified":
@@ -105,7 +115,10 @@ class TwoThreads:
         self.used = time.thread_time() - start
 
     def close(self) -> None:
-        """Drop the connection."""
+        """Drop the connection; a thread that still processes ends."""
+        self._closed = True
+        with contextlib.suppress(OSError):  # the broker may have closed already
+            self._wire.socket.shutdown(socket.SHUT_RDWR)  # a thread that waits for a packet wakes
         self._wire.close()
 
 

@@ -15,6 +15,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -286,20 +287,32 @@ def execute(targets: Mapping[Path, Path], workers: int | None = None) -> Iterato
         for future in as_completed(waiting):
             yield future.result()
     except BaseException:
-        for future in waiting:
-            future.cancel()
-        _end_children()
+        with _ending_children():  # until the pool is gone: its own thread may start one more at this moment
+            pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 
 
-def _end_children() -> None:
-    """End the processes of the pool: asked first, so that nbclient ends its kernel, then made to."""
-    start = time.monotonic()
-    while children := multiprocessing.active_children():
-        for child in children:
-            (child.terminate if time.monotonic() - start < 5 else child.kill)()
-        time.sleep(0.2)
+@contextmanager
+def _ending_children() -> Iterator[None]:
+    """End every process of the pool while the block runs: asked first, so that nbclient ends its kernel, then made to.
+
+    One that is started meanwhile is ended too.
+    """
+    start, over = time.monotonic(), threading.Event()
+
+    def end() -> None:
+        while not over.wait(0.2):
+            for child in multiprocessing.active_children():
+                (child.terminate if time.monotonic() - start < 5 else child.kill)()
+
+    ending = threading.Thread(target=end)
+    ending.start()
+    try:
+        yield
+    finally:
+        over.set()
+        ending.join()
 
 
 @contextmanager
