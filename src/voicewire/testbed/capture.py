@@ -18,7 +18,9 @@ from types import TracebackType
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 
-__all__ = ["Capture", "Repeats", "Segment", "flow_header_bytes", "parse", "read_pcap", "stream", "write_pcap"]
+__all__ = [
+    "Capture", "Repeats", "Segment", "flow_header_bytes", "parse", "read_packets", "read_pcap", "stream", "write_pcap",
+]  # fmt: skip
 
 _ETH_P_ALL = 3
 _SO_RCVBUFFORCE, _SO_TIMESTAMPNS = 33, 35
@@ -465,6 +467,40 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
     >>> segments[0].flags
     'S'
     """
+    for when, packet in read_packets(path):
+        segment = parse(packet, when)
+        if segment is not None:
+            yield segment if here in (None, segment.source[0]) else _incoming(segment)
+
+
+def read_packets(path: Path) -> Iterator[tuple[float, bytes]]:
+    """Read the packets of a file that `write_pcap` wrote, whatever they hold.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    (float, bytes)
+        Seconds since the epoch, and the packet from its IP header on; in the file's order.
+
+    Raises
+    ------
+    TestbedError
+        If it is another kind of file, or cut short.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> len(list(read_packets(paths.data("transport") / "captures" / "tcp.pcap"))) > 5
+    True
+    """
     data = path.read_bytes()
     if len(data) < 24 or struct.unpack_from("<I", data)[0] != 0xA1B23C4D or data[20:24] != b"\x65\0\0\0":
         raise TestbedError(f"{path.name} is not a pcap file of raw IP with nanoseconds")
@@ -476,9 +512,7 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
         packet = data[at + 16 : at + 16 + size]
         if len(packet) < size:
             raise TestbedError(f"{path.name} is cut short")
-        segment = parse(packet, seconds + 1e-9 * nanoseconds)
-        if segment is not None:
-            yield segment if here in (None, segment.source[0]) else _incoming(segment)
+        yield seconds + 1e-9 * nanoseconds, packet
         at += 16 + size
 
 

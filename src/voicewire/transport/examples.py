@@ -16,7 +16,7 @@ from voicewire.transport.cells import Cell
 from voicewire.transport.run_mqtt import ROLES, Session, broker
 from voicewire.transport.run_tcp import run_tcp
 
-__all__ = ["NAMES", "PLAINTEXT", "Example", "load", "record_examples"]
+__all__ = ["NAMES", "PLAINTEXT", "Example", "load", "other_packets", "record_examples"]
 
 #: What is sent, readable on purpose.
 PLAINTEXT = b"temperature 36.6 C; pulse 71/min; patient 0815"
@@ -100,6 +100,34 @@ def load(folder: Path, name: str) -> Example:
     here = segments[0].source[0]
     own = list(capture.read_pcap(folder / "captures" / f"{name}.pcap", here))
     return Example(name, own, counts["segments"], counts["header_bytes"])
+
+
+def other_packets(folder: Path, name: str) -> int:
+    """Count the captured IP packets that hold no TCP segment.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's data.
+    name : str
+        One of `NAMES`.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> other_packets(paths.data("transport"), "tcp")
+    0
+    """
+    file = folder / "captures" / f"{name}.pcap"
+    return sum(capture.parse(packet) is None for _, packet in capture.read_packets(file))
 
 
 def record_examples(folder: Path, which: str = "embedded") -> None:

@@ -149,7 +149,7 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
 
 
 def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
-    """Return the bytes above IP that a cipher object costs over MQTT (QoS 1), over those that it costs over TCP.
+    """Return what a cipher object costs over MQTT (QoS 1), over what it costs over TCP: bytes above IP, and time.
 
     Parameters
     ----------
@@ -161,8 +161,8 @@ def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        The least ratio over both networks and the payloads: on the sender's link up to 10 kB and at all sizes, and on
-        all links together.
+        The least ratio of the means over both networks and every recorded size: bytes on the sender's link and on all
+        links together, and time.
 
     Notes
     -----
@@ -171,27 +171,28 @@ def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> icto_ratios(r)["sender's link, to 10 kB"] > 1
+    >>> icto_ratios(r)["bytes, all links"] > 1.5
     True
     """
 
     def total(network: str, transport: str, ends: tuple[str, ...], size: int) -> float:
         cell = r.cell(network, transport, "fresh", size, qos=1 if transport == "mqtt" else 0, kind="icto")
+        if not ends:
+            return float(cell.time_ms.mean())
         return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() for end in ends))
 
-    def least(ends: tuple[str, ...], largest: int) -> float:
-        top, counted = ("tcp", ("sender",)) if instead else ("mqtt", ends)
+    def least(ends: tuple[str, ...]) -> float:
+        top, counted = ("tcp", ("sender",) if ends else ()) if instead else ("mqtt", ends)
         return min(
-            total(n, top, counted, size) / total(n, "tcp", ("sender",), size)
+            total(n, top, counted, size) / total(n, "tcp", ("sender",) if ends else (), size)
             for n in paper.NETWORKS
             for size in paper.SIZES
-            if size <= largest
         )
 
     return {
-        "sender's link, to 10 kB": least(("publisher",), 10_000),
-        "sender's link, all sizes": least(("publisher",), paper.SIZES[-1]),
-        "all links, all sizes": least(("publisher", "subscriber"), paper.SIZES[-1]),
+        "bytes, sender's link": least(("publisher",)),
+        "bytes, all links": least(("publisher", "subscriber")),
+        "time": least(()),
     }
 
 
@@ -234,8 +235,8 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
     }
 
 
-def mqtt_overhead(r: Recorded, size: int) -> float:
-    """Return the IP bytes beside the payload of one message on an open MQTT session (QoS 1, publisher's link, LAN).
+def mqtt_overhead(r: Recorded, size: int, session: str = "persistent") -> float:
+    """Return the IP bytes beside the payload of one MQTT message (QoS 1, publisher's link, LAN).
 
     Parameters
     ----------
@@ -243,6 +244,8 @@ def mqtt_overhead(r: Recorded, size: int) -> float:
         The experiment's rows.
     size : int
         Payload, bytes.
+    session : str
+        ``persistent`` or ``fresh``.
 
     Returns
     -------
@@ -259,7 +262,7 @@ def mqtt_overhead(r: Recorded, size: int) -> float:
     >>> round(mqtt_overhead(r, 100))
     124
     """
-    cell = r.cell("lan", "mqtt", "persistent", size, qos=1)
+    cell = r.cell("lan", "mqtt", session, size, qos=1)
     whole = cell.publisher_header + cell.publisher_payload + theory.IP_HEADER * cell.publisher_segments
     return float(whole.mean()) - size
 
@@ -343,14 +346,15 @@ def run(quick: bool = False) -> dict[str, Plain]:
         ("internet-time-factor-2", ["internet"]),
         ("delay-much-greater", list(paper.NETWORKS)),
     ):
-        found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.SESSIONS}
-    for network, faster in (("lan", "time-difference-observable"), ("internet", "internet-tcp-faster")):
-        both = {"TCP": "tcp", "MQTT": "mqtt"}
-        found[f"transport.{faster}"] = {
-            way: {
-                name: float(pooled_times(r, network, each, session).mean())
-                for (name, each), session in zip(both.items(), reversed(sessions), strict=True)
-            }
-            for way, sessions in readings.SESSIONS.items()
+        found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.COMPARED}
+    found["transport.time-difference-observable"] = {
+        way: timing.least_difference(r, "lan", way) for way in readings.SESSIONS
+    }
+    found["transport.internet-tcp-faster"] = {
+        way: {
+            name: float(pooled_times(r, "internet", each, session).mean())
+            for (name, each), session in zip((("TCP", "tcp"), ("MQTT", "mqtt")), reversed(sessions), strict=True)
         }
+        for way, sessions in readings.SESSIONS.items()
+    }
     return found

@@ -32,43 +32,10 @@ from voicewire.transport.run_mqtt import ROLES, Session, broker, run_mqtt
 from voicewire.transport.run_tcp import run_tcp
 from voicewire.transport.series_ends import client_context, server_context
 
-__all__ = ["certificate", "coap_bytes", "copies", "queued", "record_extras", "tls_bytes", "under_loss"]
+__all__ = ["certificate", "coap_bytes", "queued", "record_extras", "tls_bytes", "under_loss"]
 
 _SIZE, _LAST = 100, b"\xff"
 _TLS_RUNS = 60  # each with a certificate and signatures of its own
-
-
-def copies(subscribers: int) -> int:
-    """Count how many of so many subscribers get one message (loopback, embedded broker).
-
-    Parameters
-    ----------
-    subscribers : int
-        How many.
-
-    Returns
-    -------
-    int
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> copies(2)
-    2
-    """
-    bed = Bed(("publisher", "subscriber"), LinkSpec(), "proxy")
-    with bed, BrokerThread(Config(port=0)) as b, contextlib.ExitStack() as stack:
-        address = ("127.0.0.1", b.port)
-        everyone = []
-        for i in range(subscribers):
-            session = stack.enter_context(Session(bed, f"s{i:02d}", address))
-            everyone.append(session.connect().ready().subscribe(1))
-        publisher = stack.enter_context(Session(bed, "publisher", address)).connect().ready()
-        publisher.client.publish(paper.TOPIC, b"one", 1).wait_for_publish(10)
-        return sum(s.next_message()[1] == b"one" for s in everyone)
 
 
 def queued(messages: int, qos: int = 1, kept: bool = True) -> int:

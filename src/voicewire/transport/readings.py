@@ -17,8 +17,9 @@ from voicewire.transport import paper, theory
 from voicewire.transport.analysis import Recorded, Samples
 
 __all__ = [
-    "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve",
-    "header_farthest", "header_ranges", "header_ratio", "loop_growth", "loops", "overhead_ratios",
+    "COMPARED", "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve",
+    "header_farthest", "header_ranges", "header_ratio", "headers", "loop_growth", "overhead_ratios", "recorded_as",
+    "slowest_growth",
 ]  # fmt: skip
 
 FRESH, OPEN = "a session for each message", "one session for all"
@@ -27,17 +28,51 @@ LOOP_0, LOOP_1 = "150 publishes at QoS 0 against one connection", "150 publishes
 LOOPS = "150 publishes against 150 payloads"
 SESSIONS = {FRESH: ("fresh", "fresh"), OPEN: ("persistent", "persistent"), MIXED: ("persistent", "fresh")}
 """MQTT's session and TCP's, by the reading of which the paper gives none."""
+ENDS = ("sending end", "receiving end")
 KINDS = ("bytes", "file")
 QUALITIES = (0, 1, 2)
+COMPARED = {name: (*pair, QUALITIES) for name, pair in SESSIONS.items()} | {
+    LOOP_0: ("loop", "fresh", (0,)), LOOP_1: ("loop", "fresh", (1,)),
+}  # fmt: skip
+"""The same with MQTT's qualities of service, and with 150 publishes against one TCP connection."""
 
 
 def _rows(transport: str, session: str, sizes: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
     """Payload and what else names a configuration, for all that were recorded of one kind of session."""
-    kinds = ("bytes",) if session == "loop" else KINDS
     for size in sizes:
         for qos in (0,) if transport == "tcp" else QUALITIES:
-            for kind in kinds:
-                yield size, {"qos": qos, "kind": kind}
+            for kind in KINDS:
+                if recorded_as(transport, session, qos, kind) == kind:
+                    yield size, {"qos": qos, "kind": kind}
+
+
+def recorded_as(transport: str, session: str, qos: int, kind: str) -> str:
+    """Say as what a kind of payload was recorded: loops as bytes, and as files over MQTT at QoS 0 alone.
+
+    Parameters
+    ----------
+    transport, session : str
+        As in `Recorded.cell`.
+    qos : {0, 1, 2}
+        Quality of service.
+    kind : str
+        ``bytes`` or ``file``.
+
+    Returns
+    -------
+    str
+        The same kind where it was recorded, else ``bytes``.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> recorded_as("mqtt", "loop", 1, "file")
+    'bytes'
+    """
+    return "bytes" if session == "loop" and (transport, qos) != ("mqtt", 0) else kind
 
 
 def header_ratio(
@@ -47,6 +82,7 @@ def header_ratio(
     sessions: tuple[str, str] = ("fresh", "fresh"),
     *,
     kinds: Sequence[str] = KINDS,
+    qualities: Sequence[int] = QUALITIES,
     transport: str = "mqtt",
 ) -> dict[str, float]:
     """Return the least ratio of mean header bytes over payloads, qualities of service and kinds, at either end.
@@ -60,9 +96,11 @@ def header_ratio(
     sizes : sequence of int
         Payloads, bytes.
     sessions : tuple of str
-        MQTT's session, and TCP's: ``fresh`` or ``persistent``.
+        MQTT's session, and TCP's: ``fresh`` or ``persistent``, MQTT's ``loop`` as well.
     kinds : sequence of str
-        Of ``bytes`` and ``file``.
+        Of ``bytes`` and ``file``; of a loop those that were recorded.
+    qualities : sequence of int
+        MQTT's qualities of service.
     transport : str
         What stands in the numerator; ``tcp`` for the rival.
 
@@ -91,16 +129,16 @@ def header_ratio(
             )
             for n in networks
             for size, more in _rows(transport, sessions[0], sizes)
-            if more["kind"] in kinds
+            if more["kind"] in kinds and (transport == "tcp" or more["qos"] in qualities)
         )
-        for end, name in enumerate(("sending end", "receiving end"))
+        for end, name in enumerate(ENDS)
     }
 
 
 def overhead_ratios(
     r: Recorded, networks: Sequence[str], *, instead: bool = False, own: bool = False
 ) -> dict[str, float]:
-    """Return MQTT's header bytes over TCP's at the sending end, the least over the axes' payloads, by reading.
+    """Return MQTT's header bytes over TCP's, the least over the axes' payloads and both ends, by reading.
 
     Parameters
     ----------
@@ -131,9 +169,9 @@ def overhead_ratios(
     True
     """
     top = "tcp" if instead else "mqtt"
-    end = "sender" if instead else "publisher"
+    ends = ("sender", "receiver") if instead else ("publisher", "subscriber")
 
-    def cost(n: str, session: str, size: int, qos: int) -> float:
+    def cost(n: str, session: str, size: int, qos: int, end: str) -> float:
         found = r.cell(n, top, session, size, qos=0 if instead else qos)
         total = found[f"{end}_header"]
         if own:
@@ -142,10 +180,11 @@ def overhead_ratios(
 
     def least(session: str, qualities: Sequence[int], against: str) -> float:
         return min(
-            cost(n, session, size, qos) / float(r.header(n, "tcp", against, size).mean())
+            cost(n, session, size, qos, end) / float(r.header(n, "tcp", against, size, at).mean())
             for n in networks
             for size in paper.PAYLOADS
             for qos in qualities
+            for at, end in enumerate(ends)
         )
 
     return {
@@ -309,8 +348,8 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
     }
 
 
-def growths(r: Recorded, network: str) -> dict[str, float]:
-    """Return the mean header bytes of MQTT's sending end at 1000 bytes of payload over those at one byte, by reading.
+def growths(r: Recorded, network: str) -> dict[str, dict[str, float]]:
+    """Return MQTT's mean header bytes at 1000 bytes of payload over those at one byte, by reading and end.
 
     Parameters
     ----------
@@ -321,8 +360,8 @@ def growths(r: Recorded, network: str) -> dict[str, float]:
 
     Returns
     -------
-    dict of str to float
-        By reading; the two with sessions at QoS 0.
+    dict of str to dict
+        By reading, for the ``sending end`` and the ``receiving end``; the two with sessions at QoS 0.
 
     Notes
     -----
@@ -333,13 +372,16 @@ def growths(r: Recorded, network: str) -> dict[str, float]:
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> growths(r, "lan")["a session for each message"]
+    >>> growths(r, "lan")["a session for each message"]["sending end"]
     1.0
     """
 
-    def grown(session: str, qos: int = 0) -> float:
-        large = r.header(network, "mqtt", session, paper.PAYLOADS[-1], qos=qos)
-        return float(large.mean() / r.header(network, "mqtt", session, paper.PAYLOADS[0], qos=qos).mean())
+    def grown(session: str, qos: int = 0) -> dict[str, float]:
+        found = {}
+        for end, name in enumerate(ENDS):
+            means = headers(r, network, session, qos, end).mean(axis=1)
+            found[name] = float(means[-1] / means[0])
+        return found
 
     return {
         FRESH: grown("fresh"),
@@ -348,8 +390,8 @@ def growths(r: Recorded, network: str) -> dict[str, float]:
     }
 
 
-def loops(r: Recorded, network: str, qos: int) -> Samples:
-    """Return the header bytes of MQTT's sending end for each loop without a gap.
+def headers(r: Recorded, network: str, session: str = "loop", qos: int = 0, end: int = 0) -> Samples:
+    """Return MQTT's header bytes by payload and iteration, at one end.
 
     Parameters
     ----------
@@ -357,6 +399,44 @@ def loops(r: Recorded, network: str, qos: int) -> Samples:
         The experiment's rows.
     network : str
         ``lan`` or ``internet``.
+    session : str
+        ``fresh``, ``persistent``, or ``loop``: one without a gap.
+    qos : {0, 1, 2}
+        Quality of service.
+    end : {0, 1}
+        The sending or the receiving end.
+
+    Returns
+    -------
+    ndarray of float, shape (payloads of the axes, iterations)
+        Bytes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> from voicewire.transport import recording
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> headers(r, "lan").shape
+    (5, 150)
+    """
+    return np.array([r.header(network, "mqtt", session, size, end, qos=qos) for size in paper.PAYLOADS])
+
+
+def slowest_growth(r: Recorded, network: str, session: str, qos: int = 0) -> Samples:
+    """Return the same at the end where they grow less from the smallest to the largest payload.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    session : str
+        ``fresh``, ``persistent`` or ``loop``.
     qos : {0, 1, 2}
         Quality of service.
 
@@ -374,13 +454,14 @@ def loops(r: Recorded, network: str, qos: int) -> Samples:
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> loops(r, "lan", 0).shape
-    (5, 150)
+    >>> bool(slowest_growth(r, "lan", "loop", 1).mean(axis=1).max() < 7000)
+    True
     """
-    return np.array([r.header(network, "mqtt", "loop", size, qos=qos) for size in paper.PAYLOADS])
+    both = [headers(r, network, session, qos, end) for end in (0, 1)]
+    return min(both, key=lambda found: float(found[-1].mean() / found[0].mean()))
 
 
-def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0) -> Samples:
+def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: int = 0) -> Samples:
     """Return the header bytes of each loop with 1000 bytes a message over the mean of the loops with one byte.
 
     Parameters
@@ -393,6 +474,8 @@ def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0) -> Sa
         Quality of service.
     gap : float
         Pause between the messages, round trips.
+    end : {0, 1}
+        The sending or the receiving end.
 
     Returns
     -------
@@ -410,8 +493,8 @@ def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0) -> Sa
     >>> bool(loop_growth(r, "lan").mean() > 10)
     True
     """
-    small = r.header(network, "mqtt", "loop", paper.PAYLOADS[0], qos=qos, gap=gap)
-    return r.header(network, "mqtt", "loop", paper.PAYLOADS[-1], qos=qos, gap=gap) / small.mean()
+    small = r.header(network, "mqtt", "loop", paper.PAYLOADS[0], end, qos=qos, gap=gap)
+    return r.header(network, "mqtt", "loop", paper.PAYLOADS[-1], end, qos=qos, gap=gap) / small.mean()
 
 
 def forwarded(r: Recorded) -> tuple[Samples, Samples]:

@@ -24,8 +24,8 @@ from voicewire.transport import paper
 from voicewire.transport.dissect import packets
 
 __all__ = [
-    "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "hidden_by_tcp", "passwords", "publishes_unanswered",
-    "qualities", "topics",
+    "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp", "passwords",
+    "publishes_unanswered", "qualities", "topics",
 ]  # fmt: skip
 
 DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}
@@ -134,15 +134,54 @@ def topics(wanted: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
         publisher = connect(broker.port)
         for topic in (*known, "end"):
             publisher.send(p.Publish(topic, b"x"))
-        served = tuple(tuple(sorted(_until_end(one))) for one in everyone)
+        served = tuple(tuple(sorted(got.topic for got in _publications(one))) for one in everyone)
         for wire in (*everyone, publisher):
             wire.close()
     return served
 
 
-def _until_end(subscriber: Wire) -> Iterator[str]:
-    while (topic := subscriber.publication().topic) != "end":
-        yield topic
+def _publications(subscriber: Wire) -> Iterator[p.Publish]:
+    while (got := subscriber.publication()).topic != "end":
+        yield got
+
+
+def from_each(publishers: int, subscribers: int) -> list[int]:
+    """Publish one message from each of some publishers, and count what each subscriber gets of each.
+
+    Parameters
+    ----------
+    publishers, subscribers : int
+        How many of either.
+
+    Returns
+    -------
+    list of int
+        Copies, subscriber by subscriber, and for each publisher by publisher.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from_each(2, 1)
+    [1, 1]
+    """
+    with BrokerThread(Config(port=0)) as broker:
+        everyone = [subscribed(broker.port, paper.TOPIC, "end") for _ in range(subscribers)]
+        for number in range(publishers):
+            with connect(broker.port, f"publisher {number}") as publisher:
+                publisher.send(p.Publish(paper.TOPIC, bytes([number]), 1, packet_id=1))
+                publisher.expect(p.Puback(1))
+        with connect(broker.port) as last:
+            last.send(p.Publish("end", b"x", 1, packet_id=1))
+            last.expect(p.Puback(1))
+        counts = []
+        for one in everyone:
+            got = [publication.payload[0] for publication in _publications(one)]
+            counts += [got.count(number) for number in range(publishers)]
+            one.close()
+    return counts
 
 
 def qualities() -> str:

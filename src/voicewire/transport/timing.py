@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 from numpy.typing import NDArray
 
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
 from voicewire.transport.analysis import Recorded, Samples, coverage
-from voicewire.transport.readings import FRESH, SESSIONS
+from voicewire.transport.readings import COMPARED, FRESH, recorded_as
 
-__all__ = ["Factors", "excess_by_loss", "half_widths", "inside", "least_coverage", "relative_widths"]
+__all__ = [
+    "Factors", "excess_by_loss", "half_widths", "inside", "least_coverage", "least_difference", "relative_widths",
+]  # fmt: skip
 
 KINDS = ("bytes", "file")
 QUALITIES = (0, 1, 2)
@@ -61,7 +64,8 @@ class Factors:
         key = (transport, network, session, size, qos, kind)
         if key not in self._known:
             other = "tcp" if self.instead else transport
-            x = self.recorded.time(network, other, session, size, qos=0 if other == "tcp" else qos, kind=kind)
+            of = recorded_as(other, session, qos, kind)  # bare TCP in a loop was recorded as bytes alone
+            x = self.recorded.time(network, other, session, size, qos=0 if other == "tcp" else qos, kind=of)
             drawn = self._rng.choice(x, (self.resamples, x.size))
             self._known[key] = np.concatenate([[np.median(x)], np.median(drawn, axis=1)])
         return self._known[key]
@@ -74,7 +78,7 @@ class Factors:
         network : str
             As in `Recorded.cell`.
         reading : str
-            Of `readings.SESSIONS`: which sessions are compared.
+            Of `readings.COMPARED`: which sessions are compared.
         size : int
             Payload, bytes.
         qos : {0, 1, 2}
@@ -86,11 +90,12 @@ class Factors:
         -------
         ndarray of float, shape (1 + resamples,)
         """
-        mqtt, tcp = SESSIONS[reading]
+        mqtt, tcp, _ = COMPARED[reading]
         return self._medians("mqtt", network, mqtt, size, qos, kind) / self._medians("tcp", network, tcp, size, 0, kind)
 
     def _table(self, networks: Sequence[str], reading: str, kinds: Sequence[str], qos: int) -> Samples:
-        return np.array([self.of(n, reading, size, qos, k) for n in networks for size in paper.PAYLOADS for k in kinds])
+        own = [kind for kind in kinds if recorded_as("mqtt", COMPARED[reading][0], qos, kind) == kind]
+        return np.array([self.of(n, reading, size, qos, k) for n in networks for size in paper.PAYLOADS for k in own])
 
     def typical(
         self, networks: Sequence[str], reading: str = FRESH, kinds: Sequence[str] = KINDS, *, least: bool = False
@@ -102,7 +107,7 @@ class Factors:
         networks : sequence of str
             Which configurations.
         reading : str
-            Of `readings.SESSIONS`.
+            Of `readings.COMPARED`.
         kinds : sequence of str
             Which configurations.
         least : bool
@@ -112,7 +117,7 @@ class Factors:
         -------
         Interval
         """
-        tables = [self._table(networks, reading, kinds, qos) for qos in QUALITIES]
+        tables = [self._table(networks, reading, kinds, qos) for qos in COMPARED[reading][2]]
         if least:
             drawn = np.min([np.median(table, axis=0) for table in tables], axis=0)
         else:
@@ -129,13 +134,14 @@ class Factors:
         network, kind : str
             Which configurations.
         reading : str
-            Of `readings.SESSIONS`.
+            Of `readings.COMPARED`.
 
         Returns
         -------
         float
         """
-        return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in QUALITIES))
+        qualities = COMPARED[reading][2]
+        return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in qualities))
 
 
 def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator[pd.DataFrame]:
@@ -176,6 +182,52 @@ def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.Dat
     (80,)
     """
     return np.array([t_interval(take(rows)["time_ms"].to_numpy(float)).half_width for rows in _points(r, network)])
+
+
+def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Generator | None = None) -> float:
+    """Return the size of the difference of two mean times over the half width of its interval, where it is least.
+
+    Parameters
+    ----------
+    r : Recorded
+        The experiment's rows.
+    network : str
+        ``lan`` or ``internet``.
+    reading : str
+        Of `readings.COMPARED`: which sessions are compared.
+    rng : numpy.random.Generator, optional
+        Exchange the two protocols among the iterations of each configuration: the rival.
+
+    Returns
+    -------
+    float
+        The least over the axes' payloads, kinds and qualities of service; above one the 95 % interval excludes nought.
+
+    Notes
+    -----
+    The interval is that of B. L. Welch, which allows for unequal variances.
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> from voicewire.transport import recording
+    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
+    >>> least_difference(r, "lan", FRESH) > 1
+    True
+    """
+    mqtt, tcp, qualities = COMPARED[reading]
+    found = []
+    for size in paper.PAYLOADS:
+        for kind in KINDS:
+            for qos in qualities:
+                x = r.time(network, "mqtt", mqtt, size, qos=qos, kind=kind)
+                y = r.time(network, "tcp", tcp, size, kind=kind)
+                if rng is not None:
+                    x, y = np.split(rng.permutation(np.concatenate([x, y])), [x.size])
+                between = scipy.stats.ttest_ind(x, y, equal_var=False).confidence_interval(paper.CONFIDENCE)
+                found.append(abs(float(x.mean() - y.mean())) / (float(between.high - between.low) / 2))
+    return min(found)
 
 
 def _again(rows: pd.DataFrame) -> NDArray[np.bool_]:
