@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps, subscribing, suspended
+from voicewire.emqtt.repeats import DropsRepeats
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
@@ -51,6 +52,25 @@ def test_our_client_keeps_a_message_until_its_release(monkeypatch: pytest.Monkey
 def test_what_nobody_was_there_for_is_sent_again_at_qos_3_only(port: int) -> None:
     assert interrupted.taken_later(port, 2) == [0, 0]
     assert interrupted.taken_later(port, 3) == [1, 1]
+
+
+def test_a_broker_that_drops_repeats_loses_it_at_qos_3_too() -> None:
+    with DropsRepeats(Config(port=0)) as broker:
+        assert interrupted.taken_later(broker.port, 3) == [0, 0]
+        assert rules.exactly_once(broker.port)  # and else it is the same broker
+
+
+def test_our_client_leaves_out_what_it_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert steps.sent_by_default() == [0, 0, 0, 0]
+    monkeypatch.setitem(Client.post.__kwdefaults__, "wait_for", 2)
+    assert steps.sent_by_default() == [0, 0, 0, 2]
+
+
+def test_a_fifth_packet_on_a_subscribers_connection_is_seen(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert rules.same_four_packets(port)
+    kinds = iter([4 * [p.Publish], 5 * [p.Publish]])
+    monkeypatch.setattr(rules, "_exchanged", lambda _: next(kinds))
+    assert not rules.same_four_packets(port)
 
 
 def test_a_repeated_pubrec_counts_once(port: int) -> None:

@@ -169,6 +169,7 @@ EXEMPT = {
     "emqtt.mqtt5": _SOCKETS,
     "emqtt.population": _SOCKETS,
     "emqtt.record": _RECORDS,
+    "emqtt.repeats": _SOCKETS,
     "emqtt.rules": _SOCKETS,
     "emqtt.steps": _SOCKETS,
     "emqtt.trace": _SOCKETS,

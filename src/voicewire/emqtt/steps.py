@@ -9,12 +9,13 @@ from voicewire.emqtt import paper, trace
 from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
+from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.outbox import PATIENCE
 from voicewire.mqtt.wire import subscribed
 
 __all__ = [
     "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "ids_on_request", "keeps_until_answered",
-    "release_at_once", "suspended_until_answered", "to_all_at_once",
+    "release_at_once", "sent_by_default", "suspended_until_answered", "to_all_at_once",
 ]  # fmt: skip
 
 TRIES = 20
@@ -212,6 +213,53 @@ def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
         said = [step.label.split()[0] for step in steps if (step.source, step.target) == (who, other)]
         found.append(said[0] if said else "")
     return found
+
+
+def sent_by_default() -> list[int]:
+    """Tell what our client sends if it is told topic and message only (Section 4).
+
+    Returns
+    -------
+    list of int
+        QoS, DUP and RETAIN of an ordinary PUBLISH, and the number of responses of one that asks for them.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> sent_by_default()
+    [0, 0, 0, 0]
+    """
+    seen: list[p.Publish] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        decoder = Decoder()
+        while data := await reader.read(4096):
+            for packet in decoder.feed(data):
+                if isinstance(packet, p.Connect):
+                    writer.write(p.encode(p.Connack(False, 0)))
+                elif isinstance(packet, p.Subscribe):
+                    writer.write(p.encode(p.Suback(packet.packet_id, (3,))))
+                elif isinstance(packet, p.Publish):
+                    seen.append(packet)
+        writer.close()
+
+    async def attempt() -> bool:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        async with server, Client(port=server.sockets[0].getsockname()[1], keep_alive=0) as client:
+            await client.publish("T", b"x")
+            task = await client.post("T", b"x", report=False)
+            while len(seen) < 2 and not task.done():
+                await asyncio.sleep(0.001)
+            task.cancel()
+        return len(seen) == 2
+
+    if not in_a_thread(attempt):
+        raise ConnectionError("our client has not sent both messages")
+    plain, confirmed = seen
+    return [plain.qos, int(plain.dup), int(plain.retain), confirmed.waited]
 
 
 def suspended_until_answered(port: int) -> bool:

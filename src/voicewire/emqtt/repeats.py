@@ -1,0 +1,44 @@
+"""A broker that never passes a repeated PUBLISH on: the strict reading of *exactly once* at QoS 3 (Section 3.2)."""
+
+from __future__ import annotations
+
+from voicewire.mqtt import Broker, BrokerThread, Config
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.endtoend import EndToEnd
+from voicewire.mqtt.protocols import Peer
+from voicewire.mqtt.session import Session
+
+__all__ = ["DropsRepeats"]
+
+
+class _Strict(EndToEnd):
+    def publish3(self, packet: p.Publish, source: Peer, session: Session) -> None:
+        """Take a PUBLISH whose packet id is not in use; another is a repeat, as at QoS 2 (MQTT 3.1.1, 4.3.3)."""
+        if packet.packet_id not in session.received:
+            super().publish3(packet, source, session)
+
+
+class _StrictBroker(Broker):
+    def __init__(self, config: Config | None = None) -> None:
+        super().__init__(config)
+        self.ends = _Strict(self.router, self.outbox, self.work, self.log)
+
+
+class DropsRepeats(BrokerThread):
+    """The broker as a thread, dropping a PUBLISH of QoS 3 that is sent again, also if nobody was there for the first.
+
+    Our own tries such a message again with those who are there now; the paper does not say.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.emqtt import interrupted
+    >>> with DropsRepeats(Config(port=0)) as broker:
+    ...     interrupted.taken_later(broker.port, 3)
+    [0, 0]
+    """
+
+    broker_class = _StrictBroker
