@@ -29,6 +29,11 @@ class DropsRepeats(BrokerThread):
 
     Our own tries such a message again with those who are there now; the paper does not say.
 
+    Parameters
+    ----------
+    config : Config, optional
+        What it may do; by default it takes a free port of 127.0.0.1.
+
     Notes
     -----
     Chapter ``notebooks/emqtt/03_reproduction``.
