@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, rules, steps, subscribing, suspended
+from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, notified, rules, steps, subscribing, suspended
 from voicewire.emqtt.repeats import DropsRepeats
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
@@ -172,3 +172,38 @@ def test_every_mode_of_it_is_measured_in_each_test(port: int) -> None:
 def test_what_was_recorded_of_it_is_whole() -> None:
     table = experiments.load("suspended")
     assert (table.groupby("mode").size() == 60).all() and set(table["mode"]) == set(suspended.MODES)
+
+
+def test_a_publisher_that_is_notified_knows_when_its_main_thread_does(port: int) -> None:
+    with subscribed(port, suspended.paper.TOPIC, qos=3) as slow:
+        publisher = suspended.TwoThreads(port, "is notified", wait_for=1)
+        other = threading.Thread(target=publisher.process, args=(1,), daemon=True)
+        main = threading.Thread(target=publisher.publish, daemon=True)
+        other.start()
+        publisher._synchronizer.acquire()  # it cannot be woken yet …
+        main.start()
+        got = slow.publication()
+        slow.send(p.Pubrec(got.packet_id, 3))
+        slow.expect(p.Pubrel(got.packet_id, 3))
+        assert publisher.knew == 0
+        publisher._synchronizer.release()
+        for thread in (main, other):
+            thread.join(10)
+        assert publisher.knew > 0 and publisher.completed == 1
+        publisher.close()
+
+
+def test_every_publisher_is_timed_in_each_test(port: int) -> None:
+    told: list[str] = []
+    rows = notified.series(port, [3], 2, 1, told.append)
+    assert sorted((row["publisher"], row["test"]) for row in rows) == sorted(
+        (name, test) for name in notified.PUBLISHERS for test in (0, 1)
+    )
+    assert all(row["delay_ms"] > 0 and row["subscribers"] == 3 for row in rows) and len(told) == 1
+
+
+def test_what_was_recorded_of_its_delay_is_whole() -> None:
+    table = experiments.load("notified")
+    sizes = table.groupby(["publisher", "subscribers"]).size()
+    assert (sizes == suspended.paper.TESTS).all() and len(sizes) == 3 * len(suspended.paper.SUBSCRIBERS)
+    assert set(table["publisher"]) == set(notified.PUBLISHERS)

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import __version__
-from voicewire.emqtt import counting, experiments, paper, suspended
+from voicewire.emqtt import counting, experiments, notified, paper, suspended
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
 from voicewire.pace import Pace
 
-__all__ = ["RECORDINGS", "record", "record_suspended"]
+__all__ = ["RECORDINGS", "record", "record_notified", "record_suspended"]
 
 Tell = Callable[[str], object]
 
@@ -218,6 +218,34 @@ def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, t
     _about(folder / "suspended.json", f"voicewire record emqtt suspended --tests {tests} --seed {seed}")
 
 
+def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
+    """Measure when a publisher in two threads knows, suspended or not; write `notified.csv` and `notified.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; it is made.
+    tests : int
+        Queries of each publisher and size.
+    seed : int
+        Of their order.
+    tell : callable
+        Gets a line for each size.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> record_notified(Path("recorded"), tests=1)  # doctest: +SKIP
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with process.ours("--no-favours") as broker:
+        _write(folder / "notified.csv", notified.series(broker.port, paper.SUBSCRIBERS, tests, seed, tell))
+    _about(folder / "notified.json", f"voicewire record emqtt notified --tests {tests} --seed {seed}")
+
+
 def _about(path: Path, command: str) -> None:
     about = {
         "command": command,
@@ -240,5 +268,5 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-RECORDINGS = {"experiments": record, "suspended": record_suspended}
-"""The paper's tables, and what waiting costs a publisher in two threads; 60 tests each, with their provenance."""
+RECORDINGS = {"experiments": record, "suspended": record_suspended, "notified": record_notified}
+"""The paper's tables; what waiting costs a publisher in two threads, in processor time and in delay; 60 tests each."""

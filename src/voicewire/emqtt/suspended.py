@@ -35,6 +35,14 @@ class TwoThreads:
         Of a broker of this package, on 127.0.0.1.
     mode : str
         One of `MODES`.
+    wait_for : int, optional
+        Subscribers whose answers it asks for, 0 for the first; by default 0 if it goes on, else 1.
+
+    Attributes
+    ----------
+    knew : float
+        When its program knew of the last query, on `time.perf_counter`, s: its main thread, if that is notified; the
+        thread that takes what comes, if it goes on.
 
     Notes
     -----
@@ -53,34 +61,35 @@ class TwoThreads:
     (1, 0)
     """
 
-    def __init__(self, port: int, mode: str) -> None:
+    def __init__(self, port: int, mode: str, wait_for: int | None = None) -> None:
         self.mode = mode
+        self.wait_for = int(mode != "goes on") if wait_for is None else wait_for
         self.sent = self.answered = self.completed = 0
-        self.used = 0.0
+        self.used = self.knew = 0.0
         self._closed = False
         self._synchronizer = threading.Condition()
         self._wire = subscribed(port, "$e2e/hello", qos=3)
 
     def publish(self) -> None:
-        """Send a query; in both synchronous modes return when one subscriber has it.
+        """Send a query; in both synchronous modes return when so many subscribers have it.
 
         Raises
         ------
         TimeoutError
-            If none has it in time.
+            If they have not in time.
         """
         self.sent += 1
-        waited = int(self.mode != "goes on")
-        self._wire.send(p.Publish(paper.TOPIC, paper.PAYLOAD, 3, packet_id=self.sent, waited=waited))
+        self._wire.send(p.Publish(paper.TOPIC, paper.PAYLOAD, 3, packet_id=self.sent, waited=self.wait_for))
         if self.mode == "is notified":
             with self._synchronizer:
                 if not self._synchronizer.wait_for(lambda: self.answered == self.sent, TIMEOUT):
-                    raise TimeoutError("no subscriber has answered")
+                    raise TimeoutError("too few subscribers have answered")
+            self.knew = time.perf_counter()
         elif self.mode == "polls":
             limit = time.monotonic() + TIMEOUT
             while self.answered < self.sent:
                 if time.monotonic() > limit:
-                    raise TimeoutError("no subscriber has answered")
+                    raise TimeoutError("too few subscribers have answered")
 
     def process(self, queries: int) -> None:
         """Take packets until so many exchanges are complete; `used` is this thread's processor time then.
@@ -101,6 +110,8 @@ class TwoThreads:
             if packet is None and self._closed:
                 return
             if isinstance(packet, p.Pubrec):
+                if self.mode == "goes on":
+                    self.knew = time.perf_counter()
                 self._wire.send(p.Pubrel(packet.packet_id, 3))
                 if self.mode == "is notified":
                     with self._synchronizer:
