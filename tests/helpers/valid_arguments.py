@@ -515,7 +515,11 @@ NFC = {
     "nfc.experiments.error_channel": Case(lambda: {"kind": "burst", "rate": 1e-4}),
     "nfc.experiments.exchanges": Case(lambda: {"runs": 2, "latency": 0.07, "backoff": True}),
     "nfc.experiments.lossy_percentiles": Case(lambda: {"runs": 2, "alike": True}),
+    "nfc.experiments.gap_percentile": Case(
+        lambda: {"burst": np.full(3, 50.0), "random": np.full(2, 100.0)}, ragged=("burst", "random")
+    ),
     "nfc.readings.efficiency_readings": Case(lambda: {"rounding": "none"}),
+    "nfc.readings.sessions_left": Case(lambda: {"within": 5.0}),
     "nfc.readings.left_open": Case(
         lambda: {"values": np.ones((3, 2)), "printed": np.ones(2), "within": np.ones(2), "column": 1}
     ),

@@ -6,6 +6,7 @@ number hangs on what the paper does not say.
 """
 
 import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,10 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.session import RESPONSE_LATENCY
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
 
-__all__ = ["SHORT_RESPONSE", "LeftOpen", "efficiency_readings", "left_open"]
+__all__ = ["SHORT_RESPONSE", "LeftOpen", "efficiency_readings", "left_open", "sessions_left"]
 
+EFFICIENCY_WITHIN = 5.0
+"""Percentage points within which an efficiency of sections 7.4 and 7.5 fits."""
 SHORT_RESPONSE = 0.07
 """A response in whole slots, rounded down (s): 7 of them. Fig. 7.2's 76.07 ms, rounded up, are 8."""
 
@@ -132,13 +135,50 @@ def efficiency_readings(rounding: Rounding = "none") -> NDArray[np.float64]:
     >>> efficiency_readings().shape
     (1872, 5)
     """
-    rows = []
+    return np.array([row for _, rows in _tried(rounding) for row in rows])
+
+
+def _tried(rounding: Rounding) -> Iterator[tuple[ShortSession, list[list[float]]]]:
+    """Give each session tried, with its five efficiencies by every definition."""
     fast, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
     choices = itertools.product((SHORT_RESPONSE, RESPONSE_LATENCY), SCOPES, range(26), (1000, 1024))
     for latency, scope, overhead, size in choices:
         session = ShortSession(size=size, overhead=overhead, scope=scope, latency=latency)
         shared = 100 * session.seconds(fast, active) / session.seconds(fast, active, 0.5, rounding)
-        rows += [
-            [*(100 * define(session, *place) for place in paper.EFFICIENCY), shared] for define in DEFINITIONS.values()
-        ]
-    return np.array(rows)
+        meant = DEFINITIONS.values()
+        rows = [[*(100 * define(session, *place) for place in paper.EFFICIENCY), shared] for define in meant]
+        yield session, rows
+
+
+@checks.takes(error=ParameterError, within=checks.number(0.0))
+def sessions_left(within: float = EFFICIENCY_WITHIN) -> list[ShortSession]:
+    """Give the sessions tried that fit all five efficiencies of sections 7.4 and 7.5 by some definition.
+
+    Parameters
+    ----------
+    within : float
+        Percentage points.
+
+    Returns
+    -------
+    list of ShortSession
+        What the paper leaves open of overhead, response, scope and size.
+
+    Raises
+    ------
+    ParameterError
+        For a negative distance.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> sorted({session.scope for session in sessions_left()})
+    ['round trip', 'with handshake']
+    """
+    printed = np.array([*paper.EFFICIENCY.values(), paper.CONTROL_EFFICIENCY])
+    return [
+        session for session, rows in _tried("none") if (np.abs(np.array(rows) - printed) <= within).all(axis=1).any()
+    ]
