@@ -122,13 +122,8 @@ def conclusions() -> Derived:
         ),
         "conclusion.f1-moderate": ({name: _steps_of_f1(name) for name in BASELINES}, ""),
         "table-1.title": (
-            sum(row.startswith("ayn") and "tˁ" not in context for row, context in _rows()),
-            "The one row of /ʕ/ is that in /ʕtˁah/; what the text sets beside /tˁ/ are means of the earlier study.",
-        ),
-        "method.contact": (
-            sum(opening == 0 for opening in tokens(1, "opening", "tt").values()),
-            "All three openings are greater than none, so no row shows a contact, though the consonant is a stop: the "
-            "frames may not be those of the closure, or a traced contour has a width.",
+            sum(row.startswith("ayn") for row, _ in _rows()),
+            "It is that in /ʕtˁah/; what the text sets beside /tˁ/ are means of the earlier study.",
         ),
         "text.f2-considerable-drop": (_percents("tt", "F2"), ""),
         "text.f4-order": (
@@ -137,6 +132,10 @@ def conclusions() -> Derived:
         ),
         "conclusion.f3-less-influenced": ({name: _farthest(name) for name in BASELINES}, ""),
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
+        "conclusion.f2-effects-reduced": (
+            _reduced(float(paper.TEXT_SHIFT["ayntah"]["F2"])),
+            "That of /tˁ/ is; that of /ʕ/, a rise, turns into a fall nearly twice its size.",
+        ),
         "conclusion.superimposed": (
             {
                 name: {label: both / sum(alone.values()) for label, (both, alone, _) in _in_both(name).items()}
@@ -207,6 +206,7 @@ def rivals() -> dict[str, list[Any]]:
         ],
         "intro.larynx-raised": [rise("plain-mean", "larynx") - rise("plain-mean", "larynx")],
         "text.f2-considerable-drop": [_percents("ayn", "F2")],
+        "conclusion.f2-effects-reduced": [_reduced(float(paper.TEXT_SHIFT["tt"]["F2"]))],
         "conclusion.superimposed": [
             {label: max(alone.values()) / sum(alone.values()) for label, (_, alone, _) in _in_both(name).items()}
             for name in LARYNX_OF_TT
@@ -215,6 +215,11 @@ def rivals() -> dict[str, list[Any]]:
             {label: alone[c] / alone[c] for label, (_, alone, c) in _in_both(name).items()} for name in LARYNX_OF_TT
         ],
     }  # fmt: skip
+
+
+def _reduced(together: float) -> dict[str, float]:
+    """Divide a change of F2 (Hz) by those beside either consonant alone, without regard to sign."""
+    return {f"of {row}": abs(together / float(paper.TEXT_SHIFT[row]["F2"])) for row in ("tt", "ayn")}
 
 
 def _larger_of_f4() -> float:

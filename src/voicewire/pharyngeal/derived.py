@@ -36,6 +36,7 @@ BASELINES: Final = {
     "Table II": lambda: {f: _t2("plain-mean", f) for f in paper.FORMANTS},
 }
 """The two plain vowels of the paper, F1 to F4 in Hz."""
+_SHIFTED: Final = {"F3": "F2 - F1", "F4": "F3"}  # what the cells of F3 and F4 beside /ʕ/ hold in Table II
 _CONTEXTS: Final = {"tt": "tt-mean", "ayntah": "a-ayntah", "ayn": "ayn-mean"}  # the rows of Table II by context
 
 
@@ -83,6 +84,14 @@ def table_1() -> Derived:
     return out
 
 
+def _told(quantity: str) -> str:
+    """Say where the text itself has the unlisted token: of the larynx alone it gives the rise."""
+    if quantity != "larynx":
+        return ""
+    depth = float(cell(1, "rest", "larynx")) - float(paper.LARYNX_RISE["tt"])
+    return f" Section III has it: {paper.LARYNX_RISE['tt']} cm above rest, at {depth:.4f} cm."
+
+
 def _averages_of_a(quantity: str, printed: str, sd: str, listed: list[float]) -> Derived:
     """Recompute mean and SD of /a/ over what is listed, and with one token more: each solved for by the other."""
     lost = forensics.missing_token(printed, listed, sd)
@@ -98,13 +107,13 @@ def _averages_of_a(quantity: str, printed: str, sd: str, listed: list[float]) ->
     return {
         f"table-1.mean-{quantity}-a": (
             means,
-            f"{searches[0].describe()} With a seventh token of {by_sd:.4f} cm, solved for from the printed SD alone, "
-            "the mean is as printed; the table lists none.",
+            f"{searches[0].describe()} With a seventh token of {by_sd:.4f} cm, the lower of the two that the printed "
+            f"SD alone allows, the mean is as printed; the table lists none.{_told(quantity)}",
         ),
         f"table-1.sd-{quantity}-a": (
             spreads,
             f"{searches[1].describe()} With a seventh token of {middle:.4f} cm, solved for from the printed mean "
-            "alone, the SD is as printed; the table lists none.",
+            f"alone, the SD is as printed; the table lists none.{_told(quantity)}",
         ),
     }
 
@@ -174,14 +183,15 @@ def table_2() -> Derived:
             value = _percent(row, formant)
             words = forensics.percent_readings(cell(2, f"{group}-percent", formant), _candidates(formant)).describe()
             if group == "ayn" and formant in ("F3", "F4"):
-                words = f"From the printed cell it follows, {value:.2f} %; but that cell is shifted."
+                words = f"From the printed cell it follows, {value:.2f} %; but that cell holds {_SHIFTED[formant]}."
                 base = _t2("plain-mean", formant)
                 value = 100 * (repaired[formant] - base) / base
             out[f"table-2.{low}-percent-{group}"] = (value, words)
     plain = {formant: float(paper.TEXT_PLAIN[formant]) for formant in paper.FORMANTS}
     shift = {formant: float(text) for formant, text in paper.TEXT_SHIFT["ayn"].items()}
     for formant in ("F1", "F2"):
-        out[f"table-2.{formant.lower()}-ayn"] = (plain[formant] + shift[formant], "")
+        words = f"The same sum as text.{formant.lower()}-shift-ayn, from its other end."
+        out[f"table-2.{formant.lower()}-ayn"] = (plain[formant] + shift[formant], words)
     third, near = _t2("ayn-mean", "F3"), {name: base()["F3"] for name, base in BASELINES.items()}
     gap = _t2("ayn-mean", "F2") - _t2("ayn-mean", "F1")
     out["table-2.f3-ayn"] = (
@@ -202,6 +212,8 @@ def _formant_shifts() -> Derived:
     out: Derived = {}
     for group, row in _CONTEXTS.items():
         for formant, printed in paper.TEXT_SHIFT[group].items():
+            if (group, formant) == ("ayn", "F4"):
+                continue  # that cell holds F3: no difference of it is one of F4
             plain = float(paper.TEXT_PLAIN[formant])
             values = {
                 "the context": _t2(row, formant), "plain (text)": plain,
@@ -209,8 +221,6 @@ def _formant_shifts() -> Derived:
                 "the five tokens' mean before it is cut": float(np.mean(list(tokens(2, formant, "tt").values()))),
             }  # fmt: skip
             words = forensics.difference_readings(printed, values).describe()
-            if (group, formant) == ("ayn", "F4"):
-                words = f"The cell holds F3, so no difference can give it. {words}"
             out[f"text.{formant.lower()}-shift-{group}"] = (_t2(row, formant) - plain, words)
     return out
 
@@ -460,6 +470,11 @@ def larynx_f1() -> tuple[list[str], list[float], list[float]]:
     return names, [float(cell(1, "rest", "larynx")) - depth[n] for n in names], [f1[n] for n in names]
 
 
+def _hyoid_rises(names: list[str]) -> list[float]:
+    """Return how far the hyoid bone stands above rest in these tokens, cm."""
+    return [rise(name, "hyoid") for name in names]
+
+
 def correlation_claim() -> Derived:
     """Test the correlation of larynx rise and F1 over the six common tokens (exact permutation test).
 
@@ -483,10 +498,12 @@ def correlation_claim() -> Derived:
     worst = int(np.argmax(lever))
     without = correlation.leave_one_out(rise, f1)[worst]
     means = correlation.permutation_test(*context_means())
+    bone = correlation.permutation_test(_hyoid_rises(names), f1)
     reason = (
         f"It is the p of the permutation test. Over the tokens r = {test.r:.2f} hangs on one of them, {names[worst]}, "
         f"with a leverage of {lever[worst]:.2f}; without it r = {without:.2f}. Over the means of the four contexts, "
-        f"two of them from another study, r = {means.r:.2f}."
+        f"two of them from another study, r = {means.r:.2f}. Of the hyoid bone, over the tokens, r = {bone.r:.2f} and "
+        f"p = {bone.p:.2f}."
     )
     return {"larynx-f1-correlation": ({"tokens": test.p, "means of the contexts": means.p}, reason)}
 

@@ -81,31 +81,47 @@ def _lossless(areas: Array, lengths: Array, speed: float, count: int, highest: f
 
 
 @njit(cache=True)
+def _grown(start: float, areas: Array, lengths: Array, speed: float, walls: float, load: float, steps: int) -> complex:
+    """Follow one lossless resonance (Hz) into the complex plane in so many steps, by secants; NaN if it is lost."""
+    s = complex(-10.0, 2 * np.pi * start)
+    for j in range(1, steps + 1):
+        share = j / steps
+        previous = s * (1.0 + 1e-4)
+        f0 = _denominator(previous, areas, lengths, speed, walls * share, load * share)
+        found = False
+        for _ in range(40):
+            f1 = _denominator(s, areas, lengths, speed, walls * share, load * share)
+            if f1 == f0:
+                break
+            following = s - f1 * (s - previous) / (f1 - f0)
+            previous, f0, s = s, f1, following
+            found = abs(s - previous) < 1e-3
+            if found:
+                break
+        if not found:
+            s = complex(np.nan, np.nan)  # the secants have lost their way: no number
+    return s
+
+
+@njit(cache=True)
 def _follow(start: Array, areas: Array, lengths: Array, speed: float, walls: float, load: float) -> Array:
-    """Follow each lossless resonance into the complex plane while walls and radiation are turned on, by secants."""
+    """Follow each lossless resonance while walls and radiation are turned on: frequencies and bandwidths (Hz)."""
     out = np.full((2, start.size), np.nan)
+    zeros = np.full(start.size, complex(np.nan, np.nan))
     for k in range(start.size):
         if np.isnan(start[k]):
             continue
-        s = complex(-10.0, 2 * np.pi * start[k])
-        steps = 3
-        for j in range(1, steps + 1):
-            share = j / steps
-            previous = s * (1.0 + 1e-4)
-            f0 = _denominator(previous, areas, lengths, speed, walls * share, load * share)
-            found = False
-            for _ in range(40):
-                f1 = _denominator(s, areas, lengths, speed, walls * share, load * share)
-                if f1 == f0:
-                    break
-                following = s - f1 * (s - previous) / (f1 - f0)
-                previous, f0, s = s, f1, following
-                found = abs(s - previous) < 1e-3
-                if found:
-                    break
-            if not found:
-                s = complex(np.nan, np.nan)  # the secants have lost their way: no number
-        out[0, k], out[1, k] = s.imag / (2 * np.pi), -s.real / np.pi
+        zeros[k] = _grown(start[k], areas, lengths, speed, walls, load, 3)
+        if k > 0 and abs(zeros[k] - zeros[k - 1]) < 1.0:  # two ran into one zero: both again, in smaller steps
+            for again in (k - 1, k):
+                zeros[again] = _grown(start[again], areas, lengths, speed, walls, load, 48)
+            if abs(zeros[k] - zeros[k - 1]) < 1.0:
+                zeros[k] = complex(np.nan, np.nan)  # one zero is one formant
+        # the air at the lips lowers a resonance: if the last one rose, it may be the next one's zero
+        elif k == start.size - 1 and zeros[k].imag > 2 * np.pi * (start[k] + 20.0):
+            zeros[k] = _grown(start[k], areas, lengths, speed, walls, load, 48)
+    for k in range(start.size):
+        out[0, k], out[1, k] = zeros[k].imag / (2 * np.pi), -zeros[k].real / np.pi
     return out
 
 
