@@ -1,4 +1,4 @@
-"""A delay on loopback for datagrams: the counterpart of `proxy.DelayProxy` for UDP, again without privileges.
+"""Delay and loss on loopback for datagrams: the counterpart of `proxy.DelayProxy` for UDP, again without privileges.
 
 Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +27,11 @@ class DatagramProxy:
         Where a server has its UDP port, on loopback.
     delay : float
         One-way delay, s.
+    loss : float or callable
+        Probability that a datagram is lost, independent of all others; or what says so of each, called with whether
+        it goes to the server, and its bytes.
+    seed : int
+        Draws the losses.
 
     Attributes
     ----------
@@ -33,6 +40,8 @@ class DatagramProxy:
 
     Raises
     ------
+    ValueError
+        If delay or loss is out of range.
     TestbedError
         If it does not start.
 
@@ -47,10 +56,16 @@ class DatagramProxy:
     '127.0.0.1'
     """
 
-    def __init__(self, target: tuple[str, int], delay: float) -> None:
+    def __init__(
+        self, target: tuple[str, int], delay: float, loss: float | Callable[[bool, bytes], bool] = 0.0, seed: int = 1
+    ) -> None:
         if not 0 <= delay <= 10:
             raise ValueError(f"delay must be between 0 and 10 s, not {delay}")
+        if not callable(loss) and not 0 <= loss < 1:
+            raise ValueError(f"loss is a probability in [0, 1), not {loss}")
         self.target, self.delay = target, delay
+        draw, share = random.Random(seed), 0.0 if callable(loss) else loss
+        self._loses = loss if callable(loss) else lambda forth, data: draw.random() < share
         self.address: tuple[str, int] = ("", 0)
         self._loop = asyncio.new_event_loop()
         self._onward: dict[Any, asyncio.DatagramTransport] = {}
@@ -78,6 +93,8 @@ class DatagramProxy:
             self._loop.close()
 
     def _towards(self, data: bytes, client: tuple[str, int]) -> None:
+        if self._loses(True, data):
+            return
         task = self._loop.create_task(self._forward(data, client, self._loop.time() + self.delay))
         self._opening.add(task)
         task.add_done_callback(self._opening.discard)
@@ -86,7 +103,8 @@ class DatagramProxy:
         if client not in self._onward:  # one socket for each client, so that answers find their way back
 
             def back(answer: bytes, _: tuple[str, int]) -> None:
-                self._loop.call_later(self.delay, self._front.sendto, answer, client)
+                if not self._loses(False, answer):
+                    self._loop.call_later(self.delay, self._front.sendto, answer, client)
 
             self._onward[client], _ = await self._loop.create_datagram_endpoint(
                 lambda: _Port(back), remote_addr=self.target

@@ -26,7 +26,7 @@ class Bed:
     spec : LinkSpec
         What each link does.
     kind : str
-        ``"namespaces"`` or ``"proxy"`` (loopback; no loss and no jitter there).
+        ``"namespaces"`` or ``"proxy"`` (loopback; no jitter there, and no loss but that of datagrams).
     seed : int
         Of the links' loss and jitter.
 
@@ -44,7 +44,7 @@ class Bed:
     def __init__(self, roles: tuple[str, ...], spec: LinkSpec, kind: str = "namespaces", seed: int = 1) -> None:
         if kind not in KINDS:
             raise ValueError(f"a bed is one of {', '.join(KINDS)}, not {kind!r}")
-        self.roles, self.spec, self.kind = roles, spec, kind
+        self.roles, self.spec, self.kind, self.seed = roles, spec, kind, seed
         self.hosts: dict[str, Host] = {}
         self.links: dict[tuple[str, str], Link] = {}
         with ExitStack() as stack:

@@ -122,7 +122,27 @@ def _series(
                 print(line)
 
 
+def _coap(
+    folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
+) -> None:
+    """Time CoAP beside MQTT, by block and under loss, and print the means."""
+    from voicewire.transport import coap_timed, series
+
+    bed, words = choose_bed(bed)
+    print(words)
+    coap_timed.record_coap(
+        folder, iterations=iterations, bed=bed, which=broker or series.broker_here(),
+        command=f"voicewire record transport coap --iterations {iterations}", progress=not quiet,
+    )  # fmt: skip
+    if bed == "proxy":
+        print("under loss: CoAP alone, as the proxy cannot lose MQTT's segments")
+    for loss in coap_timed.LOSSES:
+        rows = coap_timed.load_loss(folder, loss)
+        for name, found in rows.groupby("protocol"):
+            print(f"loss {100 * loss:4.0f} %, {name}: {coap_timed.delays(found, str(name), True).mean():8.1f} ms")
+
+
 RECORDINGS: dict[str, Callable[..., None]] = {
-    "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series,
+    "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series, "coap": _coap,
 }  # fmt: skip
-"""The whole experiment, captures of single sessions, what goes beyond the paper in bytes, and in time."""
+"""The whole experiment, captures of single sessions, what goes beyond the paper in bytes, and in time; CoAP in full."""

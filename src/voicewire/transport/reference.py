@@ -1,4 +1,4 @@
-"""What crosses a network, and a sealed object, to read: counted, opened.
+"""What crosses a network, and a sealed object, to read: counted, cut, opened.
 
 Nothing here is clever. The chapters are woven from these pieces. The counts
 equal those of `voicewire.transport.theory` and of the captures; what opens
@@ -30,14 +30,18 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 __all__ = [
     "arrival",
+    "block_option",
+    "blocks_of",
     "bytes_of",
     "envelope_key",
     "exchange",
     "header_bytes",
+    "known_after",
     "open_part",
     "parts_of",
     "people_of",
     "readable",
+    "sendings",
 ]
 
 
@@ -150,6 +154,143 @@ def arrival(steps: list[tuple[str, str]]) -> float:
     for step, after in steps:
         arrived[step] = arrived[after] + 0.5
     return max(arrived.values())
+
+
+def block_option(number: int, more: bool, size: int) -> bytes:
+    """Which block of a body this is, in CoAP's option Block1.
+
+    Parameters
+    ----------
+    number : int
+        From 0.
+    more : bool
+        Whether others follow.
+    size : int
+        Of a block: 16, 32, 64 and so on to 1024 bytes.
+
+    Returns
+    -------
+    bytes
+        RFC 7959, section 2.2: number, one bit, and three bits for the
+        size, without leading zeros.
+
+    See Also
+    --------
+    voicewire.transport.series_ends.CoapPair : sends it (aiocoap).
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> block_option(0, True, 1024).hex(), block_option(9, False, 1024).hex()
+    ('0e', '96')
+    """
+    value = number << 4 | more << 3 | size.bit_length() - 5
+    return value.to_bytes((value.bit_length() + 7) // 8, "big")
+
+
+def blocks_of(body: bytes, size: int) -> list[tuple[bytes, bytes]]:
+    """Cut a body into blocks, each with its option.
+
+    Parameters
+    ----------
+    body : bytes
+        Of a PUT or POST.
+    size : int
+        Of a block, bytes.
+
+    Returns
+    -------
+    list of (bytes, bytes)
+        Option and payload of each; only the last may be shorter.
+
+    See Also
+    --------
+    voicewire.transport.coap.exchanges : how many the library makes of it.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> blocks_of(b"twenty bytes of text", 16)
+    [(b'\\x08', b'twenty bytes of '), (b'\\x10', b'text')]
+    """
+    return [
+        (block_option(at // size, at + size < len(body), size),
+         body[at : at + size])
+        for at in range(0, len(body), size)
+    ]
+
+
+def sendings(first: float, repeats: int = 4) -> list[float]:
+    """When a confirmable message is sent if nobody answers, s.
+
+    Parameters
+    ----------
+    first : float
+        The first wait, drawn between 2 and 3 s.
+    repeats : int
+        Retransmissions.
+
+    Returns
+    -------
+    list of float
+        RFC 7252, section 4.2: each wait is twice the one before.
+
+    See Also
+    --------
+    voicewire.transport.series_ends.CoapPair : does it (aiocoap).
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> sendings(2.0)
+    [0.0, 2.0, 6.0, 14.0, 30.0]
+    """
+    return [first * (2**k - 1) for k in range(repeats + 1)]
+
+
+def known_after(lost: Iterable[bool], first: float, rtt: float) -> float:
+    """When the sender knows that its message arrived, s.
+
+    Parameters
+    ----------
+    lost : iterable of bool
+        Of each attempt in turn, whether it or its acknowledgement was lost.
+    first : float
+        The first wait, s.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    float
+        Infinite if it gives up before.
+
+    See Also
+    --------
+    voicewire.transport.coap.expected_delay : the mean, in closed form.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> known_after([True, True, False], 2.0, 0.5)
+    6.5
+    """
+    for sent, gone in zip(sendings(first), lost, strict=False):
+        if not gone:
+            return sent + rtt
+    return math.inf
 
 
 def people_of(data: bytes) -> tuple[list[bytes], int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import queue
 import socket
 import ssl
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 from voicewire.testbed import TestbedError
 from voicewire.testbed.datagram import DatagramProxy
 from voicewire.testbed.proxy import clamp
+from voicewire.transport import coap
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_tcp import TIMEOUT
 
@@ -240,8 +242,8 @@ class _LoopThread:
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
 
-    def call(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(TIMEOUT)
+    def call(self, work: Coroutine[Any, Any, T], limit: float = TIMEOUT) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(limit)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -251,10 +253,14 @@ class _LoopThread:
 class CoapPair:
     """A CoAP client and a server (aiocoap) with one resource that takes confirmable PUTs.
 
+    A body of more than 1124 bytes goes in blocks of 1024 (RFC 7959). On loopback a relay delays and loses datagrams.
+
     Parameters
     ----------
     bed : Bed
         As for `TcpPair`.
+    timeout : float
+        Least wait for the first acknowledgement, s (RFC 7252: 2).
 
     Notes
     -----
@@ -267,13 +273,17 @@ class CoapPair:
     ...     pair = CoapPair(bed)
     """
 
-    def __init__(self, bed: Bed) -> None:
+    def __init__(self, bed: Bed, timeout: float = coap.TIMEOUT) -> None:
         from aiocoap import CHANGED, Context, Message, resource
+        from aiocoap.numbers import TransportTuning
 
+        if not 0 < timeout <= coap.TIMEOUT:
+            raise ValueError(f"the first wait must be above 0 and at most {coap.TIMEOUT:g} s, not {timeout}")
         for name in ("coap", "coap-server"):
             logging.getLogger(name).setLevel(logging.ERROR)
         received: list[tuple[float, int]] = []
         self._received = received
+        self._tuning: Any = type("Tuning", (TransportTuning,), {"ACK_TIMEOUT": timeout})()
 
         class Store(resource.Resource):
             async def render_put(self, request: Any) -> Any:
@@ -296,7 +306,8 @@ class CoapPair:
                 bind = address = bed.route(SENDER, RECEIVER, _COAP_PORT)
             else:
                 bind = "127.0.0.1", _free_datagram_port()
-                address = stack.enter_context(DatagramProxy(bind, bed.spec.delay)).address
+                relay = DatagramProxy(bind, bed.spec.delay, bed.spec.loss, bed.seed)
+                address = stack.enter_context(relay).address
             server = far.call(serve(bind))
             stack.callback(lambda: far.call(server.shutdown()))
             self._client: Any = near.call(open_client())
@@ -321,21 +332,53 @@ class CoapPair:
         Raises
         ------
         TestbedError
+            If the server refuses, gets something else, or never answers.
+        """
+        received, known, ended = self.attempt(data)
+        if known > ended:
+            raise TestbedError(f"CoAP: no answer after {ended:.3g} s and the last retransmission")
+        return received, known
+
+    def attempt(self, data: bytes) -> tuple[float, float, float]:
+        """PUT one object over a line that may lose it for good.
+
+        Parameters
+        ----------
+        data : bytes
+            The object.
+
+        Returns
+        -------
+        received, known, ended : float
+            Times from start to its receipt, to the sender's knowing of it, and to the end of the attempt, s. What did
+            not happen is infinite: the sender gives up after its last retransmission (RFC 7252, section 4.2).
+
+        Raises
+        ------
+        TestbedError
             If the server refuses, or gets something else.
         """
         from aiocoap import PUT, Message
+        from aiocoap.error import ConRetransmitsExceeded
 
         async def put() -> tuple[float, float, Any]:
-            request = Message(code=PUT, uri=self._uri, payload=data)  # confirmable, as is the default
+            request = Message(code=PUT, uri=self._uri, payload=data, transport_tuning=self._tuning)  # confirmable
             start = time.perf_counter()
-            response = await self._client.request(request).response
-            return start, time.perf_counter(), response.code
+            try:
+                code = (await self._client.request(request).response).code
+            except ConRetransmitsExceeded:
+                code = None
+            return start, time.perf_counter(), code
 
         self._received.clear()
-        start, known, code = self._near.call(put())
-        if not code.is_successful() or [n for _, n in self._received] != [len(data)]:
-            raise TestbedError(f"CoAP: {code}, and {len(self._received)} requests came instead of one")
-        return self._received[0][0] - start, known - start
+        exchanges = 1 + len(data) // coap.BLOCK
+        start, end, code = self._near.call(put(), TIMEOUT + exchanges * coap.longest_wait())
+        taken = [n for _, n in self._received]
+        refused = code is not None and not code.is_successful()
+        if refused or taken not in ([len(data)], [] if code is None else [len(data)]):
+            raise TestbedError(f"CoAP: {code}, and {len(taken)} requests came instead of one")
+        received = self._received[0][0] - start if taken else math.inf
+        return received, math.inf if code is None else end - start, end - start
 
     def close(self) -> None:
         """Close both ends."""
