@@ -58,6 +58,8 @@ class Mosquitto:
         ``set_tcp_nodelay``. Off is the program's own default, and costs a 40 ms stall now and then.
     tls : (Path, Path) or None
         Certificate and key files, for a listener with TLS.
+    persist : Path or None
+        Folder in which it keeps sessions and messages when it ends (``mosquitto.db``); None keeps nothing.
 
     Raises
     ------
@@ -77,8 +79,9 @@ class Mosquitto:
     """
 
     def __init__(
-        self, host: Host | None = None, port: int = 1883, *, nodelay: bool = True, tls: tuple[Path, Path] | None = None
-    ) -> None:
+        self, host: Host | None = None, port: int = 1883, *, nodelay: bool = True, tls: tuple[Path, Path] | None = None,
+        persist: Path | None = None,
+    ) -> None:  # fmt: skip
         program = find_mosquitto()
         if program is None:
             raise TestbedError("mosquitto is not installed; use the broker of this package")
@@ -88,12 +91,14 @@ class Mosquitto:
             f"listener {port} {address}",
             "allow_anonymous true",
             f"set_tcp_nodelay {'true' if nodelay else 'false'}",
-            "persistence false",
+            f"persistence {'true' if persist is not None else 'false'}",
             "log_type none",
             "max_queued_messages 0",
         ]
         if os.geteuid() == 0:
             lines.append("user root")  # else it changes user, and may not read this file
+        if persist is not None:
+            lines.append(f"persistence_location {persist}/")
         if tls is not None:
             lines += [f"certfile {tls[0]}", f"keyfile {tls[1]}"]
         self._folder = tempfile.TemporaryDirectory(prefix="voicewire-")

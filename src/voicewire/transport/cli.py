@@ -89,7 +89,7 @@ def record_options(parser: argparse.ArgumentParser) -> None:
     'lan'
     """
     parser.add_argument("--network", choices=("lan", "internet"), help="experiment: only these cells, without tables")
-    parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help="experiment: default 150; series: 60")
+    parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help="experiment: 150; series, coap: 60")
     parser.add_argument("--seconds", type=number(above=0.0), help="experiment: begin no new cell after so long")
     parser.add_argument(
         "--again", action="store_true", default=None, help="experiment: forget the finished cells first"

@@ -13,7 +13,7 @@ import math
 import os
 import queue
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -147,8 +147,9 @@ def measure(
     return frame.sort_values(["protocol", "size", "iteration"], ignore_index=True)
 
 
-def record_coap(folder: Path, *, bed: str, which: str, command: str, iterations: int = 60,
-                losses: Mapping[float, int] = LOSSES, progress: bool = True) -> dict[str, Any]:  # fmt: skip
+def record_coap(
+    folder: Path, *, bed: str, which: str, command: str, iterations: int = 60, progress: bool = True
+) -> dict[str, Any]:
     """Measure blocks on both networks, then small messages under loss; write two tables and where they come from.
 
     Parameters
@@ -161,8 +162,6 @@ def record_coap(folder: Path, *, bed: str, which: str, command: str, iterations:
         For the provenance.
     iterations : int
         Rounds for each payload without loss.
-    losses : mapping of float to int
-        Rounds for each probability of loss.
     progress : bool
         Whether to show bars.
 
@@ -191,13 +190,13 @@ def record_coap(folder: Path, *, bed: str, which: str, command: str, iterations:
         rows = measure(spec, iterations=iterations, **more)
         rows.insert(0, "network", network)
         tables["blocks"].append(rows)
-    for number, (loss, rounds) in enumerate(losses.items(), start=1):
+    for number, (loss, rounds) in enumerate(LOSSES.items(), start=1):
         rows = measure(replace(_LINE, loss=loss), iterations=rounds, sizes=(SMALL,), seed=number, **more)
         rows.insert(0, "loss", loss)
         tables["loss"].append(rows)
     about = recording.facts(command, (time.monotonic() - begin) / 60, bed, which, NETWORKS)
     about["load average (1 min) at the start, at the end"] = [round(before, 2), round(os.getloadavg()[0], 2)]
-    about["under loss"] = f"{_LINE}, {SMALL} B; rounds by loss: {dict(losses)}"
+    about["under loss"] = f"{_LINE}, {SMALL} B; rounds by loss: {LOSSES}"
     about["seeds"] = "1 for blocks, then 1, 2, 3 … by loss: payloads, order, jitter and loss. CoAP's waits have none"
     about["versions"] |= {"aiocoap": importlib.metadata.version("aiocoap")}
     about["MQTT"] = "QoS 1, paho, one open session"

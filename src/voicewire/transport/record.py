@@ -142,7 +142,14 @@ def _coap(
             print(f"loss {100 * loss:4.0f} %, {name}: {coap_timed.delays(found, str(name), True).mean():8.1f} ms")
 
 
+def _rest(folder: Path) -> None:
+    from voicewire.transport.at_rest import record_rest
+
+    print(json.dumps(record_rest(folder), indent=1))
+
+
 RECORDINGS: dict[str, Callable[..., None]] = {
     "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series, "coap": _coap,
+    "rest": _rest,
 }  # fmt: skip
-"""The whole experiment, captures of single sessions, what goes beyond the paper in bytes, and in time; CoAP in full."""
+"""The experiment, captures of single sessions, what goes beyond in bytes and in time, CoAP, brokers' stores."""

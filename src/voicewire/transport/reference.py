@@ -7,6 +7,7 @@ here opens with `voicewire.transport.icto`, which refuses more besides.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import struct
 from collections.abc import Iterable
@@ -33,6 +34,8 @@ __all__ = [
     "block_option",
     "blocks_of",
     "bytes_of",
+    "chained",
+    "entries_of",
     "envelope_key",
     "exchange",
     "header_bytes",
@@ -563,3 +566,87 @@ def open_part(
     wrapping = cipher(envelope_key(data, own, name))
     key = wrapping.decrypt(bytes(12), envelopes[number], signed)
     return cipher(key).decrypt(rules[name][2], ciphertext, signed)
+
+
+def entries_of(account: bytes) -> list[bytes]:
+    """The entries of an account of openings, one behind the other.
+
+    Parameters
+    ----------
+    account : bytes
+        The whole account.
+
+    Returns
+    -------
+    list of bytes
+        Each with its signature.
+
+    See Also
+    --------
+    voicewire.transport.icto_account : the layout, and what is refused.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    An entry with one name, "p":
+
+    >>> entry = b"ICTA" + bytes(113) + bytes([1, 1]) + b"p" + bytes(64)
+    >>> [len(one) for one in entries_of(entry + entry)]
+    [184, 184]
+    """
+    entries, begin = [], 0
+    while begin < len(account):
+        end = begin + 118
+        for _ in range(account[end - 1]):  # so many names
+            end += 1 + account[end]
+        entries.append(account[begin : end + 64])
+        begin = end + 64
+    return entries
+
+
+def chained(account: bytes) -> list[tuple[bytes, bytes]]:
+    """Who opened what, if each entry is signed and none is missing.
+
+    Parameters
+    ----------
+    account : bytes
+        The whole account.
+
+    Returns
+    -------
+    list of (bytes, bytes)
+        Of each entry the reader's Ed25519 key, and the object's SHA-256.
+
+    Raises
+    ------
+    ValueError
+        If an entry does not follow the one before it.
+    InvalidSignature
+        If its reader did not sign it.
+
+    See Also
+    --------
+    voicewire.transport.icto_account.verify : with names, and a witness.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> chained(b"")
+    []
+    """
+    last, found = bytes(32), []
+    for entry in entries_of(account):
+        previous, opened, reader = entry[21:53], entry[53:85], entry[85:117]
+        key = Ed25519PublicKey.from_public_bytes(reader)
+        key.verify(entry[-64:], entry[:-64])
+        if previous != last:
+            raise ValueError("an entry is missing, or was changed")
+        last = hashlib.sha256(entry).digest()
+        found.append((reader, opened))
+    return found

@@ -20,7 +20,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import TIMEOUT, Wire, connect, subscribed
-from voicewire.transport import paper
+from voicewire.transport import at_rest, paper
 from voicewire.transport.dissect import packets
 
 __all__ = [
@@ -393,13 +393,4 @@ def found_at_rest(message: bytes, plaintext: bytes) -> bool:
     >>> found_at_rest(b"pulse 71/min", b"pulse 71/min")
     True
     """
-    with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
-        with BrokerThread(Config(port=0, persist=Path(folder) / "store")) as broker:
-            subscribed(broker.port, paper.TOPIC, qos=1, client_id="away", clean=False).close()
-            with connect(broker.port) as publisher:
-                publisher.send(p.Publish(paper.TOPIC, message, 1, packet_id=1))
-                publisher.expect(p.Puback(1))
-        kept = b"".join(path.read_bytes() for path in sorted(Path(folder).iterdir()))
-    if message not in kept:
-        raise ValueError("the broker's store does not hold the message")
-    return plaintext in kept
+    return at_rest.seen(message, {"plaintext": plaintext})["plaintext"]
