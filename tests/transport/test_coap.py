@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from aiocoap import Message
 from aiocoap.numbers import OptionNumber, TransportTuning
 from aiocoap.numbers.types import ACK, CON
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicewire import paths
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.datagram import DatagramProxy
@@ -196,6 +198,30 @@ def test_statistics_of_known_numbers() -> None:
         coap_timed.delays(much, "TCP", known=True)
     with pytest.raises(ValueError, match="at least two"):
         coap_timed.measure(iterations=1)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("loss", coap_timed.LOSSES)
+def test_what_was_recorded_goes_with_the_closed_form(loss: float, known: bool) -> None:
+    """Within three standard errors of the form's own distribution: such few long waits are skewed in a sample."""
+    measured = coap_timed.delays(coap_timed.load_loss(paths.data("transport"), loss), "CoAP", known) / 1e3
+    q, first = coap.failure(loss, known), 2.5
+    shares = [(1 - q) * q**k for k in range(5)] + [q**5]
+    squares = [(first * (2**k - 1)) ** 2 * (1 + 1 / 75) for k in range(6)]  # of a first wait uniform on 2 to 3 s
+    mean = coap.expected_delay(loss, 0.0, known)
+    error = math.sqrt((np.dot(shares, squares) - mean**2) / len(measured))
+    assert abs(measured.mean() - coap.expected_delay(loss, paper.INTERNET.rtt, known)) < 3 * error
+    again = int((measured > 1).sum())  # a first wait is 2 s at least, everything else a few round trips
+    assert scipy.stats.binomtest(again, len(measured), q).pvalue > 0.001
+
+
+def test_recorded_blocks_take_the_round_trips_that_were_counted() -> None:
+    """Nothing is quicker than the links; above, programs add less than a quarter of a round trip to each exchange."""
+    rows = coap_timed.load_blocks(paths.data("transport"), "internet")
+    rtt = 1e3 * paper.INTERNET.rtt
+    for size in coap_timed.SIZES:
+        n, found = coap.exchanges(size), np.median(coap_timed.times(rows, "CoAP", size))
+        assert (n - 0.5) * rtt < found < (n - 0.5) * rtt + 0.25 * n * rtt
 
 
 def test_the_command_writes_both_tables_and_never_leaves_mqtt_out_silently(

@@ -200,7 +200,9 @@ def _one(account: bytes, begin: int, number: int) -> _Entry:
         same = [printable_name(name) for name in parts] == names
     except ValueError:
         raise cut from None
-    if said != number or not same or not parts or list(parts) != sorted(set(parts)) or when >= LATEST:
+    if said != number:
+        raise AccountError(f"entry {number} says that it is number {said}: one was moved or taken out")
+    if not same or not parts or list(parts) != sorted(set(parts)) or when >= LATEST:
         raise cut
     return _Entry(account[begin:at], said, when, previous, what, reader, parts)
 
