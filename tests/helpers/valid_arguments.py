@@ -604,6 +604,11 @@ VOIP = {
         infinite=True,
     ),
     "voip.calls.call": Case(lambda: _call(spoken=None, bottleneck=None, log=False)),
+    "voip.chernov.chernov_delay": Case(lambda: {"delays_ms": trace()["delays_ms"], "late": 0.1}, inf=("delays_ms",)),
+    "voip.startup.exchange": Case(
+        lambda: {"name": "TFRC", "codec": "G.729", "delay_ms": 50.0, "loss": 0.01, "patience_s": 1.0, "seed": 1,
+                 "bottleneck": None}
+    ),
     "voip.calls.udp_closed_form": Case(lambda: {"codec": "G.729", "delay_ms": 50.0}),
     "voip.dccp.importance.Candidate": Case(lambda: {"size": 100, "importance": 1.0, "expires": 0.1}),
     "voip.dccp.importance.best_set": Case(
@@ -716,7 +721,8 @@ NETSIM = {
         shapeless=("packet_drop_rate",), empty=("packet_drop_rate",),
     ),
     "netsim.links.Path": Case(
-        lambda: {"delay_ms": 50.0, "loss": 0.01, "loss_back": 0.02, "jitter_ms": 3.0, "burst": (0.01, 0.5, 0.9)}
+        lambda: {"delay_ms": 50.0, "loss": 0.01, "loss_back": 0.02, "jitter_ms": 3.0, "burst": (0.01, 0.5, 0.9),
+                 "lossy_s": 5.0}
     ),
     "netsim.links.Red": Case(lambda: {"low": 5.0, "high": 15.0, "max_p": 0.1, "weight": 0.002, "ecn": False}),
     "netsim.links.Bottleneck": Case(lambda: {"kbit_s": 64.0, "packets": 50, "red": netsim.Red()}),
@@ -730,7 +736,8 @@ NETSIM = {
                  "modern": False, "buffer": 5,
                  "drop_oldest": False, "credit_ms": 0.0, "x_recv": "ccid3", "first_interval": "counted",
                  "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False, "schedule": "nominal",
-                 "report_moves": True, "timeout_restart": True, "report_after": 4, "short_open": False}
+                 "report_moves": True, "timeout_restart": True, "report_after": 4, "short_open": False,
+                 "restart_packets": 8.0, "discount": 0.5}
     ),
     "netsim.senders.Ccid2": Case(
         lambda: {"buffer": 5, "drop_oldest": False, "ack_every": 2, "ack_delay_ms": 200.0, "rto_min": 1.0,

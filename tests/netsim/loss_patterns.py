@@ -66,7 +66,7 @@ def tfrc(times, name, payload, delay, there, back):
     receiver = reference.TfrcReceiver(payload, how.get("small", False))
     flow = both(times, payload, fast, sender, receiver, delay, there, back)
     assert len(sender.dropped) == flow.packets["dropped_sender"]
-    assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates)
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
     COUNTS["loss events"] += receiver.history.events
 
 
@@ -90,7 +90,7 @@ def each_single_and_double_loss():
             sender = type("Told", (Told, kind), {"rows": []})(160, 0.1, **how)
             receiver = reference.TfrcReceiver(160, how.get("small", False))
             flow = both(times, 160, fast, sender, receiver, 50.0, there, [])
-            assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates), name
+            assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates), name
             COUNTS["loss events"] += receiver.history.events
         sender = reference.TcpSender(1460, 0.1)
         both(times, 1460, Tcp(), sender, reference.TcpReceiver(len(times)), 50.0, there, [])

@@ -34,10 +34,12 @@ SENDS = {
     "once": ({"report_moves": False}, (readings.OneTimeOnly,)),
     "fast max": ({"fast_max": True}, (readings.FastMax,)),
     "twice": ({"timeout_restart": False}, (readings.TwiceAfterTimeout,)),
+    "eight": ({"restart_packets": 8.0}, (readings.EightAfterIdle,)),
 }
 HEARS = {
     "reports": ({"report_after": 5}, (readings.KameReports,)),
     "open": ({"short_open": True}, (readings.ShortOpenInterval,)),
+    "discount": ({"discount": 0.5}, (readings.Discounting,)),
 }
 
 
@@ -53,13 +55,14 @@ def talks(draw):
     return np.concatenate(parts) * 20 * MS
 
 
-def both(times, payload, fast, sender, receiver, delay, loss, back, seed):
+def both(times, payload, fast, sender, receiver, delay, loss, back, seed, lossy_s=None):
     """Run one flow in the engine and in plain Python; return the engine's flow and both ways of the plain path."""
     end = int(times[-1]) // SECOND + 8
-    path = Path(delay, loss, back)
+    path = Path(delay, loss, back, lossy_s=lossy_s)
+    until = reference.path.NEVER if lossy_s is None else round(lossy_s * SECOND)
     flow = simulate([Flow(times, payload, fast, path)], seed=seed, until_s=end, log=True).flows[0]
     there, home = reference.seeds(seed)
-    ways = (reference.Way(round(delay * 1e6), loss, there), reference.Way(round(delay * 1e6), back, home))
+    ways = [reference.Way(round(delay * 1e6), p, luck, until) for p, luck in ((loss, there), (back, home))]
     reference.carry([int(t) for t in times], sender, receiver, *ways, end * SECOND)
     return flow, ways
 
@@ -75,14 +78,18 @@ def the_same(flow, sender, receiver, ways):
 class Told:
     """A sender that writes down what each report and time-out made of it, as the engine's log does."""
 
+    def note(self, now):
+        x_calc = self.x_calc if self.p > 0 else -1.0
+        self.rows.append((now, self.x, self.x_recv, x_calc, self.p, getattr(self, "fast_max", 0.0)))
+
     def on_answer(self, now, report):
         packets = super().on_answer(now, report)
-        self.rows.append((now, self.x, self.x_recv, self.x_calc if self.p > 0 else -1.0, self.p))
+        self.note(now)
         return packets
 
     def on_timer(self, now):
         packets = super().on_timer(now)
-        self.rows.append((now, self.x, self.x_recv, self.x_calc if self.p > 0 else -1.0, self.p))
+        self.note(now)
         return packets
 
 
@@ -91,7 +98,7 @@ class Windows:
 
     def note(self, now, packets):
         wait = self.timeout.rto * self.backoff
-        self.rows.append((now, self.cwnd, self.ssthresh, reference.tcp_sender.pipe(self), wait))
+        self.rows.append((now, self.cwnd, self.ssthresh, reference.tcp_sender.pipe(self), wait, 0.0))
         return packets
 
     def on_answer(self, now, ack):
@@ -115,9 +122,10 @@ class Windows:
     rate=st.sampled_from(sorted(RATES)),
     sends=st.sets(st.sampled_from(sorted(SENDS))),
     hears=st.sets(st.sampled_from(sorted(HEARS))),
+    lossy_s=st.one_of(st.none(), st.floats(0.1, 4)),
 )
 def test_tfrc_is_the_engine_s(
-    times, name, payload, delay, loss, back, seed, buffer, schedule, rate, sends, hears
+    times, name, payload, delay, loss, back, seed, buffer, schedule, rate, sends, hears, lossy_s
 ):  # fmt: skip
     how, kind = TFRC[name]
     changes, sending, hearing = {}, [Told], []
@@ -133,10 +141,10 @@ def test_tfrc_is_the_engine_s(
     )  # fmt: skip
     sender = type("Told", (*sending, kind), {"rows": []})(payload, max(2 * delay / 1e3, 1e-4), buffer=buffer, **how)
     receiver = type("Heard", (*hearing, reference.TfrcReceiver), {})(payload, how.get("small", False))
-    flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
+    flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed, lossy_s)
     the_same(flow, sender, receiver, ways)
     assert len(sender.dropped) == flow.packets["dropped_sender"]
-    assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates)
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
 
 
 @settings(max_examples=300, deadline=None, phases=QUICK)
@@ -160,7 +168,7 @@ def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, windo
     fast = Tcp(rfc=rfc, window=window, idle_since=since)
     flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
     the_same(flow, sender, receiver, ways)
-    assert np.array_equal(np.array(sender.rows).reshape(-1, 5), flow.rates)
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
 
 
 @given(st.floats(1, 1e6), st.floats(1e-4, 10), st.floats(1e-6, 1))

@@ -56,6 +56,7 @@ def _log_rate(f: FlowState, w: World, now: int) -> None:
         w.rates[f.n_rates, 2] = f.x_recv
         w.rates[f.n_rates, 3] = f.x_calc if f.p > 0.0 else -1.0
         w.rates[f.n_rates, 4] = f.p
+        w.rates[f.n_rates, 5] = f.fast_max
         f.n_rates += 1
 
 
@@ -67,6 +68,7 @@ def _log_window(f: FlowState, w: World, now: int) -> None:
         w.rates[f.n_rates, 2] = f.ssthresh
         w.rates[f.n_rates, 3] = f.pipe
         w.rates[f.n_rates, 4] = f.rto * f.backoff
+        w.rates[f.n_rates, 5] = 0.0
         f.n_rates += 1
 
 

@@ -65,6 +65,38 @@ def mean_interval(intervals: NDArray[np.float64], n: int) -> float:
     return max(tot0 / w0, tot1 / w1)
 
 
+@rule
+def discount(newest: float, past: float, least: float) -> float:
+    """DF of RFC 3448 section 5.5: what an interval more than twice as long as the past's mean leaves of its weight."""
+    if newest <= 2.0 * past:
+        return 1.0
+    return max(2.0 * past / newest, least)
+
+
+@rule
+def closed_mean(intervals: NDArray[np.float64], kept: NDArray[np.float64], n: int) -> float:
+    """I_mean over n closed intervals, each by its weight and what discounts have left of it (RFC 3448, 5.5)."""
+    total = weights = 0.0
+    for i in range(1, n + 1):
+        total += _W[i - 1] * kept[i] * intervals[i]
+        weights += _W[i - 1] * kept[i]
+    return total / weights
+
+
+@rule
+def discounted_interval(intervals: NDArray[np.float64], kept: NDArray[np.float64], n: int, least: float) -> float:
+    """`mean_interval` with history discounting (RFC 3448, 5.5): a long I_0 takes weight from those before it."""
+    past = closed_mean(intervals, kept, n)
+    df = discount(intervals[0], past, least)
+    total = _W[0] * intervals[0]
+    weights = _W[0]
+    for i in range(1, min(n + 1, 8)):
+        share = df * kept[i]
+        total += _W[i] * share * intervals[i]
+        weights += _W[i] * share
+    return max(past, total / weights)
+
+
 @vectorize(["float64(float64, float64, float64)"], cache=True)
 def _rate(s: float, rtt: float, p: float) -> float:
     return throughput(s, rtt, p)

@@ -49,6 +49,7 @@ class Path:
     loss_back : the same for the way back; None: as `loss`
     jitter_ms : up to so much is added to each packet's delay, uniformly; packets keep their order
     burst : Gilbert-Elliott, (P[good → bad], P[bad → good], loss in the bad state), stepped once a packet
+    lossy_s : seconds after which the path loses nothing more; None: it goes on
 
     Notes
     -----
@@ -65,6 +66,7 @@ class Path:
     loss_back: float | None = None
     jitter_ms: float = 0.0
     burst: tuple[float, float, float] | None = None
+    lossy_s: float | None = None
 
     def __post_init__(self) -> None:
         number(self.delay_ms, "the delay in milliseconds", 0, 3_600_000)
@@ -77,6 +79,8 @@ class Path:
                 raise NetsimError("burst losses need three probabilities: into the bad state, out of it, loss in it")
             for value in self.burst:
                 number(value, "a probability of the burst losses", 0, 1)
+        if self.lossy_s is not None:
+            number(self.lossy_s, "the time until which the path loses, in seconds,", 0, 1e8)
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ class FlowState:
     to_good: float
     bad: int
     bad_back: int
+    lossy_until: int
     rng: np.uint64
     rng_back: np.uint64
     shared: int
@@ -155,6 +156,7 @@ class FlowState:
     min_interval: int
     initial_packets: float
     idle_packets: float
+    restart_packets: float
     x: float
     x_recv: float
     x_calc: float
@@ -199,6 +201,8 @@ class FlowState:
     events: int
     intervals: Annotated[MutableSequence[float], 9]
     closed: int
+    least_discount: float
+    kept: Annotated[MutableSequence[float], 9]
 
     # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
     mss: int

@@ -114,6 +114,8 @@ _TFRC = {
     "first_interval": checks.one_of("x_recv", "counted"),
     "initial_packets": checks.number(0.01, 1e6),
     "idle_packets": checks.number(0.0, 1e6),
+    "restart_packets": checks.number(0.0, 1e6),
+    "discount": checks.number(0.01, 1.0),
 }
 
 
@@ -204,6 +206,10 @@ class Tfrc:
     first_interval : "x_recv" (RFC 3448 section 6.3.1) or "counted"
     initial_packets : packets per RTT at the start; RFC 3448 has 1, RFC 4342 and RFC 5348 up to 4
     idle_packets : an idle sender's X_recv isn't halved below so many packets per RTT (RFC 3448 section 4.4)
+    restart_packets : packets per RTT that a sender may begin with after it was idle until its timer went off; Faster
+        Restart has 8 (section 2.2.4 of the thesis, which ran it without); 0: no such rule
+    discount : history discounting (RFC 3448 section 5.5): the least share of their weight that a long open interval
+        leaves to those before it, 0.5 in RFC 3448 and 0.25 in RFC 5348; 1: none, as the thesis ran it
     ecn : understands congestion marks
 
     Notes
@@ -234,6 +240,8 @@ class Tfrc:
     first_interval: Literal["x_recv", "counted"] = "x_recv"
     initial_packets: float = 1.0
     idle_packets: float = 4.0
+    restart_packets: float = 0.0
+    discount: float = 1.0
     ecn: bool = False
 
     def __post_init__(self) -> None:
@@ -267,6 +275,8 @@ class Tfrc:
         f["seed_rule"] = self.first_interval == "counted"
         f["initial_packets"] = self.initial_packets
         f["idle_packets"] = self.idle_packets
+        f["restart_packets"] = self.restart_packets
+        f["least_discount"] = self.discount
         f["ecn"] = self.ecn
 
 

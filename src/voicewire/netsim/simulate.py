@@ -74,9 +74,9 @@ class FlowResult:
     sent, arrive : time in ns at which each frame was first sent and (in order, for TCP) delivered; -1: never
     fate : for each frame 0 waiting or under way, 1 delivered, 2 dropped by the sender, 3 by the queue, 4 lost
     packets : counts of packets: sent = delivered + dropped_queue + lost + in_flight, always
-    rates : rate adjustments, a row (ns, X, X_recv, X_calc or -1, p) for each report and each time-out of the
-        nofeedback timer; empty unless asked for; of TCP what each acknowledgement and time-out left behind,
-        rows (ns, cwnd, ssthresh, bytes under way, the timer in s)
+    rates : rate adjustments, a row (ns, X, X_recv, X_calc or -1, p, X_fast_max or 0) for each report and each
+        time-out of the nofeedback timer; empty unless asked for; of TCP what each acknowledgement and time-out left
+        behind, rows (ns, cwnd, ssthresh, bytes under way, the timer in s, 0)
     levels : send buffer, rows (ns, frames waiting); empty unless asked for
 
     Notes
@@ -199,6 +199,7 @@ def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], shared
     f["loss_back"] = path.loss if path.loss_back is None else path.loss_back
     if path.burst is not None:
         f["to_bad"], f["to_good"], f["burst_loss"] = path.burst
+    f["lossy_until"] = records.NEVER if path.lossy_s is None else round(path.lossy_s * 1e9)
     f["rng"], f["rng_back"] = seeds
     f["shared"] = shared
     f["send_at"] = f["timer"] = f["delayed_ack"] = records.NEVER
@@ -241,7 +242,7 @@ def _world(link: Any, departures: NDArray[np.int64], frames: NDArray[np.int64], 
         "arrive": np.full(frames.size, -1, dtype=np.int64),
         "fate": np.zeros(frames.size, dtype=np.int8),
         "got": np.zeros(frames.size, dtype=np.int8),
-        "rates": np.empty((rows, 5)),
+        "rates": np.empty((rows, 6)),
         "levels": np.empty((rows, 2)),
     }
     return records.World(link=link, departures=cast(Any, departures), frames=cast(Any, frames), **arrays)

@@ -7,7 +7,15 @@ three later packets have come (NDUPACK), at a nominal time interpolated between 
 from __future__ import annotations
 
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, inverse, mean_interval
+from voicewire.netsim.equation import (
+    HEADER,
+    NOMINAL_SEGMENT,
+    closed_mean,
+    discount,
+    discounted_interval,
+    inverse,
+    mean_interval,
+)
 from voicewire.netsim.records import (
     DELIVERED,
     GAPS,
@@ -72,7 +80,18 @@ def loss_event_rate(f: FlowState, now: int, rtt: float) -> float:
         return 0.0
     short = f.small and not f.short_open and now - f.event_time <= 2 * int(rtt * SECOND)
     f.intervals[0] = 0.0 if short else float(f.r_seq - f.event_seq + 1)
+    if f.least_discount < 1.0:
+        return min(1.0 / discounted_interval(f.intervals, f.kept, f.closed, f.least_discount), 1.0)
     return min(1.0 / mean_interval(f.intervals, f.closed), 1.0)
+
+
+@rule
+def _keep(f: FlowState, length: float) -> None:
+    """An interval that closes keeps the weight that it took from those before it (RFC 3448 section 5.5)."""
+    df = discount(length, closed_mean(f.intervals, f.kept, f.closed), f.least_discount)
+    for i in range(8, 1, -1):
+        f.kept[i] = df * f.kept[i - 1]
+    f.kept[1] = 1.0
 
 
 @rule
@@ -89,6 +108,7 @@ def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
         else:
             first = 1.0 / inverse(x, float(f.payload), rtt)
         f.intervals[1] = max(first, 1.0)
+        f.kept[1] = 1.0
         f.closed = 1
     elif when <= f.event_time + round_trip:
         f.event_losses += 1
@@ -97,6 +117,8 @@ def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
         length = float(seq - f.event_seq)
         if f.small and when - f.event_time <= 2 * round_trip:
             length /= f.event_losses  # RFC 4828 section 4.4: N/K in short intervals
+        if f.least_discount < 1.0:
+            _keep(f, max(length, 1.0))
         for i in range(8, 1, -1):
             f.intervals[i] = f.intervals[i - 1]
         f.intervals[1] = max(length, 1.0)

@@ -302,6 +302,8 @@ def on_timer(f: FlowState, w: World, now: int) -> None:
         # X_calc doesn't exist yet: halve X_recv and hold X under twice that, never below one packet per RTT
         f.x_recv = max(f.x_recv / 2.0, s / (2.0 * T_MBI))
         f.x = max(min(f.x, 2.0 * f.x_recv), s / f.rtt)
+    if f.idle and f.restart_packets > 0.0:
+        f.x = max(f.x, f.restart_packets * s / f.rtt)  # Faster Restart's second rule (thesis, section 2.2.4)
     apply_floor(f)
     set_timer(f, now)
     rate_changed(f, w, now)

@@ -37,7 +37,7 @@ def uniform_back(f: FlowState) -> float:
 
 
 @rule
-def lost_forward(f: FlowState) -> bool:
+def lost_forward(f: FlowState, now: int) -> bool:
     """Bernoulli, or Gilbert-Elliott when the bad state can be entered: first the state moves, then the coin falls."""
     if f.to_bad > 0.0:
         move = uniform(f)
@@ -45,12 +45,12 @@ def lost_forward(f: FlowState) -> bool:
             f.bad = 0 if move < f.to_good else 1
         else:
             f.bad = 1 if move < f.to_bad else 0
-        return uniform(f) < (f.burst_loss if f.bad else f.loss)
-    return f.loss > 0.0 and uniform(f) < f.loss
+        return uniform(f) < (f.burst_loss if f.bad else f.loss) and now < f.lossy_until
+    return f.loss > 0.0 and uniform(f) < f.loss and now < f.lossy_until
 
 
 @rule
-def lost_backward(f: FlowState) -> bool:
+def lost_backward(f: FlowState, now: int) -> bool:
     """The same on the way back, with a state of its own."""
     if f.to_bad > 0.0:
         move = uniform_back(f)
@@ -58,8 +58,8 @@ def lost_backward(f: FlowState) -> bool:
             f.bad_back = 0 if move < f.to_good else 1
         else:
             f.bad_back = 1 if move < f.to_bad else 0
-        return uniform_back(f) < (f.burst_loss if f.bad_back else f.loss_back)
-    return f.loss_back > 0.0 and uniform_back(f) < f.loss_back
+        return uniform_back(f) < (f.burst_loss if f.bad_back else f.loss_back) and now < f.lossy_until
+    return f.loss_back > 0.0 and uniform_back(f) < f.loss_back and now < f.lossy_until
 
 
 @rule
@@ -136,7 +136,7 @@ def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: 
             leave = -leave
             mark = 1
             f.marked += 1
-    if lost_forward(f):
+    if lost_forward(f, now):
         f.lost += 1
         _mark(w, frame, count, LOST)
         return seq
@@ -165,7 +165,7 @@ def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: 
 def send_back(f: FlowState, w: World, now: int) -> bool:
     """Launch an acknowledgement: True if it survives, and then its slot is `acks[f.ack_tail - 1]`."""
     f.acks_sent += 1
-    if lost_backward(f):
+    if lost_backward(f, now):
         f.acks_lost += 1
         return False
     if f.ack_tail - f.ack_head > f.mask:

@@ -10,7 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["WEIGHTS", "mean_interval", "tcp_rate"]
+__all__ = [
+    "WEIGHTS",
+    "discount",
+    "discounted_interval",
+    "mean_interval",
+    "tcp_rate",
+    "weighted_mean",
+]
 
 
 def tcp_rate(s: float, rtt: float, p: float) -> float:
@@ -123,3 +130,110 @@ def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
             weights += weight
         means.append(total / weights)
     return max(means)
+
+
+def weighted_mean(
+    intervals: Sequence[float], shares: Sequence[float]
+) -> float:
+    """Mean of intervals, each by its weight and what is left of it.
+
+    Parameters
+    ----------
+    intervals : sequence of float
+        Packets, the newest first; those beyond the eighth do not count.
+    shares : sequence of float
+        What discounts have left of each one's weight, 0 to 1.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> weighted_mean([300, 100], [1.0, 0.5])
+    233.33333333333334
+    """
+    total = weights = 0.0
+    for weight, interval, share in zip(
+        WEIGHTS, intervals, shares, strict=False
+    ):
+        total += weight * share * interval
+        weights += weight * share
+    return total / weights
+
+
+def discount(newest: float, past: float, least: float) -> float:
+    """What an interval twice as long as the past's leaves of its weight.
+
+    Parameters
+    ----------
+    newest : float
+        The interval that is open, packets.
+    past : float
+        Mean of those before it, packets.
+    least : float
+        Bound of the discount: 0.5 in RFC 3448, 0.25 in RFC 5348.
+
+    Returns
+    -------
+    float
+        DF of RFC 3448 section 5.5, `least` to 1.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> [discount(n, 100, 0.5) for n in (200, 250, 400, 1000)]
+    [1.0, 0.8, 0.5, 0.5]
+    """
+    if newest <= 2 * past:
+        return 1.0
+    return max(2 * past / newest, least)
+
+
+def discounted_interval(
+    newest: float,
+    closed: Sequence[float],
+    kept: Sequence[float],
+    least: float,
+) -> float:
+    """`mean_interval`, in which a long open interval outweighs the past.
+
+    Parameters
+    ----------
+    newest : float
+        The interval that is open, packets.
+    closed : sequence of float
+        Those before it, in packets, the newest first, at most eight.
+    kept : sequence of float
+        What earlier discounts have left of the weight of each.
+    least : float
+        Bound of the discount: 0.5 in RFC 3448, 0.25 in RFC 5348.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> discounted_interval(400, [100] * 8, [1.0] * 8, 0.5)
+    185.71428571428572
+    >>> discounted_interval(200, [100] * 8, [1.0] * 8, 0.5)
+    116.66666666666667
+    """
+    past = weighted_mean(closed, kept)
+    df = discount(newest, past, least)
+    shares = [1.0, *(df * share for share in kept)]
+    return max(past, weighted_mean([newest, *closed], shares))

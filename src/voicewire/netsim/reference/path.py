@@ -93,6 +93,8 @@ class Way:
         Probability that a packet is lost.
     seed : int
         Of the losses, 64 bits.
+    lossy_until : int
+        When it loses the last one, ns.
 
     Notes
     -----
@@ -106,8 +108,11 @@ class Way:
     [(50000000, 'hello')]
     """
 
-    def __init__(self, delay: int, loss: float, seed: int) -> None:
+    def __init__(
+        self, delay: int, loss: float, seed: int, lossy_until: int = NEVER
+    ) -> None:
         self.delay, self.loss, self.state = delay, loss, seed
+        self.lossy_until = lossy_until
         self.flight: deque[tuple[int, Any]] = deque()
         self.sent = self.lost = 0
 
@@ -136,7 +141,8 @@ class Way:
             A packet or an answer.
         """
         self.sent += 1
-        if self.loss > 0 and self.uniform() < self.loss:
+        unlucky = self.loss > 0 and self.uniform() < self.loss
+        if unlucky and now < self.lossy_until:
             self.lost += 1
         else:
             self.flight.append((now + self.delay, what))

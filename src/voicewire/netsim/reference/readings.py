@@ -6,6 +6,7 @@ does in the engine. Several are put before the class that they change: ``class M
 
 from __future__ import annotations
 
+from voicewire.netsim.reference.equation import discount, discounted_interval, weighted_mean
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tcp_receiver import Ack
 from voicewire.netsim.reference.tcp_sender import Event, TcpSender
@@ -151,6 +152,86 @@ class FastMax(TfrcSender):
         """
         self.timeout_factor = 2.0
         super().no_feedback(now)
+
+
+class EightAfterIdle(TfrcSender):
+    """``restart_packets=8``: a sender that was idle until its timer went off begins with eight packets a round trip.
+
+    The second rule of Faster Restart (thesis, section 2.2.4).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    def no_feedback(self, now: int) -> None:
+        """Halve the rate, but keep eight packets a round trip for what comes after a silence.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        """
+        super().no_feedback(now)
+        if self.idle:
+            self.x = max(self.x, 8 * self.s / self.rtt)
+
+
+class Discounting(TfrcReceiver):
+    """``discount=0.5``: history discounting, RFC 3448 section 5.5.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    least = 0.5  # THRESHOLD of section 5.5
+    kept: tuple[float, ...] = ()  # DF_i of the closed intervals, the newest first
+
+    def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
+        """Book a lost packet; what a closing interval took from those before it is gone for good.
+
+        Parameters
+        ----------
+        seq : int
+            Its number.
+        when : int
+            When it would have come, ns.
+        rtt : float
+            Round trip, s.
+        x_recv : float
+            Receive rate, bytes a second.
+
+        Returns
+        -------
+        bool
+            Whether a loss event begins.
+        """
+        before = self.history.closed
+        begins = super().lose(seq, when, rtt, x_recv)
+        if begins:
+            df = 1.0
+            if before:
+                df = discount(self.history.closed[0], weighted_mean(before, self.kept), self.least)
+            self.kept = (1.0, *(df * share for share in self.kept[:7]))
+        return begins
+
+    def loss_event_rate(self, open_interval: float) -> float:
+        """One event in a mean interval that counts a long open one for more.
+
+        Parameters
+        ----------
+        open_interval : float
+            Packets since the newest event began.
+
+        Returns
+        -------
+        float
+            Loss events a packet, 0 to 1.
+        """
+        if self.history.events == 0:
+            return 0.0
+        return min(1 / discounted_interval(open_interval, self.history.closed, self.kept, self.least), 1.0)
 
 
 class ThesisReceiveRate(TfrcReceiver):

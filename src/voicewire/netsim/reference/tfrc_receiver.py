@@ -399,6 +399,42 @@ class TfrcReceiver:
         """
         return open_interval(self.history, seq, now, rtt)
 
+    def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
+        """Book a lost packet.
+
+        Parameters
+        ----------
+        seq : int
+            Its number.
+        when : int
+            When it would have come, ns.
+        rtt : float
+            Round trip, s.
+        x_recv : float
+            Receive rate, bytes a second.
+
+        Returns
+        -------
+        bool
+            Whether a loss event begins.
+        """
+        return lose(self.history, seq, when, rtt, x_recv)
+
+    def loss_event_rate(self, open_interval: float) -> float:
+        """Loss event rate with so long an open interval.
+
+        Parameters
+        ----------
+        open_interval : float
+            Packets since the newest event began.
+
+        Returns
+        -------
+        float
+            Loss events a packet, 0 to 1.
+        """
+        return loss_event_rate(self.history, open_interval)
+
     def lost(self, seq: int, now: int, rtt: float) -> bool:
         """Three later packets make a missing one lost (section 5.1).
 
@@ -425,9 +461,7 @@ class TfrcReceiver:
             for k in range(gap.count):
                 when = gap.before + span * (k + 1) // (gap.count + 1)
                 x_recv = self.receive_rate(now, rtt)
-                begins_event |= lose(
-                    self.history, gap.first + k, when, rtt, x_recv
-                )
+                begins_event |= self.lose(gap.first + k, when, rtt, x_recv)
         self.gaps = [gap for gap in self.gaps if gap.later < 3]
         if seq > self.newest + 1:
             before = self.newest_at if self.newest >= 0 else now
@@ -463,7 +497,7 @@ class TfrcReceiver:
         self.reported, self.reported_counter = now, packet.counter
         self.since_report = 0
         begun = self.open_interval(packet.seq, now, packet.rtt)
-        p = loss_event_rate(self.history, begun)
+        p = self.loss_event_rate(begun)
         return Report(packet.sent, packet.counter, x_recv, p)
 
     def on_timer(self, now: int) -> None:
