@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from voicewire.echo import experiments, plain, statements
+from voicewire.echo.counted import count_operations, count_search
+from voicewire.echo.measures import dcd_operations, woodbury_operations
 
 
 def test_what_correlated_input_costs_is_as_recorded():
@@ -33,6 +35,57 @@ def test_a_curve_drifts_by_what_its_last_memory_lies_below_the_fifth_before():
             gaps.append(10 * np.log10(last.mean() / before.mean()))
         assert statements.drifts()[f"Figure {figure}"] == pytest.approx(max(gaps, key=abs))
     assert all(abs(drift) > 10 for drift in statements.drifts(first=True).values())
+
+
+def test_in_the_mean_only_curves_without_predistortion_still_fall():
+    """Thirds of the time before the change, by hand; the sentence of the reason is that of this test."""
+    for figure, setting in ((1, experiments.paper.FIGURE_1), (2, experiments.paper.FIGURE_2)):
+        third, gaps = setting.change_at // 3, {}
+        for key, curve in experiments.read_curves(figure).items():
+            ago = (setting.change_at - curve.samples) // third
+            last, before = (10 ** (curve.decibels[(ago == k) & (curve.samples > 0)] / 10) for k in (0, 1))
+            gaps[key] = 10 * np.log10(last.mean() / before.mean())
+        assert statements.drifts(thirds=True)[f"Figure {figure}"] == pytest.approx(max(gaps.values(), key=abs))
+        assert all(abs(gap) < 1 for (_, alpha), gap in gaps.items() if alpha > 0)
+        assert [key for key, gap in gaps.items() if gap < -1] == [(5, 0.0)]
+    assert all(abs(drift) > 5 for drift in statements.drifts(first=True, thirds=True).values())
+
+
+@pytest.mark.parametrize("length", [3, 8])
+def test_only_steps_that_are_powers_of_two_spare_the_search_its_products(length):
+    assert statements.multiplications_of_search(length) == statements.multiplications_of_search(length, H=2.0) == 0
+    assert statements.multiplications_of_search(length, H=0.9) >= 4 * length  # one move at least: 2L complex numbers
+
+
+def test_a_search_shifts_a_column_for_each_move():
+    R, r = np.eye(2) * 4 + 0j, np.array([3, 3]) + 0j
+    found = count_search(R, r)
+    assert (found.multiplications, found.shifts, found.additions) == (
+        0,
+        4 * 4,
+        4 * 4,
+    )  # four moves, two complex numbers
+    assert found.comparisons == 4 * (2 + 1)  # which part of each is larger, and which of the two
+
+
+def test_work_grows_by_every_kind_of_operation():
+    found = experiments.work()
+    slight = found["echo.complexity-slight-increase"]
+    assert set(slight) == {"the least", "as the tables run"}
+    for way, count in (
+        ("the least", lambda n: dcd_operations(128, n, 4)),
+        ("as the tables run", lambda n: count_operations(128, n)),
+    ):
+        assert slight[way]["additions, 3 passes"] == count(3).additions / count(1).additions
+        assert slight[way]["multiplications, 5 passes"] == count(5).multiplications / count(1).multiplications
+        assert (slight[way]["shifts, 3 passes"], slight[way]["comparisons, 5 passes"]) == (
+            3,
+            count(5).comparisons / count(1).comparisons,
+        )
+    below = found["echo.complexity-below-woodbury"]
+    assert list(below) == [f"{kind}, L = {n}" for n in (128, 256) for kind in ("additions", "multiplications")]
+    exact, searched = woodbury_operations(256), dcd_operations(256, 5, 4)
+    assert below["multiplications, L = 256"] == exact.multiplications / searched.multiplications
 
 
 def test_the_time_that_no_number_of_passes_goes_below():

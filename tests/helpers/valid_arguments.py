@@ -54,6 +54,7 @@ EXEMPT = {
     "echo.printed": READING,
     "echo.channels": READING,
     "echo.uniqueness": "read on the page, for what a scene has made",
+    "echo.counted.count_search": "counts what the reading version's search does with what a scene has made",
     "echo.experiments": _RECORDS,
     "echo.rivals": _RECORDS,
     "echo.statements": _RECORDS,

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from voicewire import checks
 from voicewire.echo.measures import Operations
-from voicewire.echo.reference import next_matrix, reuse_step, shifted
+from voicewire.echo.reference import dcd, next_matrix, reuse_step, shifted
 
-__all__ = ["count_operations"]
+__all__ = ["count_operations", "count_search"]
 
 Complex = NDArray[Any]
 SAMPLES = 24
 UPDATES = 4  # moves a pass, N_u, as in the paper
+KINDS = ("additions", "multiplications", "shifts", "comparisons")
 
 
 @checks.takes(length=checks.whole(1), reuse=checks.whole(1))
@@ -66,9 +67,38 @@ def count_operations(
         window = shifted(window, x_n)
         R = update(R, window, 0.99)
         g, r, _ = reuse_step(g, r, R, window, d_n, 0.99, reuse, N_u=UPDATES)
-        kinds = ("additions", "multiplications", "shifts", "comparisons")
-        most = max(most, Operations(*(tally[kind] for kind in kinds)), key=lambda found: found.additions)
+        most = max(most, Operations(*(tally[kind] for kind in KINDS)), key=lambda found: found.additions)
     return most
+
+
+def count_search(R: Complex, r: Complex, H: float = 1.0) -> Operations:
+    """Count what one search computes on vectors, four moves at the most.
+
+    Parameters
+    ----------
+    R : ndarray of complex, shape (M, M)
+        Hermitian, positive definite.
+    r : ndarray of complex, shape (M,)
+        Right-hand side.
+    H : float
+        Range of the solution.
+
+    Returns
+    -------
+    Operations
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> count_search(np.array([[4, 2], [2, 4]]) + 0j, np.array([3, 3]) + 0j).multiplications
+    0
+    """
+    tally: Counter[str] = Counter()
+    dcd(_Counted.of(R, tally), _Counted.of(r, tally), UPDATES, H=H)
+    return Operations(*(tally[kind] for kind in KINDS))
 
 
 class _Counted(np.ndarray[Any, Any]):

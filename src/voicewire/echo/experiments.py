@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from voicewire import paths
 from voicewire.echo import paper
+from voicewire.echo.counted import KINDS, count_operations
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.measures import Curve, dcd_operations, follow, misalignment, woodbury_operations
 from voicewire.echo.scene import Scene, Signals
@@ -37,6 +38,7 @@ __all__ = [
     "scene",
     "theory",
     "track",
+    "work",
 ]
 
 Rows = list[dict[str, Any]]
@@ -625,6 +627,46 @@ def retuned(rows: Rows) -> NDArray[np.float64]:
     return np.array(alone) / column(rows, "t15", reuse=3, updates=4, memory=64.0)
 
 
+def work() -> dict[str, Plain]:
+    """Compare the operations of a sample: several passes with one, and DCD with Woodbury's identity.
+
+    Returns
+    -------
+    dict of str to dict
+        By the claim's id, ratios by their labels; those of several passes by the way to count first.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> work()["echo.complexity-slight-increase"]["the least"]["shifts, 3 passes"]
+    3.0
+    """
+    length, updates = paper.FIGURE_1.length, paper.UPDATES
+    shown = sorted({reuse for reuse, _ in paper.FIGURE_1.curves})
+    counts = {
+        "the least": {n: dcd_operations(length, n, updates) for n in shown},
+        "as the tables run": {n: count_operations(length, n) for n in shown},
+    }
+    lengths = (length, paper.FIGURE_2.length)
+    exact = {L: woodbury_operations(L).over(dcd_operations(L, shown[-1], updates)) for L in lengths}
+    return {
+        "echo.complexity-slight-increase": {
+            way: {
+                f"{kind}, {n} passes": getattr(by_passes[n], kind) / getattr(by_passes[1], kind)
+                for kind in KINDS
+                for n in shown[1:]
+            }
+            for way, by_passes in counts.items()
+        },
+        "echo.complexity-below-woodbury": {
+            f"{kind}, L = {L}": ratio for L, by_kind in exact.items() for kind, ratio in by_kind.items()
+        },
+    }
+
+
 def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results anew: what data reuse gains and costs, in time, accuracy and work.
 
@@ -655,12 +697,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
         for name, by_label in passes(rows).items()
     }
     found["echo.dr-vs-retuned-lambda"] = float(retuned(equal_work(seeds, (EQUAL_WORK[0], EQUAL_WORK[3]))).mean())
-    length, updates = paper.FIGURE_1.length, paper.UPDATES
-    three, one = (dcd_operations(length, reuse, updates) for reuse in (3, 1))
-    exact = woodbury_operations(length)
-    found["echo.complexity-slight-increase"] = three.over(one)
-    found["echo.complexity-below-woodbury"] = exact.over(three)
-    return found
+    return found | work()
 
 
 def _number(text: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "FIRST",
     "RECORDINGS",
     "by_epsilon",
+    "first",
     "first_column_only",
     "independent",
     "peers",
@@ -38,6 +40,8 @@ EPSILONS = (1e-4, 1.0, 100.0)
 """What the paper's small positive epsilon may be, for signals of power 1; the ledger gives each one's reason."""
 FIRST = 5 * paper.FIGURE_1.memory * paper.FIGURE_1.length
 """Samples of the first convergence: five memories of Figure 1."""
+FINE = 64
+"""Samples between two looks at the first convergence: an overshoot may be over in some hundred."""
 EVERY = FIRST // 16
 RIVAL_SEEDS = range(100, 200)
 """Twenty runs of five seeds each."""
@@ -55,10 +59,8 @@ SPOKEN = ((1, 0.4), (3, 0.4), (5, 0.4), (1, 0.0), (3, 0.0), (5, 0.0))
 
 
 def _levels(curve: Curve, end: int) -> dict[str, float]:
-    decibels = curve.decibels[curve.samples <= end]
     return {
-        "first": float(decibels[curve.samples[: decibels.size] <= FIRST].min()),
-        "highest": float(decibels.max()),
+        "highest": float(curve.decibels[curve.samples <= end].max()),
         "before": curve.steady(end - end // 12, end),
     }
 
@@ -69,8 +71,8 @@ def under_epsilon() -> Rows:
     Returns
     -------
     list of dict
-        A row for each epsilon, alpha_r, N_it and seed: best misalignment of the first `FIRST` samples, highest of
-        all, and that of the last twelfth, in dB.
+        A row for each epsilon, alpha_r, N_it and seed: highest misalignment of all, and that of the last twelfth, in
+        dB.
 
     Notes
     -----
@@ -158,12 +160,49 @@ def _far_room() -> Iterator[dict[str, Any]]:
                 yield row | {"before": levels["before"]}
 
 
-def _gradient() -> Iterator[dict[str, Any]]:
-    row: dict[str, Any] = {"what": "NLMS, first", "alpha": 0.0, "reuse": 1, "updates": 0}
-    for seed in RIVAL_SEEDS:
-        signals = Scene(paper.FIGURE_1.length, FIRST, seed, predistortion=0.0).signals()
-        curve = follow(WLNLMS(paper.FIGURE_1.length), signals, EVERY)
-        yield row | {"seed": seed, "before": float(curve.decibels.min())}
+def _best(filter_: AdaptiveFilter, signals: Signals) -> dict[str, float]:
+    """Return the best misalignment of a run, looked at each `FINE` samples, and after how many it came."""
+    curve = follow(filter_, signals, FINE)
+    best = int(curve.decibels.argmin())
+    return {"best": float(curve.decibels[best]), "after": int(curve.samples[best])}
+
+
+def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS) -> Rows:
+    """Run the first convergence of Figure 1 without pre-distortion: five passes from each epsilon, and NLMS.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        Of five passes.
+    rival_seeds : sequence of int
+        Of NLMS, which starts from no epsilon; 0 stands there.
+
+    Returns
+    -------
+    list of dict
+        A row each: best misalignment of the first `FIRST` samples in dB, and after how many it came.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> [row["filter"] for row in first([], [100])]
+    ['NLMS']
+    """
+    rows: Rows = []
+    length, whole = paper.FIGURE_1.length, paper.FIGURE_1.change_at
+    for seed in seeds:
+        signals = Scene(length, whole, seed, predistortion=0.0).signals()  # its level is that of the whole
+        begun = replace(signals, **{name: getattr(signals, name)[:FIRST] for name in ("x", "d", "noise", "near_end")})
+        for epsilon in EPSILONS:
+            found = _best(paper_filter(paper.FIGURE_1, 5, regularization=epsilon), begun)
+            rows.append({"filter": "five passes", "epsilon": epsilon, "seed": seed} | found)
+    for seed in rival_seeds:
+        signals = Scene(length, FIRST, seed, predistortion=0.0).signals()
+        rows.append({"filter": "NLMS", "epsilon": 0.0, "seed": seed} | _best(WLNLMS(length), signals))
+    return rows
 
 
 def _speech() -> Iterator[dict[str, Any]]:
@@ -185,13 +224,12 @@ def _speech() -> Iterator[dict[str, Any]]:
 
 
 def rivals() -> Rows:
-    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room, a gradient method.
+    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room; on speech NLMS, too.
 
     Returns
     -------
     list of dict
-        A row each: time to -15 dB in samples and misalignment before the change (of the gradient method: the best
-        of the first `FIRST` samples, on speech that of the end) in dB.
+        A row each: time to -15 dB in samples and misalignment before the change (of NLMS on speech: at the end) in dB.
 
     Notes
     -----
@@ -201,7 +239,7 @@ def rivals() -> Rows:
     --------
     >>> rivals()  # doctest: +SKIP
     """
-    return [row for run in (_moves, _far_room, _gradient, _speech) for row in run()]
+    return [row for run in (_moves, _far_room, _speech) for row in run()]
 
 
 def independent(seed: int, samples: int, change_at: int) -> Signals:
@@ -303,7 +341,7 @@ def by_epsilon() -> dict[str, dict[str, Real]]:
     >>> sorted(by_epsilon()["echo.alpha0-worst"])
     ['1', '100', '1e-4']
     """
-    rows = read("epsilon")
+    rows, beginnings = read("epsilon"), read("first")
     found: dict[str, dict[str, Real]] = {}
     for name, epsilon in zip(("1e-4", "1", "100"), EPSILONS, strict=True):
 
@@ -312,7 +350,8 @@ def by_epsilon() -> dict[str, dict[str, Real]]:
 
         floors = {(reuse, alpha): of("before", alpha, reuse) for reuse, alpha in CURVES}
         found.setdefault("echo.alpha0-worst", {})[name] = _worst(floors)
-        found.setdefault("echo.alpha0-nit5-converges-first", {})[name] = of("first", 0.0, 5)
+        best = column(beginnings, "best", filter="five passes", epsilon=epsilon)
+        found.setdefault("echo.alpha0-nit5-converges-first", {})[name] = np.array(best)
         found.setdefault("echo.alpha0-nit5-steady", {})[name] = floors[5, 0.0]
     return found
 
@@ -416,7 +455,7 @@ def runs() -> dict[str, list[Any]]:
         "echo.dr-costs-accuracy": more,
         "echo.alpha0-worst": _worst(far),
         "echo.alpha0-nit5-steady": far[5, 0.0],
-        "echo.alpha0-nit5-converges-first": of("NLMS, first", "before"),
+        "echo.alpha0-nit5-converges-first": np.array(column(read("first"), "best", filter="NLMS")),
         "echo.comparable-to-woodbury": peer("before", "NLMS") - exact["AR(1)"],
         "echo.comparable-tracking": peer("later", "NLMS") - peer("later", "exact"),
         "echo.lms-limited-by-correlation": white - peer("later", "exact", "uncorrelated"),
@@ -439,7 +478,7 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
     spoken = of("NLMS", "before")
     return {
         "echo.speech-tracking-with-nit": [
-            dict.fromkeys(("2", "3", "5"), ratio)
+            dict.fromkeys(("2 after 1", "3 after 2", "5 after 3"), ratio)
             for ratio in of("moves", "t15", updates=12) / of("moves", "t15", updates=4)
         ],
         "echo.speech-predistortion-gap": [{str(n): gap[i] for n, gap in gaps.items()} for i in range(spoken.size)],
@@ -488,6 +527,7 @@ def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
 RECORDINGS: dict[str, Callable[[], Rows]] = {
     "epsilon": under_epsilon,
     "epsilon-speech": speech_under_epsilon,
+    "first": first,
     "rivals": rivals,
     "peers": peers,
 }

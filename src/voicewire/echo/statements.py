@@ -9,11 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire.echo import paper, reference
+from voicewire.echo.counted import count_search
 from voicewire.echo.experiments import column, paper_filter, read, read_curves, scene
 from voicewire.echo.measures import Curve, follow
 from voicewire.echo.rivals import independent
+from voicewire.echo.scene import Scene
 
-__all__ = ["FRESH_SEEDS", "RECORDINGS", "correlation", "cost_of_correlation", "drifts", "products_of_search"]
+__all__ = [
+    "FRESH_SEEDS",
+    "RECORDINGS",
+    "correlation",
+    "cost_of_correlation",
+    "drifts",
+    "multiplications_of_search",
+    "products_of_search",
+]
 
 Rows = list[dict[str, Any]]
 Complex = NDArray[np.complex128]
@@ -119,22 +129,61 @@ def products_of_search(R: Complex, r: Complex, moves: int) -> int:
     return found
 
 
-def _drift(curve: Curve, memory: int, end: int) -> float:
-    return curve.steady(end - memory, end) - curve.steady(end - 5 * memory, end - 4 * memory)
+def multiplications_of_search(length: int, H: float = 1.0) -> int:
+    """Count the multiplications that the search makes of vectors, with a matrix of the stereo input.
+
+    Parameters
+    ----------
+    length : int
+        Taps of each echo path, L.
+    H : float
+        Range of the solution.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    Steps that are no powers of two make products.
+
+    >>> multiplications_of_search(4), multiplications_of_search(4, H=0.9) > 0
+    (0, True)
+    """
+    window = np.zeros(2 * length, complex)
+    R, r = np.eye(2 * length) + 0j, window
+    signals = Scene(length, 3 * length, 0).signals()
+    for x_n, d_n in zip(signals.x, signals.d, strict=True):
+        window = reference.shifted(window, x_n)
+        R = reference.next_matrix(R, window, paper.FIGURE_1.forgetting)
+        r = r + np.conj(d_n) * window
+    return count_search(R, r, H).multiplications
 
 
-def drifts(first: bool = False) -> dict[str, float]:
-    """Return by how much the curve of each figure that drifts most does so over five memories, as recorded.
+def _drift(curve: Curve, stretch: int, back: int, end: int) -> float:
+    """Return the level of a stretch that ends there, less that of the one so many stretches before."""
+    ago = end - back * stretch
+    return curve.steady(end - stretch, end) - curve.steady(ago - stretch, ago)
+
+
+def drifts(first: bool = False, thirds: bool = False) -> dict[str, float]:
+    """Return by how much the curve of each figure that drifts most does so before the change, as recorded.
 
     Parameters
     ----------
     first : bool
-        The first five memories, where the filters still converge, and not the last five before the change.
+        The first five memories, or the first two thirds, where the filters still converge, and not the last.
+    thirds : bool
+        Over thirds of the time before the change, and not over the last of five memories and the first of them.
 
     Returns
     -------
     dict of str to float
-        By figure: misalignment over the last memory less that over the first of the five, dB.
+        By figure: misalignment over the later of the two stretches less that over the earlier, dB.
 
     Notes
     -----
@@ -147,9 +196,9 @@ def drifts(first: bool = False) -> dict[str, float]:
     """
     found = {}
     for number, setting in ((1, paper.FIGURE_1), (2, paper.FIGURE_2)):
-        memory = setting.memory * setting.length
-        end = 5 * memory if first else setting.change_at
-        every = [_drift(curve, memory, end) for curve in read_curves(number).values()]
+        stretch, back = (setting.change_at // 3, 1) if thirds else (setting.memory * setting.length, 4)
+        end = (back + 1) * stretch if first else setting.change_at
+        every = [_drift(curve, stretch, back, end) for curve in read_curves(number).values()]
         found[f"Figure {number}"] = max(every, key=abs)
     return found
 
