@@ -145,6 +145,13 @@ EXEMPT = {
     "transport.at_rest": _SOCKETS,
     "transport.bed": _SOCKETS,
     "transport.coap_timed": _SOCKETS,
+    "transport.bounds.load_bounds": _FILES,
+    "transport.bounds.measure": _SOCKETS,
+    "transport.bounds.met": "rows of a recording, by name",
+    "transport.bounds.record_bounds": _RECORDS,
+    "transport.bounds.reliability": "rows of a recording, by name",
+    "transport.figures_printed": _FIGURE,
+    "transport.wireshark": _FILES,
     "transport.dissect": "bytes of a protocol (tests of its own)",
     "transport.examples": _FILES,
     "transport.figures_coap": _FIGURE,
@@ -774,6 +781,7 @@ REST = {
     "transport.analysis.coverage": Case(
         lambda: {"times": 5 + noise(30), "rng": rng(), "resamples": 20, "n": 10}
     ),
+    "transport.bounds.bound": Case(lambda: {"qos": 1, "rtt": 0.04, "timeouts": True}),
     "transport.cells.Cell": Case(
         lambda: {"network": "lan", "transport": "mqtt", "qos": 1, "session": "fresh", "kind": "bytes", "size": 100,
                  "gap": 0.5, "nodelay": True, "iterations": 10}

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from voicewire import paths
-from voicewire.testbed import capture
-from voicewire.transport import examples
+from voicewire.testbed import TestbedError
+from voicewire.transport import examples, wireshark
 
-CAPTURES = paths.data("transport") / "captures"
+DATA = paths.data("transport")
+
+
+def capture_of(name: str) -> Path:
+    return DATA / "captures" / f"{name}.pcap"
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 @pytest.mark.parametrize("name", examples.NAMES)
 def test_tshark_counts_the_same_headers(name: str) -> None:
-    file: Path = CAPTURES / f"{name}.pcap"
-    fields = ["-e", "tcp.hdr_len", "-e", "ip.hdr_len", "-e", "tcp.len"]
-    command = ["tshark", "-n", "-r", str(file), "-Y", "tcp", "-T", "fields", "-E", "separator=,", *fields]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    theirs = [tuple(int(field) for field in line.split(",")) for line in answer.stdout.splitlines()]
-    ours = [(s.header, s.ip_header, len(s.payload)) for s in capture.read_pcap(file)]
+    theirs = wireshark.asked(capture_of(name))
     assert len(theirs) > 5
-    assert ours == theirs
+    assert np.array_equal(theirs, wireshark.ours(capture_of(name)))
+    assert np.array_equal(theirs, wireshark.recorded(DATA, name))
+
+
+@pytest.mark.parametrize("name", examples.NAMES)
+def test_what_tshark_said_once_is_what_we_read(name: str) -> None:
+    assert np.array_equal(wireshark.recorded(DATA, name), wireshark.ours(capture_of(name)))
+
+
+def test_without_tshark_it_says_where_its_answer_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(TestbedError, match=r"not installed.*wireshark\.json"):
+        wireshark.asked(capture_of("tcp"))
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_what_is_no_capture_is_told(tmp_path: Path) -> None:
+    (tmp_path / "no.pcap").write_bytes(b"nothing of the kind")
+    with pytest.raises(TestbedError, match=r"cannot read no\.pcap"):
+        wireshark.asked(tmp_path / "no.pcap")

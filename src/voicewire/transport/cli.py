@@ -89,7 +89,8 @@ def record_options(parser: argparse.ArgumentParser) -> None:
     'lan'
     """
     parser.add_argument("--network", choices=("lan", "internet"), help="experiment: only these cells, without tables")
-    parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help="experiment: 150; series, coap: 60")
+    counts = "experiment: 150; series, coap: 60; bounds: 200"
+    parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help=counts)
     parser.add_argument("--seconds", type=number(above=0.0), help="experiment: begin no new cell after so long")
     parser.add_argument(
         "--again", action="store_true", default=None, help="experiment: forget the finished cells first"

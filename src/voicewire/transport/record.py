@@ -148,8 +148,29 @@ def _rest(folder: Path) -> None:
     print(json.dumps(record_rest(folder), indent=1))
 
 
+def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> None:
+    """Send messages at each quality of service over links with loss."""
+    from voicewire.transport import bounds
+    from voicewire.transport.series import broker_here
+
+    command = f"voicewire record transport bounds --iterations {iterations}"
+    rows = bounds.record_bounds(folder, messages=iterations, which=broker or broker_here(), command=command)
+    for qos in range(3):
+        came, in_time = (x.mean() for x in (bounds.reliability(rows, qos), bounds.met(rows, qos, bounds.SPEC.rtt)))
+        print(f"QoS {qos}: {came:.1%} arrived, {in_time:.1%} within the mode's own round trips")
+
+
+def _wireshark(folder: Path) -> None:
+    """Let tshark read the book's captures."""
+    from voicewire import paths
+    from voicewire.transport.wireshark import record_wireshark
+
+    record_wireshark(paths.data("transport") / "captures", folder)
+
+
 RECORDINGS: dict[str, Callable[..., None]] = {
     "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series, "coap": _coap,
-    "rest": _rest,
+    "rest": _rest, "bounds": _bounds, "wireshark": _wireshark,
 }  # fmt: skip
-"""The experiment, captures of single sessions, what goes beyond in bytes and in time, CoAP, brokers' stores."""
+"""The experiment, captures of single sessions, what goes beyond in bytes and in time, CoAP, brokers' stores, what
+qualities of service bound under loss, and the captures as Wireshark's program reads them."""
