@@ -180,6 +180,7 @@ EXEMPT = {
     "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
     "emqtt.dissect": "bytes of a protocol (tests of its own)",
     "emqtt.mqtt5": _SOCKETS,
+    "emqtt.link": _SOCKETS,
     "emqtt.notified": _SOCKETS,
     "emqtt.population": _SOCKETS,
     "emqtt.record": _RECORDS,

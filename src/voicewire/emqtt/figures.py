@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
@@ -11,11 +12,13 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from voicewire import figures as house
 from voicewire.emqtt import counting, experiments, paper
 from voicewire.emqtt.dissect import COLOURS, dissect
+from voicewire.emqtt.reference import link_delay
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Trace
 from voicewire.mqtt import packets as p
 
 __all__ = [
     "STYLE",
+    "behind_link",
     "bytes_by_part",
     "delays",
     "energy",
@@ -172,6 +175,61 @@ def delays(
     ax.yaxis.set_major_formatter("{x:g}")
     ax.yaxis.set_minor_formatter(NullFormatter())
     # below the axes: where the curves run is known only after a measurement
+    ax.legend(fontsize=8.5, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    house.origin(ax, "measured here")
+    return ax
+
+
+def behind_link(table: pd.DataFrame, bed: str, n: int = 80, header: int = 0, ax: Axes | None = None) -> Axes:
+    """Draw the end-to-end delay behind a link against its rate, as measured and as the closed form has it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As ``experiments.load("link")`` gives it.
+    bed : str
+        Whose trials: ``relay``, ``netem`` or ``tun``.
+    n : int
+        Number of subscribers.
+    header : int
+        Bytes of TCP and IP around each packet, for the closed form.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With medians and quartiles of each reading, and a line for each protocol.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> behind_link(experiments.load("link"), "relay").get_xlabel()
+    "rate of the publisher's link (Mbit/s)"
+    """
+    ax = house.new_axes(ax)
+    mine = table[(table["bed"] == bed) & (table["subscribers"] == n)]
+    rates = experiments.LINK_RATES
+    for reading, of_it in mine.groupby("reading"):
+        colour, marker, _ = STYLE[str(reading)]
+        times = [of_it[of_it["rate"] == rate]["end_to_end_ms"] for rate in rates]
+        low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), axis=1)
+        ax.errorbar(
+            [rate / 1e6 for rate in rates.values()], middle, (middle - low, high - middle), color=colour,
+            marker=marker, linestyle="", capsize=3, label=counting.LABELS[str(reading)],
+        )  # fmt: skip
+    for protocol, line in (("MQTT", "-"), ("E-MQTT", "--")):
+        least = [1e3 * link_delay(protocol, n, rate, experiments.LINK_DELAY, header) for rate in rates.values()]
+        shown = [rate / 1e6 for rate in rates.values()]
+        ax.plot(shown, least, color="black", linestyle=line, label=f"{protocol}, bits alone")
+    ax.set(xlabel="rate of the publisher's link (Mbit/s)", ylabel="end-to-end delay (ms)", xscale="log", yscale="log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
     ax.legend(fontsize=8.5, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.17))
     house.origin(ax, "measured here")
     return ax

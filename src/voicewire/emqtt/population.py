@@ -80,6 +80,9 @@ class Population:
         they answer so many seconds later.
     host : str
         The broker's address.
+    publisher : socket, optional
+        The publisher's connection, as `voicewire.mqtt.load.attach` makes it: for one that reaches the broker another
+        way. It is closed with the others.
 
     Raises
     ------
@@ -101,8 +104,9 @@ class Population:
     """
 
     def __init__(
-        self, port: int, n: int, qos3: bool = True, *, slow: int = 0, pause: float = 0.0, host: str = "127.0.0.1"
-    ) -> None:
+        self, port: int, n: int, qos3: bool = True, *, slow: int = 0, pause: float = 0.0, host: str = "127.0.0.1",
+        publisher: socket.socket | None = None,
+    ) -> None:  # fmt: skip
         if not 0 <= slow <= n or not 0 <= pause < TIMEOUT:
             raise ValueError(f"{slow} slow ones of {n} subscribers, {pause} s: more than there are, or too slow")
         if not hasattr(select, "epoll"):
@@ -110,7 +114,7 @@ class Population:
         self.n = n
         self.pause = pause
         self._poll = select.epoll()
-        self.publisher = attach(port, "publisher", RESPONSES, qos=2, host=host)
+        self.publisher = publisher or attach(port, "publisher", RESPONSES, qos=2, host=host)
         if qos3:
             self.publisher.sendall(p.encode(p.Subscribe(2, (("$e2e/hello", 3),))))
             exactly(self.publisher, 5)
@@ -188,6 +192,18 @@ class Population:
             messages=counted["messages"],
             cpu=counted["cpu"] / 1e9,
         )
+
+    def settle(self) -> None:
+        """Wait until the broker has all that the publisher has sent: its last packets may still be on a slow link.
+
+        Raises
+        ------
+        ConnectionError
+            If the broker answers a ping with something else.
+        """
+        self.publisher.sendall(p.encode(p.Pingreq()))
+        if exactly(self.publisher, 2) != p.encode(p.Pingresp()):
+            raise ConnectionError("the broker has sent the publisher something that no trial has asked for")
 
     def _query(self, reading: str, packet_id: int) -> bytes:
         n = self.n

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import __version__
-from voicewire.emqtt import counting, experiments, notified, paper, suspended
+from voicewire.emqtt import counting, experiments, link, notified, paper, suspended
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
 from voicewire.pace import Pace
 
-__all__ = ["RECORDINGS", "record", "record_notified", "record_suspended"]
+__all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_suspended"]
 
 Tell = Callable[[str], object]
 
@@ -246,6 +246,33 @@ def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, te
     _about(folder / "notified.json", f"voicewire record emqtt notified --tests {tests} --seed {seed}")
 
 
+def record_link(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
+    """Measure a publisher behind its own link, on each test bed that is here; write `link.csv` and `link.json`.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; it is made.
+    tests : int
+        Trials of each reading, link and number of subscribers.
+    seed : int
+        Of their order.
+    tell : callable
+        Gets a line for each link.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> record_link(Path("recorded"), tests=1)  # doctest: +SKIP
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "link.csv", link.series(tests, seed, tell=tell))
+    _about(folder / "link.json", f"voicewire record emqtt link --tests {tests} --seed {seed}")
+
+
 def _about(path: Path, command: str) -> None:
     about = {
         "command": command,
@@ -268,5 +295,10 @@ def _write(path: Path, rows: list[dict[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-RECORDINGS = {"experiments": record, "suspended": record_suspended, "notified": record_notified}
-"""The paper's tables; what waiting costs a publisher in two threads, in processor time and in delay; 60 tests each."""
+RECORDINGS = {
+    "experiments": record,
+    "suspended": record_suspended,
+    "notified": record_notified,
+    "link": record_link,
+}
+"""The paper's tables; what waiting costs a publisher in two threads; one behind its own link; 60 tests each."""

@@ -20,6 +20,7 @@ __all__ = [
     "field_of",
     "hold",
     "length_bytes",
+    "link_delay",
     "publish",
     "read_length",
     "read_publish",
@@ -433,3 +434,52 @@ def after(held: Held, event: str, name: str = "") -> Held:
         if event == "answer":
             held.answered.add(name)
     return verdict(held)
+
+
+def link_delay(
+    protocol: str, n: int, rate: float, one_way: float, header: int = 0
+) -> float:
+    """Least end-to-end delay behind a link: serialisation, propagation.
+
+    Nothing else takes time here, neither broker nor subscribers.
+
+    Parameters
+    ----------
+    protocol : str
+        "MQTT", confirmed by responses at QoS 2, or "E-MQTT".
+    n : int
+        Subscribers that are to answer.
+    rate : float
+        Of the publisher's link in each direction, bit/s.
+    one_way : float
+        Propagation each way, s.
+    header : int
+        Bytes of TCP and IP around each packet, if each has a segment of
+        its own; 52 is usual.
+
+    Returns
+    -------
+    float
+        Seconds from the first bit of PUBLISH to the last of what the
+        publisher waits for: twice the propagation, and eight bits for
+        each byte on the way there and back.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    A hundred bytes of responses more, and 2 bytes of PUBLISH less.
+
+    >>> mqtt = link_delay("MQTT", 8, 100e3, 0.0)
+    >>> round(1e3 * mqtt, 2)
+    9.68
+    >>> round(1e3 * link_delay("E-MQTT", 8, 100e3, 0.0), 2)
+    1.52
+    """
+    packets = [15, 4]  # bytes of PUBLISH with its number, and of PUBREC
+    if protocol == "MQTT":
+        packets = [13, 4] + n * [13]  # and the responses
+    bits = 8 * sum(size + header for size in packets)
+    return 2 * one_way + bits / rate
