@@ -88,6 +88,15 @@ EXEMPT = {
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
+    "voip.dccp.cookie": "bytes of a protocol (tests of its own)",
+    "voip.dccp.features": "options of a protocol (tests of its own)",
+    "voip.dccp.nonce.echoed": "options of a protocol (tests of its own)",
+    "voip.dccp.nonce.honest": "options of a protocol (tests of its own)",
+    "voip.dccp.nonce.report": "options of a protocol (tests of its own)",
+    "voip.dccp.sequence.Numbers": "numbers of a protocol (tests of its own)",
+    "voip.dccp.sequence.after": "numbers of a protocol (tests of its own)",
+    "voip.dccp.sequence.met": "numbers of a protocol (tests of its own)",
+    "voip.dccp.sequence.windows": "numbers of a protocol (tests of its own)",
     "voip.dccp.states": "named states and events (tests of its own)",
     "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
     "voip.points.Curve": _RESULT,
@@ -631,6 +640,11 @@ VOIP = {
         lambda: {"packets": [bytes(60)] * 6, "importance": np.arange(6.0), "rate": 2000.0, "patience": 0.1,
                  "frame": 0.02, "slots": 16, "choose": True}
     ),
+    "voip.dccp.nonce.found_after": Case(
+        lambda: {"rng": rng(), "packets": 100, "marked": 0.1, "each": 10, "lies": np.array([True, False])}
+    ),
+    "voip.dccp.sequence.lengthen": Case(lambda: {"short": 5, "near": 2**30}),
+    "voip.dccp.sequence.resynchronise": Case(lambda: {"lost": 80}),
     "voip.emodel.codec": Case(lambda: {"name": "g729"}),
     "voip.emodel.delay_impairment": Case(
         lambda: {"delay_ms": np.array([50.0, 250.0])}, shapeless=("delay_ms",), empty=("delay_ms",)

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 from voicewire.voip.errors import VoipError
 
-__all__ = ["Packet", "Type", "ack_vector", "checksum", "decode", "encode"]
+__all__ = ["Packet", "Type", "ack_vector", "checksum", "decode", "encode", "read_ack_vector"]
 
 
 class Type(IntEnum):
@@ -344,3 +344,35 @@ def ack_vector(states: str) -> bytes:
         out.append(codes[states[i]] << 6 | (run - 1))
         i += run
     return bytes(out)
+
+
+def read_ack_vector(raw: bytes) -> str:
+    """Read an acknowledgement vector: R, M or N for each packet, the newest first (RFC 4340 section 11.4).
+
+    Parameters
+    ----------
+    raw : bytes
+        A byte a run: two bits of state, six of length less one.
+
+    Returns
+    -------
+    str
+        What `ack_vector` was given.
+
+    Raises
+    ------
+    VoipError
+        For the state that is reserved.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> read_ack_vector(ack_vector("RRRNR"))
+    'RRRNR'
+    """
+    if any(byte >> 6 == 2 for byte in raw):
+        raise VoipError("state 2 of an acknowledgement vector is reserved")
+    return "".join("RM-N"[byte >> 6] * ((byte & 63) + 1) for byte in raw)
