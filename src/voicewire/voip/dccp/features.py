@@ -89,7 +89,9 @@ class FeatureError(VoipError):
         self.code = code
 
 
-def reconcile(server: Sequence[int], client: Sequence[int], before: int) -> int:
+def reconcile(
+    server: Sequence[int], client: Sequence[int], before: int
+) -> int:
     """The first of the server's values that the client has too, if any.
 
     Section 6.3.1; without a common value all stays as before.
