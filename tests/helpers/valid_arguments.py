@@ -124,6 +124,7 @@ EXEMPT = {
     "voip.redundancy.rows": _RECORDS,
     "voip.record": _RECORDS,
     "voip.talk.Talk": _RESULT,
+    "voip.writes.write_one_by_one": READING,
     "nfc.experiments.run": _RUN,
     "nfc.experiments.TableReading": _RESULT,
     "nfc.experiments.SlotReading": _RESULT,
@@ -704,6 +705,12 @@ VOIP = {
     "voip.recursion.printed_recursion": Case(trace, inf=("delays_ms",)),
     "voip.talk.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
     "voip.talk.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
+    "voip.writes.estimated_rate": Case(
+        lambda: {"spoken": np.arange(4) * 20, "returned": np.array([0, 40, 80, 120]), "payload": 20}
+    ),
+    "voip.writes.write_times": Case(
+        lambda: {"spoken": np.arange(4) * 20, "sent": np.arange(4) * 40, "places": 1}
+    ),
     "voip.transports.transport": Case(lambda: {"name": "TFRC", "codec": "G.729", "buffer": 5}),
 }  # fmt: skip
 
