@@ -6,58 +6,15 @@ tells the rate, without a question to the socket.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
 from voicewire.voip.errors import VoipError
 
-__all__ = ["estimated_rate", "write_one_by_one", "write_times"]
+__all__ = ["estimated_rate", "write_times"]
 
 _TIMES = checks.array(low=-1.0, high=1e18)
-
-
-def write_one_by_one(
-    spoken: Sequence[int], sent: Sequence[int], places: int
-) -> list[int]:
-    """When each write returns: once its frame has a place in the buffer.
-
-    Parameters
-    ----------
-    spoken : sequence of int
-        When each frame is ready, ns, not falling.
-    sent : sequence of int
-        When it leaves, ns.
-    places : int
-        Of the buffer.
-
-    Returns
-    -------
-    list of int
-        When each write returns, ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``; `write_times` is the fast version.
-
-    Examples
-    --------
-    >>> write_one_by_one([0, 20, 40, 60], [0, 40, 80, 120], places=1)
-    [0, 20, 40, 80]
-    """
-    now, buffer, returned = 0, deque[int](), []
-    for frame, ready in enumerate(spoken):
-        now = max(now, ready)
-        while buffer and sent[buffer[0]] <= now:
-            buffer.popleft()
-        if len(buffer) == places:
-            now = sent[buffer.popleft()]  # the write blocks until then
-        buffer.append(frame)
-        returned.append(now)
-    return returned
 
 
 @checks.takes(error=VoipError, same=("spoken", "sent"), spoken=_TIMES, sent=_TIMES, places=checks.whole(1, 10**6))
@@ -89,7 +46,7 @@ def write_times(spoken: ArrayLike, sent: ArrayLike, places: int = 5) -> NDArray[
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; equal to `write_one_by_one`.
+    Chapter ``notebooks/voip/01_rate_control``; equal to `blocking.write_one_by_one`.
 
     Examples
     --------

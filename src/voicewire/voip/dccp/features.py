@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from voicewire.voip.dccp.rules import reconcile
 from voicewire.voip.dccp.states import CLIENT, SERVER
 from voicewire.voip.errors import VoipError
 
-__all__ = ["FEATURES", "Feature", "FeatureError", "Negotiator", "agree", "reconcile"]
+__all__ = ["FEATURES", "Feature", "FeatureError", "Negotiator", "agree"]
 
 MANDATORY, CHANGE_L, CONFIRM_L, CHANGE_R, CONFIRM_R = 1, 32, 33, 34, 35  # sections 5.8.2 and 6.1
 OPTION_ERROR, MANDATORY_FAILURE = 5, 6  # reset codes, section 5.6
@@ -87,37 +88,6 @@ class FeatureError(VoipError):
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
         self.code = code
-
-
-def reconcile(
-    server: Sequence[int], client: Sequence[int], before: int
-) -> int:
-    """The first of the server's values that the client has too, if any.
-
-    Section 6.3.1; without a common value all stays as before.
-
-    Parameters
-    ----------
-    server, client : sequence of int
-        Values, the best first.
-    before : int
-        Value until now.
-
-    Returns
-    -------
-    int
-        Value from now on.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> reconcile([3, 2], [2, 3], before=2), reconcile([3], [4], before=2)
-    (3, 2)
-    """
-    return next((value for value in server if value in client), before)
 
 
 def _number(feature: int, raw: bytes) -> int:

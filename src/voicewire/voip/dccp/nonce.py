@@ -13,39 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
 from voicewire.voip.dccp.header import ack_vector, read_ack_vector
+from voicewire.voip.dccp.rules import echoed
 from voicewire.voip.errors import VoipError
 
-__all__ = ["echoed", "found_after", "honest", "report"]
+__all__ = ["found_after", "honest", "report"]
 
 ACK_VECTOR = 38
 """Ack Vector with a nonce echo of 0; 39 is that with 1 (section 11.4)."""
-
-
-def echoed(states: str, nonces: Sequence[int]) -> int:
-    """Parity of the nonces of what is reported as received unmarked.
-
-    Parameters
-    ----------
-    states : str
-        R, M or N for each packet: received, received marked, not received.
-    nonces : sequence of int
-        0 or 1 for each.
-
-    Returns
-    -------
-    int
-        0 or 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> echoed("RMR", [1, 0, 1]), echoed("RMR", [1, 0, 0])
-    (0, 1)
-    """
-    return sum(n for s, n in zip(states, nonces, strict=True) if s == "R") % 2
 
 
 def report(states: str, nonces: Sequence[int]) -> tuple[int, bytes]:

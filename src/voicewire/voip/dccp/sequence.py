@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 from voicewire import checks
 from voicewire.voip.dccp.header import Packet, Type
+from voicewire.voip.dccp.rules import SPACE, ack_window, after, number_window
 from voicewire.voip.errors import VoipError
 
-__all__ = ["SPACE", "Numbers", "after", "lengthen", "met", "resynchronise", "windows"]
+__all__ = ["Numbers", "lengthen", "met", "resynchronise", "windows"]
 
-SPACE = 1 << 48
-"""Sequence numbers have 48 bits and go round (section 7.1)."""
 _SYNCS = (Type.SYNC, Type.SYNC_ACK)
 _ENDS = (Type.CLOSE_REQ, Type.CLOSE, Type.RESET)
 
@@ -66,33 +65,8 @@ class Numbers:
         )
 
 
-def after(a: int, b: int) -> int:
-    """By how much `a` follows `b` on the circle of 48 bits; below 0: it precedes.
-
-    Parameters
-    ----------
-    a, b : int
-        Two numbers.
-
-    Returns
-    -------
-    int
-        -2**47 to 2**47 - 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> after(1, SPACE - 1)
-    2
-    """
-    return (a - b + SPACE // 2) % SPACE - SPACE // 2
-
-
 def windows(n: Numbers) -> tuple[int, int, int, int]:
-    """What is valid: lowest and highest number and acknowledgement.
+    """Lowest and highest valid number, lowest and highest valid acknowledgement.
 
     Section 7.5.1: a quarter of the window lies behind the greatest number received, three quarters before it.
 
@@ -115,12 +89,7 @@ def windows(n: Numbers) -> tuple[int, int, int, int]:
     >>> windows(Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490))
     (976, 1075, 401, 500)
     """
-    back = (n.gsr + 1 - n.peer_window // 4) % SPACE
-    swl = back if after(back, n.isr) >= 0 else n.isr
-    swh = (n.gsr + (3 * n.peer_window + 3) // 4) % SPACE
-    back = (n.gss + 1 - n.window) % SPACE
-    awl = back if after(back, n.iss) >= 0 else n.iss
-    return swl, swh, awl, n.gss
+    return *number_window(n.gsr, n.isr, n.peer_window), *ack_window(n.gss, n.iss, n.window)
 
 
 def met(n: Numbers, p: Packet) -> str:
