@@ -1,6 +1,6 @@
 """The ECN nonce: how a sender finds a receiver that hides marks and losses (RFC 4340 section 12.2; RFC 3540).
 
-Each packet carries one of two codes, ECT(0) or ECT(1), drawn at random. A mark writes over the code. The receiver
+Each packet carries one of the two codes that say "can be marked", drawn at random. A mark writes over the code. The receiver
 echoes the parity of the codes that it reports as unmarked: whoever hides a mark has to guess one.
 """
 
