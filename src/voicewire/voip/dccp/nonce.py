@@ -1,7 +1,7 @@
 """The ECN nonce: how a sender finds a receiver that hides marks and losses (RFC 4340 section 12.2; RFC 3540).
 
-Each packet carries one of the two codes that say "can be marked", drawn at random. A mark writes over the code. The receiver
-echoes the parity of the codes that it reports as unmarked: whoever hides a mark has to guess one.
+Each packet carries one of the two codes that say "can be marked", drawn at random. A mark writes over the code. The
+receiver echoes the parity of the codes that it reports as unmarked: whoever hides a mark has to guess one.
 """
 
 from __future__ import annotations
