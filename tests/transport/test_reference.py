@@ -89,7 +89,7 @@ def test_the_layout_is_read_alike(data: bytes) -> None:
     rules, _ = r.parts_of(data)
     assert list(rules) == [p.name for p in o.parts]
     for p in o.parts:
-        assert rules[p.name] == (p.until, len(p.ciphertext), p.nonce, p.readers)
+        assert rules[p.name] == (p.since, p.until, len(p.ciphertext), p.nonce, p.readers)
         assert r.bytes_of(data, p.name) == (list(p.envelopes), p.ciphertext)
 
 

@@ -2,11 +2,11 @@
 
 The paper's Intelligent Cipher Transfer Object (section II.C) is patented and closed; this is our own reading of what
 it says such an object does, built from public parts. Data are encrypted where they arise; the object says who takes
-part, who may open which part, and until when; the channel need not be trusted.
+part, who may open which part, from when on and until when; the channel need not be trusted.
 
 What cryptography enforces: without a reader's private key a part stays closed, and nobody but the owner can change
-a rule, an envelope or a byte. What it can *not* enforce: "until when" binds programs that keep the rules (a reader
-who has kept the key and an old copy can open it with another program), and "how often" would need a trusted third
+a rule, an envelope or a byte. What it can *not* enforce: "from when on" and "until when" bind programs that keep the
+rules (a reader has the key all the time, and can open with another program), and "how often" would need a trusted third
 party that counts. Both limits are inherent, so "how often" is not offered at all.
 
 =========  =========================================================================================
@@ -45,8 +45,8 @@ from voicewire.transport.icto_format import (
 )  # fmt: skip
 
 __all__ = [
-    "ExpiredError", "Identity", "NotAuthenticError", "NotPermittedError", "PublicIdentity", "Rule", "inspect",
-    "open_object", "seal",
+    "ExpiredError", "Identity", "NotAuthenticError", "NotPermittedError", "PublicIdentity", "Rule", "TooEarlyError",
+    "inspect", "open_object", "seal",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -107,6 +107,20 @@ class ExpiredError(IctoError):
     Examples
     --------
     >>> issubclass(ExpiredError, IctoError)
+    True
+    """
+
+
+class TooEarlyError(IctoError):
+    """The rules let nobody open what was asked for yet.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> issubclass(TooEarlyError, IctoError)
     True
     """
 
@@ -294,7 +308,7 @@ def _read(kind: str, path: Path) -> tuple[str, bytes, bytes]:
 
 @dataclass(frozen=True)
 class Rule:
-    """Who may open a part, and until when.
+    """Who may open a part, from when on and until when.
 
     Attributes
     ----------
@@ -302,6 +316,8 @@ class Rule:
         Names of participants.
     until : int, optional
         Seconds since 1970 UTC, the last one included; None is no limit.
+    since : int, optional
+        Seconds since 1970 UTC, the first one included; None is at once.
 
     Notes
     -----
@@ -315,6 +331,7 @@ class Rule:
 
     readers: tuple[str, ...]
     until: int | None = None
+    since: int | None = None
 
 
 def seal(
@@ -378,6 +395,8 @@ def seal(
             raise IctoError(f"part {name!r} names {', '.join(strangers)}, who takes no part")
         if rule.until is not None:
             whole_second(rule.until, f"part {name!r}: 'until', where it is not None,", least=1)
+        if rule.since is not None:
+            whole_second(rule.since, f"part {name!r}: 'since', where it is not None,", least=1)
     keys = {name: random(32) for name in parts}
     ephemeral = _x25519.X25519PrivateKey.from_private_bytes(random(32))
     people = tuple(Participant(p.name, p.sealing) for p in participants)
@@ -388,7 +407,7 @@ def seal(
         tuple(
             Part(
                 name, rules[name].until or 0, tuple(sorted({place[r] for r in rules[name].readers})), random(12),
-                bytes(len(data) + 16), (),
+                bytes(len(data) + 16), (), rules[name].since or 0,
             )
             for name, data in parts.items()
         ),
@@ -405,6 +424,7 @@ def seal(
                 ).encrypt(_ENVELOPE_NONCE, keys[p.name], context)
                 for r in p.readers
             ),
+            p.since,
         )
         for p in blank.parts
     )  # fmt: skip
@@ -455,7 +475,7 @@ def open_object(
     parts : sequence of str, optional
         Which parts; all that the rules give to this reader if left out.
     now : float, optional
-        Time to hold against "until", in seconds since 1970 UTC, finite and not negative; the clock's if left out.
+        Time to hold against the rules, in seconds since 1970 UTC, finite and not negative; the clock's if left out.
 
     Returns
     -------
@@ -468,7 +488,7 @@ def open_object(
         If it is not one whole object of a known version.
     NotAuthenticError
         If any bit differs from what `owner` signed.
-    NotPermittedError, ExpiredError
+    NotPermittedError, TooEarlyError, ExpiredError
         If the rules say no. Nothing has been decrypted then.
     IctoError
         If `now` is no time.
@@ -503,6 +523,9 @@ def open_object(
     late = [name for name in wanted if 0 < by_name[name].until < moment]
     if late:
         raise ExpiredError(f"too late to open {', '.join(map(repr, late))}; ask for other parts by name")
+    early = [name for name in wanted if by_name[name].since > moment]
+    if early:
+        raise TooEarlyError(f"too early to open {', '.join(map(repr, early))}; ask for other parts by name")
     opened, context, kind = {}, header(o), _kind(CIPHERS[o.cipher])
     for name in wanted:
         p = by_name[name]
@@ -516,7 +539,7 @@ def open_object(
 
 
 def _moment(now: float) -> float:
-    """A time that can be held against "until": with NaN no comparison is true, so nothing would ever be too late."""
+    """A time that can be held against the rules: with NaN no comparison is true, so nothing would ever be too late."""
     if isinstance(now, bool) or not isinstance(now, numbers.Real) or not math.isfinite(now) or now < 0:
         raise IctoError(f"'now' must be a time in seconds since 1970, finite and not negative, not {now!r}")
     return float(now)
@@ -555,7 +578,7 @@ def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, objec
     """
     o = _authentic(data, owner)
     return {
-        "version": 1,
+        "version": o.version,
         "cipher": CIPHERS[o.cipher],
         "identity": o.identity.hex(),
         "created": o.created,
@@ -567,6 +590,7 @@ def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, objec
                 "bytes": len(p.ciphertext) - 16,
                 "readers": [o.participants[r].name for r in p.readers],
                 "until": p.until or None,
+                **({"since": p.since} if p.since else {}),
             }
             for p in o.parts
         ],

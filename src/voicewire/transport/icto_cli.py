@@ -45,14 +45,15 @@ def register(subparsers: _Commands) -> None:
     seal = commands.add_parser(
         "seal",
         help="seal files into one object",
-        description="Each --part is NAME=FILE:READER[,READER…][@UNTIL]; UNTIL is a UTC time such as 2030-01-31T12:00.",
+        description="Each --part is NAME=FILE:READER[,READER…][@[SINCE..][UNTIL]]; SINCE and UNTIL are UTC times "
+        "such as 2030-01-31T12:00.",
     )
     seal.add_argument(
         "--part",
         action="append",
         required=True,
         type=_part,
-        metavar="NAME=FILE:READERS[@UNTIL]",
+        metavar="NAME=FILE:READERS[@[SINCE..][UNTIL]]",
         help="a file and who may read it; may be given several times",
     )
     seal.add_argument("--to", action="append", required=True, type=_KEY, metavar="PUB", help="a participant's .pub")
@@ -98,24 +99,30 @@ def _key(options: argparse.Namespace) -> int:
     return 0
 
 
-def _part(given: str) -> tuple[str, Path, tuple[str, ...], int | None]:
-    import datetime
-
+def _part(given: str) -> tuple[str, Path, tuple[str, ...], int | None, int | None]:
     name, equals, rest = given.partition("=")
     file, colon, rule = rest.rpartition(":") if "@" not in rest else _split_until(rest)
-    readers, _, until = rule.partition("@")
+    readers, _, times = rule.partition("@")
     if not (name and equals and file and colon and readers):
-        raise argparse.ArgumentTypeError(f"{given!r:.200} is not NAME=FILE:READER[,READER…][@UNTIL]")
+        raise argparse.ArgumentTypeError(f"{given!r:.200} is not NAME=FILE:READER[,READER…][@[SINCE..][UNTIL]]")
+    since, _, until = times.rpartition("..")
     path = _OBJECT(file)
-    if not until:
-        return name, path, tuple(readers.split(",")), None
+    return name, path, tuple(readers.split(",")), _second("UNTIL", until, given), _second("SINCE", since, given)
+
+
+def _second(what: str, time: str, given: str) -> int | None:
+    """One end of a rule's time, in seconds since 1970 UTC; None where nothing is said."""
+    import datetime
+
+    if not time:
+        return None
     try:
-        moment = datetime.datetime.fromisoformat(until)
+        moment = datetime.datetime.fromisoformat(time)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{given!r:.200}: UNTIL must be a time such as 2030-01-31T12:00") from None
+        raise argparse.ArgumentTypeError(f"{given!r:.200}: {what} must be a time such as 2030-01-31T12:00") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=datetime.UTC)
-    return name, path, tuple(readers.split(",")), int(moment.timestamp())
+    return int(moment.timestamp())
 
 
 def _stem(given: str) -> tuple[Path, Path]:
@@ -124,7 +131,7 @@ def _stem(given: str) -> tuple[Path, Path]:
 
 
 def _split_until(rest: str) -> tuple[str, str, str]:
-    """The time may hold colons of its own: split the file off before the ``@``."""
+    """Times may hold colons of its own: split the file off before the ``@``."""
     before, _, until = rest.rpartition("@")
     file, colon, readers = before.rpartition(":")
     return file, colon, f"{readers}@{until}"
@@ -139,8 +146,8 @@ def _seal(options: argparse.Namespace) -> int:
         if len({name for name, *_ in chosen}) < len(chosen):
             raise IctoError("two parts have the same name")
         sealed = seal(
-            {name: file.read_bytes() for name, file, _, _ in chosen},
-            {name: Rule(readers, until) for name, _, readers, until in chosen},
+            {name: file.read_bytes() for name, file, *_ in chosen},
+            {name: Rule(readers, until, since) for name, _, readers, until, since in chosen},
             [PublicIdentity.load(p) for p in options.to],
             Identity.load(options.owner),
             cipher=options.cipher,

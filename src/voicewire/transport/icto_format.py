@@ -1,9 +1,9 @@
-"""The bytes of a cipher object, version 1: encode and decode, no cryptography.
+"""The bytes of a cipher object, versions 1 and 2: encode and decode, no cryptography.
 
 All integers are big-endian. The layout, in order::
 
     magic            4   "ICTO"
-    version          1   1
+    version          1   1, or 2 if a part stays closed until some time has come
     cipher           1   1 AES-256-GCM, 2 ChaCha20-Poly1305
     participants     1   P, 1 to 255
     parts            1   R, 1 to 255
@@ -13,8 +13,8 @@ All integers are big-endian. The layout, in order::
     owner           32   Ed25519 public key of who sealed it
     ephemeral       32   X25519 public key made for this object alone
     P times:  length of name 1, name (UTF-8), X25519 public key 32
-    R times:  length of name 1, name, until 8 (0: no limit), size of ciphertext 4, nonce 12,
-              readers 1, their numbers 1 each (ascending)
+    R times:  length of name 1, name, in version 2 since 8 (0: at once), until 8 (0: no limit),
+              size of ciphertext 4, nonce 12, readers 1, their numbers 1 each (ascending)
     for each part, for each of its readers: envelope 48
     for each part: ciphertext
     signature       64   Ed25519, over everything before it
@@ -44,7 +44,8 @@ __all__ = [
 ]  # fmt: skip
 
 MAGIC = b"ICTO"
-VERSION = 1
+VERSION, TIMED = 1, 2
+"""Version 2 has a first second in every part's rule; an object that needs none is written in version 1, as ever."""
 CIPHERS = {1: "aes-256-gcm", 2: "chacha20-poly1305"}
 SIGNATURE, ENVELOPE, TAG, NONCE, KEY = 64, 48, 16, 12, 32
 _HEAD = struct.Struct(">4sBBBBI16sQ32s32s")
@@ -147,6 +148,8 @@ class Part:
         Of the cipher; the ciphertext ends with its 16-byte tag.
     envelopes : tuple of bytes
         The part's key, once for each reader.
+    since : int
+        First second (UTC) in which it may be opened; 0 is at once.
 
     Notes
     -----
@@ -164,6 +167,7 @@ class Part:
     nonce: bytes = field(repr=False)
     ciphertext: bytes = field(repr=False)
     envelopes: tuple[bytes, ...] = field(repr=False)
+    since: int = 0
 
 
 @dataclass(frozen=True)
@@ -208,6 +212,14 @@ class Sealed:
     participants: tuple[Participant, ...]
     parts: tuple[Part, ...]
     signature: bytes = field(repr=False)
+
+    @property
+    def version(self) -> int:
+        """The version of the format in which it is written."""
+        for part in self.parts:
+            if part.since:
+                return TIMED
+        return VERSION
 
     def rules(self) -> bytes:
         """The bytes that say who may do what until when; each part's cipher authenticates them too.
@@ -353,16 +365,18 @@ def header(o: Sealed) -> bytes:
     >>> header(o) == o.rules()
     True
     """
+    version = o.version
     parts = [_HEAD.pack(
-        MAGIC, VERSION, o.cipher, len(o.participants), len(o.parts), 0, o.identity, o.created, o.owner, o.ephemeral
+        MAGIC, version, o.cipher, len(o.participants), len(o.parts), 0, o.identity, o.created, o.owner, o.ephemeral
     )]  # fmt: skip
     for p in o.participants:
         name = p.name.encode()
         parts += bytes([len(name)]), name, p.key
     for part in o.parts:
         name = part.name.encode()
+        since = part.since.to_bytes(8) if version == TIMED else b""
         rule = _PART.pack(part.until, len(part.ciphertext), part.nonce, len(part.readers))
-        parts += bytes([len(name)]), name, rule, bytes(part.readers)
+        parts += bytes([len(name)]), name, since, rule, bytes(part.readers)
     return b"".join(parts)
 
 
@@ -466,6 +480,10 @@ def _check_head(o: Sealed) -> None:
     whole_second(o.created, "the time of creation")
     for p in o.parts:
         whole_second(p.until, f"part {p.name!r}: 'until'")
+        if p.since:
+            whole_second(p.since, f"part {p.name!r}: 'since'")
+            if 0 < p.until < p.since:
+                raise MalformedError(f"part {p.name!r} could never be opened: 'until' lies before 'since'")
         if not p.readers or list(p.readers) != sorted(set(p.readers)) or p.readers[-1] >= len(names):
             raise MalformedError(f"part {p.name!r} needs readers, each once, in ascending order, all of them known")
         if len(p.nonce) != NONCE or not TAG <= len(p.ciphertext) <= MAXIMUM:
@@ -528,12 +546,14 @@ def decode(data: bytes) -> Sealed:
     """
     if data[:4] != MAGIC:
         raise MalformedError("this is not a cipher object (its first four bytes are not ICTO)")
-    if len(data) > 4 and data[4] != VERSION:
+    if len(data) > 4 and data[4] not in (VERSION, TIMED):
         raise UnknownVersionError(
-            f"version {data[4]} of the format is not known here; this program reads version {VERSION}"
+            f"version {data[4]} of the format is not known here; this program reads versions {VERSION} and {TIMED}"
         )
     r = _Reader(data)
-    _, _, cipher, n_people, n_parts, total, identity, created, owner, ephemeral = _HEAD.unpack(r.take(_HEAD.size))
+    _, version, cipher, n_people, n_parts, total, identity, created, owner, ephemeral = _HEAD.unpack(
+        r.take(_HEAD.size)
+    )
     if cipher not in CIPHERS:
         raise UnknownVersionError(f"cipher number {cipher} is not known here")
     if total != len(data):
@@ -546,15 +566,18 @@ def decode(data: bytes) -> Sealed:
     rules = []
     for _ in range(n_parts):
         name = r.name()
+        since = int.from_bytes(r.take(8)) if version == TIMED else 0
         until, size, nonce, n = _PART.unpack(r.take(_PART.size))
-        rules.append((name, until, size, nonce, tuple(r.take(n))))
+        rules.append((name, until, size, nonce, tuple(r.take(n)), since))
     envelopes = [tuple(r.take(ENVELOPE) for _ in rule[4]) for rule in rules]
     parts = tuple(
-        Part(name, until, readers, nonce, r.take(size), letters)
-        for (name, until, size, nonce, readers), letters in zip(rules, envelopes, strict=True)
+        Part(name, until, readers, nonce, r.take(size), letters, since)
+        for (name, until, size, nonce, readers, since), letters in zip(rules, envelopes, strict=True)
     )
     result = Sealed(cipher, identity, created, owner, ephemeral, tuple(people), parts, r.take(SIGNATURE))
     if r.at != len(data):
         raise MalformedError("the object's parts do not add up to its length")
+    if result.version != version:
+        raise MalformedError("version 2 is for parts with a first second, and this object has none: it is version 1")
     _check_head(result)
     return result

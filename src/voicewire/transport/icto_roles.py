@@ -34,6 +34,7 @@ def grant(
     authority: Identity,
     *,
     until: int | None = None,
+    since: int | None = None,
     created: int | None = None,
     random: Callable[[int], bytes] = os.urandom,
 ) -> bytes:
@@ -49,6 +50,8 @@ def grant(
         Who grants, and signs.
     until : int, optional
         Last second in which it may be taken up, since 1970 UTC; None is no limit.
+    since : int, optional
+        First second in which it may be taken up; None is at once.
     created : int, optional
         Seconds since 1970 UTC; now if left out.
     random : callable
@@ -76,7 +79,7 @@ def grant(
     """
     keys = role.sealing.private_bytes_raw() + role.signing.private_bytes_raw()
     part = _PREFIX + role.name
-    rules = {part: Rule((member.name,), until)}
+    rules = {part: Rule((member.name,), until, since)}
     return seal({part: keys}, rules, [member], authority, created=created, random=random)
 
 
@@ -92,7 +95,7 @@ def assume(granted: bytes, member: Identity, authority: PublicIdentity, *, now: 
     authority : PublicIdentity
         Who must have granted it.
     now : float, optional
-        Time to hold against the grant's end, in seconds since 1970 UTC; the clock's if left out.
+        Time to hold against the grant's rule, in seconds since 1970 UTC; the clock's if left out.
 
     Returns
     -------
@@ -103,8 +106,8 @@ def assume(granted: bytes, member: Identity, authority: PublicIdentity, *, now: 
     ------
     NotAuthenticError
         If anybody else granted it, or a bit was changed.
-    NotPermittedError, ExpiredError
-        If it was granted to somebody else, or is over.
+    NotPermittedError, TooEarlyError, ExpiredError
+        If it was granted to somebody else, has not begun, or is over.
     IctoError
         If the object is no grant.
 

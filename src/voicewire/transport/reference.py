@@ -352,8 +352,8 @@ def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
     Returns
     -------
     rules : dict
-        Name -> until (s since 1970; 0: no limit), bytes of ciphertext,
-        nonce, numbers of the readers.
+        Name -> since (s since 1970; 0: at once), until (0: no limit), bytes
+        of ciphertext, nonce, numbers of the readers.
     at : int
         Where the envelopes begin.
 
@@ -371,12 +371,15 @@ def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
     ({}, 100)
     """
     at, rules = people_of(data)[1], {}
+    more = 8 * (data[4] - 1)  # in version 2 also since when
     for _ in range(data[7]):  # so many parts
         end = at + 1 + data[at]
         name = data[at + 1 : end].decode()
+        since = int.from_bytes(data[end : end + more], "big")
+        end += more
         until, size, nonce, n = RULE.unpack(data[end : end + 25])
         at = end + 25 + n
-        rules[name] = until, size, nonce, tuple(data[end + 25 : at])
+        rules[name] = since, until, size, nonce, tuple(data[end + 25 : at])
     return rules, at
 
 
@@ -415,11 +418,11 @@ def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
     """
     rules, at = parts_of(data)
     envelopes, texts = {}, {}
-    for name, (_, _, _, readers) in rules.items():
+    for name, (*_, readers) in rules.items():
         end = at + 48 * len(readers)
         envelopes[name] = [data[i : i + 48] for i in range(at, end, 48)]
         at = end
-    for name, (_, size, _, _) in rules.items():
+    for name, (_, _, size, *_) in rules.items():
         texts[name] = data[at : at + size]
         at += size
     return envelopes[wanted], texts[wanted]
@@ -486,7 +489,7 @@ def readable(
     Raises
     ------
     ValueError
-        If a byte was changed, the reader is none, or it is too late.
+        If a byte was changed, the reader is none, or it is not the time.
 
     Notes
     -----
@@ -506,11 +509,11 @@ def readable(
         key.verify(data[-64:], data[:-64])
     except InvalidSignature:
         raise ValueError("not signed by the owner") from None
-    until, _, _, readers = parts_of(data)[0][name]
+    since, until, _, _, readers = parts_of(data)[0][name]
     me = people_of(data)[0].index(own.public_key().public_bytes_raw())
-    late = not 0 <= now < math.inf or 0 < until < now
-    if late or me not in readers:
-        raise ValueError("too late" if late else "no reader of this part")
+    due = since <= now < math.inf and not 0 < until < now
+    if not due or me not in readers:
+        raise ValueError("no reader of this part" if due else "not now")
     return readers.index(me)
 
 
@@ -565,7 +568,7 @@ def open_part(
     cipher = CIPHERS[data[5]]
     wrapping = cipher(envelope_key(data, own, name))
     key = wrapping.decrypt(bytes(12), envelopes[number], signed)
-    return cipher(key).decrypt(rules[name][2], ciphertext, signed)
+    return cipher(key).decrypt(rules[name][3], ciphertext, signed)
 
 
 def entries_of(account: bytes) -> list[bytes]:
