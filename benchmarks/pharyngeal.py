@@ -8,7 +8,7 @@ import parselmouth
 from skimage.filters import gaussian
 from skimage.segmentation import active_contour
 
-from voicewire.pharyngeal import formants, synthesis, tract, tube, xray
+from voicewire.pharyngeal import formants, keyframes, organs, synthesis, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
 
 
@@ -29,6 +29,13 @@ def benchmarks(run: harness.Run) -> None:
     run.compare(
         "track one x-ray frame (50 a second: 0.02 s)", lambda: tracker.track(frame.image), at_most=0.02,
         peer="scikit-image active_contour", against=snake, rounds=5,
+    )  # fmt: skip
+
+    postures, whole = organs.film(40, np.random.default_rng(3))
+    keyed = keyframes.KeyTracker([shown.image for shown in whole], [organs.contours(posture) for posture in postures])
+    run.compare(
+        "five organs of one x-ray frame, by 40 key frames", lambda: keyed.track(frame.image),
+        peer="the tongue of that frame, by a minimal path", against=lambda: tracker.track(frame.image),
     )  # fmt: skip
 
     areas, lengths = tract.area_function(Articulation(body=0.3, jaw=0.3))

@@ -16,7 +16,7 @@ from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
 from voicewire.nfc import channel, exchange, link, session, slots
-from voicewire.pharyngeal import components, formants, synthesis, textgrid, tract, xray
+from voicewire.pharyngeal import components, formants, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.voip import talk
 from voicewire.voip.dccp import importance
 
@@ -272,6 +272,10 @@ def film() -> np.ndarray:
     return xray.render(tract.Articulation(), rng()).image
 
 
+def traced() -> dict[str, np.ndarray]:
+    return organs.contours(organs.Posture(tract.Articulation()))
+
+
 def contour(shift: float = 0.0) -> np.ndarray:
     """Thirty points along an arc, cm."""
     t = np.linspace(0, 2, 30)
@@ -509,6 +513,30 @@ PHARYNGEAL = {
         lambda: {"table": table(), "formant": "F1", "contexts": ("plain", "tt"), "rng": rng(), "resamples": 50}
     ),
     "pharyngeal.vowels.mixed_model": Case(lambda: {"table": table(), "formant": "F1", "reference": "plain"}),
+    "pharyngeal.components.guided": Case(
+        lambda: {"contours": noise(60).reshape(10, 6) + 1, "guides": noise(20, 5).reshape(10, 2), "count": 3}
+    ),
+    "pharyngeal.organs.Posture": Case(lambda: {"articulation": tract.Articulation(), "velum": 0.5}),
+    "pharyngeal.organs.contours": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
+    "pharyngeal.organs.layers": Case(lambda: {"posture": organs.Posture(tract.Articulation())}),
+    "pharyngeal.organs.height": Case(lambda: {"organ": "hyoid", "contour": traced()["hyoid"]}),
+    "pharyngeal.organs.guides": Case(lambda: {"organ": "lips", "contour": traced()["lips"]}),
+    "pharyngeal.organs.render": Case(lambda: {"posture": organs.Posture(tract.Articulation()), "rng": rng()}),
+    "pharyngeal.organs.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
+    "pharyngeal.keyframes.KeyTracker": Case(
+        lambda: {"images": [film(), 0.9 * film()], "traced": [traced(), traced()]}, unlike=("images",)
+    ),
+    "pharyngeal.keyframes.KeyTracker.describe": Case(
+        lambda: {"self": keyframes.KeyTracker([film(), 0.9 * film()], [traced()] * 2), "name": "hyoid",
+                 "image": film()},
+        unlike=("image",),
+    ),
+    "pharyngeal.keyframes.KeyTracker.track": Case(
+        lambda: {"self": keyframes.KeyTracker([film(), 0.9 * film()], [traced()] * 2), "image": film()},
+        unlike=("image",),
+    ),
+    "pharyngeal.xray.grey": Case(lambda: {"image": film()}, unlike=("image",)),
+    "pharyngeal.xray.wander": Case(lambda: {"count": 5, "rng": rng(), "low": 0.0, "high": 1.0}),
     "pharyngeal.xray.pixels": Case(lambda: {"points": contour()}),
     "pharyngeal.xray.render": Case(
         lambda: {"articulation": tract.Articulation(), "rng": rng(), "noise": 0.05, "blur": 1.2, "occlusions": 2}

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import components, derived, figures, formants, synthesis, tract, tube, xray
+from voicewire.pharyngeal import components, derived, figures, formants, organs, synthesis, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
 
 VOWEL = Articulation(body=0.2, jaw=0.3)
@@ -91,3 +91,19 @@ def test_causes_and_the_missing_token():
     figure = figures.missing({"hyoid": (np.array([1.0, 2.0]), 3.0), "larynx": (np.array([1.0, 3.0]), 5.0)})
     lines = labels(figure.axes[0])
     assert lines["printed mean"].get_xdata()[0] == 2.0 and lines["unlisted token"].get_xdata()[0] == 3.0
+
+
+def test_organs_and_factors():
+    posture = organs.Posture(VOWEL, protrusion=0.3)
+    truth = organs.contours(posture)
+    lifted = {organ: contour - [0.0, 0.1] for organ, contour in truth.items()}
+    ax = figures.organs(organs.render(posture, np.random.default_rng(0)), lifted, truth)
+    jaw = [line for line in ax.lines if line.get_linestyle() == "--"][1]
+    np.testing.assert_allclose(jaw.get_ydata(), xray.pixels(lifted["jaw"])[:, 0])
+    assert np.isnan(ax.lines[0].get_xdata()).sum() == 1  # two lips
+    model = components.fit(np.random.default_rng(1).normal(size=(20, 8)), 2)
+    figure = figures.factors({"lips": model}, {"lips": ("aperture", "protrusion")})
+    drawn = figure.axes[1].lines[1]
+    x = drawn.get_xdata()
+    np.testing.assert_allclose(x[~np.isnan(x)], model.contour(np.array([0.0, 2.0]))[0][::2])
+    assert "protrusion" in figure.axes[1].get_xlabel()

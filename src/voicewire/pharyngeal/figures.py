@@ -25,10 +25,12 @@ __all__ = [
     "components",
     "describe",
     "errors",
+    "factors",
     "frame",
     "leverage",
     "locations",
     "missing",
+    "organs",
     "shares",
     "sweep",
     "tracks",
@@ -367,6 +369,18 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
     return origin(ax, "synthetic stand-in")
 
 
+def _picture(shown: xray.Frame, ax: Axes) -> None:
+    """Draw a frame's grey values, labelled in centimetres."""
+    grey = np.round(16 * np.clip(shown.image, 0, 1)) / 16  # few greys make a small picture
+    ax.imshow(grey, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    # pixels are labelled where whole centimetres fall
+    across, down = np.arange(-2, 11, 2), np.arange(-2, 9, 2)
+    ax.set_xticks((across + xray.ORIGIN[0]) / xray.PIXEL, [str(x) for x in across])
+    ax.set_yticks((down + xray.ORIGIN[1]) / xray.PIXEL, [str(y) for y in down])
+    ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
+    ax.grid(False)
+
+
 def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
     """Draw a synthetic x-ray frame with the tracked and the true contour.
 
@@ -397,20 +411,105 @@ def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | N
     2
     """
     ax = _new_axes(ax, (4.2, 3.8))
-    grey = np.round(16 * np.clip(shown.image, 0, 1)) / 16  # few greys make a small picture
-    ax.imshow(grey, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    _picture(shown, ax)
     truth = xray.pixels(shown.outline.tongue)
     found = xray.pixels(tracker.contour(opening))
     ax.plot(truth[:, 1], truth[:, 0], color="#F5D000", linewidth=3.5, linestyle="-", label="truth")
     ax.plot(found[:, 1], found[:, 0], color="#D55E00", linewidth=1.6, linestyle="--", label="tracked")
-    # pixels are labelled where whole centimetres fall
-    across, down = np.arange(-2, 11, 2), np.arange(-2, 9, 2)
-    ax.set_xticks((across + xray.ORIGIN[0]) / xray.PIXEL, [str(x) for x in across])
-    ax.set_yticks((down + xray.ORIGIN[1]) / xray.PIXEL, [str(y) for y in down])
-    ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
-    ax.grid(False)
     ax.legend(loc="lower left", frameon=True)
     return origin(ax, "synthetic stand-in")
+
+
+def _parts(contour: Array, gap: float) -> Array:
+    """Return a contour with a break where it leaps: the lips are two."""
+    leaps = np.flatnonzero(np.hypot(*np.diff(contour, axis=0).T) > gap) + 1
+    return np.asarray(np.insert(contour, leaps, np.nan, axis=0))
+
+
+def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Array], ax: Axes | None = None) -> Axes:
+    """Draw a synthetic x-ray frame with the tracked and the true contours of its organs.
+
+    Parameters
+    ----------
+    shown : xray.Frame
+        A frame.
+    found, truth : mapping of str to ndarray of float, shape (n, 2)
+        Contours by organ, cm from the incisor.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal import organs as drawing
+    >>> posture = drawing.Posture(Articulation())
+    >>> frame = drawing.render(posture, np.random.default_rng(1))
+    >>> len(organs(frame, drawing.contours(posture), drawing.contours(posture)).lines)
+    10
+    """
+    ax = _new_axes(ax, (4.8, 4.4))
+    _picture(shown, ax)
+    styles = (("truth", truth, "#F5D000", 3.0, "-"), ("tracked", found, "#D55E00", 1.4, "--"))
+    for label, drawn, colour, width, style in styles:
+        for index, contour in enumerate(drawn.values()):
+            points = _parts(xray.pixels(contour), 0.5 / xray.PIXEL)
+            ax.plot(
+                points[:, 1], points[:, 0], color=colour, linewidth=width, linestyle=style,
+                label=label if index == 0 else "_",
+            )  # fmt: skip
+    ax.set(xlim=(0, shown.image.shape[1]), ylim=(shown.image.shape[0], 0))
+    ax.legend(loc="lower left", frameon=True)
+    return origin(ax, "synthetic stand-in")
+
+
+def factors(models: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Figure:
+    """Draw what two standard deviations of each factor do to a contour, one factor a column.
+
+    Parameters
+    ----------
+    models : mapping of str to ArticulatoryModel
+        By organ, of contours whose x and y follow each other point by point.
+    names : mapping of str to sequence of str
+        The names of each model's factors.
+
+    Returns
+    -------
+    Figure
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal.components import fit
+    >>> model = fit(np.random.default_rng(1).standard_normal((9, 8)), count=2)
+    >>> len(factors({"lips": model}, {"lips": ("aperture", "protrusion")}).axes)
+    2
+    """
+    pairs = [(organ, k) for organ, model in models.items() for k in range(len(model.spread))]
+    _, axes = plt.subplots(1, len(pairs), figsize=(1.9 * len(pairs), 2.6), squeeze=False)
+    for ax, (organ, k) in zip(axes[0], pairs, strict=True):
+        for sign, style in ((0.0, "-"), (2.0, "--"), (-2.0, ":")):
+            score = np.zeros(len(models[organ].spread))
+            score[k] = sign
+            x, y = _parts(models[organ].contour(score)[0].reshape(-1, 2), 0.5).T
+            label = f"{sign:+.0f} SD" if sign else "mean"
+            ax.plot(x, y, color=SERIES[k] if sign else "black", linestyle=style, label=label)
+        ax.invert_yaxis()
+        ax.set_aspect("equal", "datalim")
+        ax.set(xlabel=f"behind (cm)\n{organ}: {names[organ][k]}")
+    axes[0, 0].set(ylabel="below the incisor (cm)")
+    axes[0, 0].legend(fontsize=7)
+    origin(axes[0, -1], "synthetic stand-in")
+    return axes[0, 0].figure
 
 
 def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> Figure:

@@ -23,6 +23,7 @@ from voicewire import paths
 __all__ = [
     "ARTICULATORS",
     "AYN_EARLIER",
+    "FACTORS",
     "FORMANTS",
     "LARYNX_PERCENT",
     "LARYNX_RISE",
@@ -35,6 +36,11 @@ __all__ = [
 
 ARTICULATORS: Final = ("hyoid", "larynx", "opening", "location")  # Table I, centimetres
 FORMANTS: Final = ("F1", "F2", "F3", "F4")  # Table II, hertz
+
+# Section II.A: by how many factors the paper's software describes an articulator, and what they roughly are.
+FACTORS: Final = {
+    "tongue": ("apex", "dorsum", "body"), "lips": ("aperture", "protrusion"), "lower pharynx": ("larynx", "glottis"),
+}  # fmt: skip
 
 # Section III, paragraph on "the formants ... explored for our subject": another plain baseline than Table II's.
 TEXT_PLAIN: Final = {"F1": "519.60", "F2": "1573.437", "F3": "2485.809", "F4": "3676.291"}

@@ -1,7 +1,9 @@
-"""The tract and the trackers to read: chain matrix, Levinson-Durbin, Burg.
+"""The tract and the trackers to read: chain matrix, Levinson-Durbin, Burg, key
+frames.
 
 Nothing here is clever. Each function is one thought of its chapter and is
-woven into it. `voicewire.pharyngeal.tube` and `formants` compute the same.
+woven into it. `voicewire.pharyngeal.tube`, `formants` and `keyframes` compute
+the same.
 Lengths are in cm, areas in cm^2, frequencies and bandwidths in Hz; s is a
 complex frequency in rad/s, 2 pi j f for a steady tone.
 """
@@ -17,7 +19,9 @@ from numpy.typing import NDArray
 # fmt: off (lines as short as the page of the book is wide)
 
 __all__ = [
+    "COARSE",
     "DENSITY",
+    "RIDGE",
     "SPEED",
     "WALL_0",
     "WALL_A",
@@ -26,6 +30,9 @@ __all__ = [
     "autocorrelation",
     "bisect",
     "burg",
+    "carried",
+    "cosines",
+    "described",
     "emphasised",
     "flow_ratio",
     "formant",
@@ -579,3 +586,113 @@ def track(
         frame = x[start : start + n] * frame_window(n)
         if np.sqrt(np.mean(frame**2)) > 1e-6:  # else silence
             yield (start + n / 2) / rate, *poles(burg(frame, p), rate)
+
+
+COARSE = 12  # cosines that describe a picture in either direction
+RIDGE = 1e-3  # share of the key frames' spread that is taken for noise
+
+
+def cosines(length: int, count: int) -> Array:
+    """The slowest cosines that fit a row of pixels, orthonormal.
+
+    Parameters
+    ----------
+    length : int
+        Pixels.
+    count : int
+        How many cosines.
+
+    Returns
+    -------
+    ndarray of float, shape (count, length)
+        Rows of the cosine transform; equation ``eq-pharyngeal-cosines``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> rows = cosines(50, 3)
+    >>> bool(np.allclose(rows @ rows.T, np.eye(3)))
+    True
+    """
+    pixel = np.arange(length) + 0.5
+    turns = np.arange(count)[:, None] / length
+    rows = np.sqrt(2 / length) * np.cos(np.pi * turns * pixel)
+    rows[0] /= np.sqrt(2)
+    return rows
+
+
+def described(picture: Array) -> Array:
+    """A picture by its slow waves, without brightness and its slopes.
+
+    Parameters
+    ----------
+    picture : ndarray of float, shape (m, n)
+        Grey values.
+
+    Returns
+    -------
+    ndarray of float, shape (141,)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    A brighter picture is the same picture.
+
+    >>> dark = np.random.default_rng(1).random((40, 30))
+    >>> bool(np.allclose(described(dark), described(dark + 0.2)))
+    True
+    """
+    height, width = picture.shape
+    waves = cosines(height, COARSE) @ picture @ cosines(width, COARSE).T
+    kept = [
+        waves[i, j]
+        for i in range(COARSE)
+        for j in range(COARSE)
+        if i + j > 1  # exposure differs from frame to frame
+    ]
+    return np.array(kept)
+
+
+def carried(seen: Array, drawn: Array, new: Array) -> Array:
+    """The contour of a new frame, from contours traced on key frames.
+
+    Parameters
+    ----------
+    seen : ndarray of float, shape (keys, p)
+        The key frames, described.
+    drawn : ndarray of float, shape (keys, q)
+        What was traced on them, cm.
+    new : ndarray of float, shape (p,)
+        The new frame, described.
+
+    Returns
+    -------
+    ndarray of float, shape (q,)
+        cm; equation ``eq-pharyngeal-ridge``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    Between two key frames lies the contour between theirs.
+
+    >>> seen, drawn = np.array([[0.0], [2.0]]), np.array([[5.0], [6.0]])
+    >>> round(float(carried(seen, drawn, np.array([1.0]))[0]), 3)
+    5.5
+    """
+    middle = seen.mean(axis=0)
+    apart = seen - middle
+    alike = apart @ apart.T  # how alike two key frames are
+    noise = RIDGE * np.trace(alike)
+    mixed = alike + noise * np.eye(len(seen))
+    weights = np.linalg.solve(mixed, apart @ (new - middle))
+    mean = drawn.mean(axis=0)
+    return np.asarray(mean + weights @ (drawn - mean))

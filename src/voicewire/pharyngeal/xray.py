@@ -7,6 +7,7 @@ of least cost (scikit-image). Explained in notebook ``03_articulators``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from voicewire import checks
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import Articulation, Outline
 
-__all__ = ["ORIGIN", "PIXEL", "Frame", "Tracker", "film", "pixels", "render"]
+__all__ = ["ORIGIN", "PIXEL", "RANGES", "Frame", "Tracker", "film", "grey", "pixels", "render", "wander"]
 
 Array = NDArray[np.float64]
 
@@ -34,8 +35,32 @@ _AIR, _TISSUE, _BONE = 0.25, 0.6, 0.85
 _GREY = checks.array(2, low=-2.0, high=3.0)
 
 
-def _grey(image: Array) -> Array:
-    """The grey values of a frame with full scale 1, whatever type it is stored in."""
+def grey(image: Array) -> Array:
+    """Return the grey values of a frame with full scale 1, whatever type it is stored in.
+
+    Parameters
+    ----------
+    image : ndarray, shape (256, 256)
+        Real numbers, or 8 or 16 bits a pixel.
+
+    Returns
+    -------
+    ndarray of float, shape (256, 256)
+
+    Raises
+    ------
+    ValueError
+        If it is no frame of this size, or its full scale is unknown.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> float(grey(np.full((256, 256), 51, np.uint8))[0, 0])
+    0.2
+    """
     found: NDArray[Any] = checks.plain("image", image, ValueError)
     if found.dtype in (np.uint8, np.uint16):
         found = found / np.iinfo(found.dtype).max
@@ -112,6 +137,7 @@ def render(
     noise: float = 0.05,
     blur: float = 1.2,
     occlusions: int = 2,
+    layers: Sequence[tuple[Array, float]] = (),
 ) -> Frame:
     """Draw a frame of a configuration.
 
@@ -127,6 +153,8 @@ def render(
         Standard deviation of the blur, pixels.
     occlusions : int
         How many round patches (fillings, clips) lie on the tongue's contour.
+    layers : sequence of (ndarray, float)
+        Further closed outlines, cm from the incisor, shape (n, 2), and their grey values; a later one covers others.
 
     Returns
     -------
@@ -150,6 +178,9 @@ def render(
     image[polygon(bone[:, 0], bone[:, 1], (SIZE, SIZE))] = _BONE
     air = pixels(np.vstack([shape.wall, shape.tongue[::-1]]))
     image[polygon(air[:, 0], air[:, 1], (SIZE, SIZE))] = _AIR
+    for outline, value in layers:
+        corners = pixels(outline)
+        image[polygon(corners[:, 0], corners[:, 1], (SIZE, SIZE))] = value
     hidden = []
     for _ in range(occlusions):
         centre = float(rng.uniform(2.5, shape.place[-1] - 1.5))
@@ -213,7 +244,7 @@ class Tracker:
         -------
         ndarray of float, shape (71, 112)
         """
-        smooth = ndimage.gaussian_filter(_grey(image)[self._cut], 1.0)
+        smooth = ndimage.gaussian_filter(grey(image)[self._cut], 1.0)
         flat = ndimage.map_coordinates(smooth, self._where, order=1, mode="nearest")
         return np.asarray(flat.reshape(_ROWS, _COLUMNS))
 
@@ -338,6 +369,50 @@ class Tracker:
         return np.interp(self.place, shape.place, shape.opening)
 
 
+RANGES: Final = {
+    "body": (-0.6, 0.5), "dorsum": (-0.3, 0.4), "root": (-0.4, 0.3), "tip": (-0.1, 0.4), "jaw": (-0.1, 0.7),
+    "larynx": (-0.2, 1.0),
+}  # fmt: skip
+"""What the articulators of a film move through, as in `tract.Articulation`."""
+
+
+@checks.takes(
+    count=checks.whole(1, 10**5), rng=checks.generator, low=checks.number(-100.0, 100.0),
+    high=checks.number(-100.0, 100.0),
+)  # fmt: skip
+def wander(count: int, rng: np.random.Generator, low: float, high: float) -> Array:
+    """Return a smooth path through a range, one position a frame.
+
+    Parameters
+    ----------
+    count : int
+        How many frames.
+    rng : Generator
+        Random generator.
+    low, high : float
+        Ends of the range.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> path = wander(100, np.random.default_rng(1), 2.0, 3.0)
+    >>> bool(path.min() >= 2.0 and path.max() <= 3.0 and abs(np.diff(path)).max() < 0.3)
+    True
+    """
+    time = np.arange(count)
+    a, b = rng.uniform(12, 30, size=2)
+    p, q = rng.uniform(0, 2 * np.pi, size=2)
+    swing = 0.5 + 0.3 * np.sin(2 * np.pi * time / a + p) + 0.2 * np.sin(2 * np.pi * time / b + q)
+    return np.asarray(low + (high - low) * swing)
+
+
 @checks.takes(count=checks.whole(1, 10**5), rng=checks.generator)
 def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
     """Draw frames of a tongue that wanders smoothly through its range, without contact.
@@ -364,18 +439,7 @@ def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
     >>> len(film(2, np.random.default_rng(1)))
     2
     """
-    time = np.arange(count)
-
-    def wander(low: float, high: float) -> Array:
-        a, b = rng.uniform(12, 30, size=2)
-        p, q = rng.uniform(0, 2 * np.pi, size=2)
-        swing = 0.5 + 0.3 * np.sin(2 * np.pi * time / a + p) + 0.2 * np.sin(2 * np.pi * time / b + q)
-        return np.asarray(low + (high - low) * swing)
-
-    paths = {
-        "body": wander(-0.6, 0.5), "dorsum": wander(-0.3, 0.4), "root": wander(-0.4, 0.3), "tip": wander(-0.1, 0.4),
-        "jaw": wander(-0.1, 0.7), "larynx": wander(-0.2, 1.0),
-    }  # fmt: skip
+    paths = {name: wander(count, rng, *ends) for name, ends in RANGES.items()}
     frames = []
     for i in range(count):
         position = Articulation(**{name: float(path[i]) for name, path in paths.items()})
