@@ -16,7 +16,7 @@ from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
 from voicewire.nfc import channel, exchange, link, session, slots
-from voicewire.pharyngeal import components, formants, keyframes, organs, synthesis, textgrid, tract, xray
+from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.voip import talk
 from voicewire.voip.dccp import importance
 
@@ -523,6 +523,11 @@ PHARYNGEAL = {
     "pharyngeal.organs.guides": Case(lambda: {"organ": "lips", "contour": traced()["lips"]}),
     "pharyngeal.organs.render": Case(lambda: {"posture": organs.Posture(tract.Articulation()), "rng": rng()}),
     "pharyngeal.organs.film": Case(lambda: {"count": 1, "rng": rng(), "noise": 0.05}),
+    "pharyngeal.grid.Grid": Case(lambda: {"feet": contour(), "directions": contour()}),
+    "pharyngeal.grid.Grid.distances": Case(
+        lambda: {"self": grid.adapted(tract.outline(tract.Articulation()).wall), "contour": contour()}
+    ),
+    "pharyngeal.grid.adapted": Case(lambda: {"wall": tract.outline(tract.Articulation()).wall, "fan": 5}),
     "pharyngeal.keyframes.KeyTracker": Case(
         lambda: {"images": [film(), 0.9 * film()], "traced": [traced(), traced()]}, unlike=("images",)
     ),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import components, derived, figures, formants, organs, synthesis, tract, tube, xray
+from voicewire.pharyngeal import components, derived, figures, formants, grid, organs, synthesis, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
 
 VOWEL = Articulation(body=0.2, jaw=0.3)
@@ -107,3 +107,12 @@ def test_organs_and_factors():
     x = drawn.get_xdata()
     np.testing.assert_allclose(x[~np.isnan(x)], model.contour(np.array([0.0, 2.0]))[0][::2])
     assert "protrusion" in figure.axes[1].get_xlabel()
+
+
+def test_the_grid_over_two_outlines():
+    rest, moved = tract.outline(Articulation()), tract.outline(VOWEL)
+    lines = grid.adapted(rest.wall, 3, 4, 5)
+    drawn = labels(figures.grid(lines, {"rest": rest, "vowel": moved}))
+    np.testing.assert_allclose(drawn["vowel"].get_xdata(), moved.tongue[:, 0])
+    np.testing.assert_allclose(drawn["palate and rear wall"].get_ydata(), rest.wall[:, 1])
+    np.testing.assert_allclose([line.get_xdata()[0] for line in plt.gca().lines[:12]], lines.feet[:, 0])

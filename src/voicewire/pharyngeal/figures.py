@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from voicewire.figures import COLOURS, LINESTYLES, MARKERS, SERIES, origin
 from voicewire.pharyngeal import libraries, tract, tube, vowels, xray
 from voicewire.pharyngeal.formants import Track
+from voicewire.pharyngeal.grid import Grid
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
 
@@ -27,6 +28,7 @@ __all__ = [
     "errors",
     "factors",
     "frame",
+    "grid",
     "leverage",
     "locations",
     "missing",
@@ -467,6 +469,48 @@ def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Ar
     ax.set(xlim=(0, shown.image.shape[1]), ylim=(shown.image.shape[0], 0))
     ax.legend(loc="lower left", frameon=True)
     return origin(ax, "synthetic stand-in")
+
+
+def grid(lines: Grid, outlines: Mapping[str, tract.Outline], ax: Axes | None = None) -> Axes:
+    """Draw a speaker's grid over the contours that it measures.
+
+    Parameters
+    ----------
+    lines : Grid
+        From `grid.adapted`.
+    outlines : mapping of str to Outline
+        By name; the wall is that of the first.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal.grid import adapted
+    >>> rest = tract.outline(Articulation())
+    >>> len(grid(adapted(rest.wall), {"rest": rest}).lines)
+    32
+    """
+    ax = _new_axes(ax, (4.2, 4.4))
+    for foot, end in zip(lines.feet, lines.feet + 2.2 * lines.directions, strict=True):
+        ax.plot(*np.transpose([foot, end]), color="0.7", linewidth=0.8)
+    for index, (name, shape) in enumerate(outlines.items()):
+        if index == 0:
+            ax.plot(*shape.wall.T, color="black", linestyle="-", label="palate and rear wall")
+        style = ("--", ":", "-.")[index % 3]
+        ax.plot(*shape.tongue.T, color=SERIES[index % len(SERIES)], linestyle=style, label=name)
+    ax.invert_yaxis()
+    ax.set_aspect("equal")
+    ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
+    ax.legend(loc="lower left", fontsize=8)
+    return origin(ax, "simulated here")
 
 
 def factors(models: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Figure:

@@ -1,5 +1,5 @@
 """The tract and the trackers to read: chain matrix, Levinson-Durbin, Burg, key
-frames.
+frames, grid.
 
 Nothing here is clever. Each function is one thought of its chapter and is
 woven into it. `voicewire.pharyngeal.tube`, `formants` and `keyframes` compute
@@ -32,6 +32,7 @@ __all__ = [
     "burg",
     "carried",
     "cosines",
+    "crossing",
     "described",
     "emphasised",
     "flow_ratio",
@@ -586,6 +587,44 @@ def track(
         frame = x[start : start + n] * frame_window(n)
         if np.sqrt(np.mean(frame**2)) > 1e-6:  # else silence
             yield (start + n / 2) / rate, *poles(burg(frame, p), rate)
+
+
+def crossing(foot: Array, way: Array, a: Array, b: Array) -> float:
+    """How far along a line of the grid it meets a piece of contour.
+
+    Parameters
+    ----------
+    foot : array_like of float, shape (2,)
+        Where the line begins, on the wall, cm.
+    way : array_like of float, shape (2,)
+        Its direction, of length 1.
+    a, b : array_like of float, shape (2,)
+        Ends of the piece, cm.
+
+    Returns
+    -------
+    float
+        cm; infinite where they do not meet. Equation
+        ``eq-pharyngeal-crossing``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/03_articulators``.
+
+    Examples
+    --------
+    A level piece 2 cm below.
+
+    >>> crossing([0, 0], [0, 1], [-1, 2], [1, 2])
+    2.0
+    """
+    ends = np.subtract(b, a)
+    sides = np.column_stack([way, -ends])
+    if abs(np.linalg.det(sides)) <= 1e-12:
+        return np.inf  # side by side
+    reach, share = np.linalg.solve(sides, np.subtract(a, foot))
+    meets = 0 <= share <= 1 and reach >= -1e-9
+    return max(float(reach), 0.0) if meets else np.inf
 
 
 COARSE = 12  # cosines that describe a picture in either direction
