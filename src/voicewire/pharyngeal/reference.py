@@ -1,5 +1,4 @@
-"""The tract and the trackers to read: chain matrix, Levinson-Durbin, Burg, key
-frames, grid.
+"""The tract and the trackers to read: chain matrix, Burg, grid, key frames.
 
 Nothing here is clever. Each function is one thought of its chapter and is
 woven into it. `voicewire.pharyngeal.tube`, `formants` and `keyframes` compute
