@@ -192,6 +192,7 @@ def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
     started = subprocess.Popen(
         command, env=os.environ | {"VOICEWIRE_ROOT": str(base)}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a background job ignores it
     )  # fmt: skip
     try:
         assert started.stdout is not None
