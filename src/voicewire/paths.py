@@ -26,6 +26,8 @@ class Part:
         Whether it judges a paper's claims.
     benchmark : str
         The file in ``benchmarks/``, where it isn't named as the part.
+    finding : str
+        What it found, in a sentence that names claims where numbers stand.
 
     Examples
     --------
@@ -38,6 +40,7 @@ class Part:
     question: str
     ledger: bool
     benchmark: str = ""
+    finding: str = ""
 
 
 PARTS = tuple(

@@ -1,7 +1,7 @@
 """The Sphinx extension behind the published book.
 
 It fills the pages that are gathered from all studies (scorecard, notation, glossary, errata, status), gives glossary
-terms a hint that needs no script, keeps the built pages free of anything fetched from elsewhere, and has what is for
+terms a hint that needs no script, puts schematic drawings into the page, keeps the built pages free of anything fetched from elsewhere, and has what is for
 programs written beside them (`voicewire.publish.machines`). A study that is not there is simply absent.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from voicewire.publish.machines import site
-from voicewire.publish.pages import gather, hints, mend, offline
+from voicewire.publish.pages import drawings, gather, hints, mend, offline
 
 __all__ = ["setup"]
 
@@ -40,6 +40,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     env-get-outdated: always_read
     source-read: fill
     doctree-resolved: add
+    doctree-resolved: put
     html-page-context: clean
     build-finished: prune
     build-finished: mend
@@ -49,6 +50,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-get-outdated", gather.always_read)
     app.connect("source-read", gather.fill)
     app.connect("doctree-resolved", hints.add)
+    app.connect("doctree-resolved", drawings.put)
     app.connect("html-page-context", offline.clean)
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)

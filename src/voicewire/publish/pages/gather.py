@@ -21,10 +21,11 @@ from sphinx.environment import BuildEnvironment
 
 from voicewire import paths
 from voicewire.ledger.loading import read, studies
-from voicewire.publish.pages import scorecard, status
+from voicewire.publish.pages import introduction, scorecard, status
 
-__all__ = ["FENCE", "fragments", "glossary", "parts", "text"]
+__all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
+KINDS = ("parts", "findings", "finding_STUDY", "times_STUDY", "notation", "errata", "glossary", "scorecard", "status")
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
 
@@ -61,7 +62,7 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of one kind: parts, notation, errata, glossary, scorecard or status.
+    """Return the MyST text of one kind: one of `KINDS`, where STUDY stands for a part's name.
 
     Parameters
     ----------
@@ -84,13 +85,20 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
 
     Examples
     --------
-    >>> text("weather", paths.root(), lambda target: target)
+    >>> text("weather", paths.root(), lambda target: target)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: nothing to gather under 'weather': parts, notation, errata, glossary, scorecard or status
+    ValueError: nothing to gather under 'weather': it is one of parts, findings, finding_STUDY, times_STUDY, ...
     """
     if kind == "parts":
         return parts(base, link)
+    if kind == "findings":
+        return introduction.findings(base, link)
+    which, _, study = kind.partition("_")
+    if which == "finding":
+        return introduction.findings(base, link, study)
+    if which == "times":
+        return introduction.times(base, link, study)
     if kind in ("notation", "errata"):
         return fragments(base, f"_{kind}.md")
     if kind == "glossary":
@@ -99,7 +107,7 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return scorecard.page(base, link)
     if kind == "status":
         return status.page(base, link)
-    raise ValueError(f"nothing to gather under {kind!r}: parts, notation, errata, glossary, scorecard or status")
+    raise ValueError(f"nothing to gather under {kind!r}: it is one of {', '.join(KINDS)}")
 
 
 def parts(base: Path, link: Callable[[str], str | None]) -> str:
