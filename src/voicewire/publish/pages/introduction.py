@@ -1,7 +1,7 @@
 """What the introductions say of the parts beside their text: findings with the ledger's numbers, and times.
 
 A finding in ``parts.toml`` names claims in braces: ``{nfc.table-7.3.burst-fewer:random|.0f}`` is what this copy's
-ledger has for that claim, its field ``random`` (where it has several), in a format of Python's; ``|%`` is per cent.
+ledger has for that claim, its field ``random`` (where it has several), in a format of Python's.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def filled(finding: str, reproduced: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> filled("{a.b:x|.1f} dB in {a.c|%} of all", {"a.b": {"x": 2.04}, "a.c": 0.25})
+    >>> filled("{a.b:x|.1f} dB in {a.c|.0%} of all", {"a.b": {"x": 2.04}, "a.c": 0.25})
     '2.0 dB in 25 % of all'
     """
 
     def number(match: re.Match[str]) -> str:
         value = reproduced[match.group(1)]
         value = value[match.group(2)] if match.group(2) else value
-        return f"{100 * value:.0f} %" if match.group(3) == "%" else f"{value:{match.group(3)}}"
+        return f"{value:{match.group(3)}}".replace("%", " %")
 
     return _NUMBER.sub(number, finding)
 
