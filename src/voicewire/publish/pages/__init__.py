@@ -1,8 +1,9 @@
 """The Sphinx extension behind the published book.
 
 It fills the pages that are gathered from all studies (scorecard, notation, glossary, errata, status), gives glossary
-terms a hint that needs no script, puts schematic drawings into the page, keeps the built pages free of anything fetched from elsewhere, and has what is for
-programs written beside them (`voicewire.publish.machines`). A study that is not there is simply absent.
+terms a hint that needs no script, puts schematic drawings into the page, keeps the built pages free of anything
+fetched from elsewhere, and has what is for programs written beside them (`voicewire.publish.machines`). A study that
+is not there is simply absent.
 """
 
 from __future__ import annotations

@@ -157,13 +157,14 @@ def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
     rows = []
     for path in paths.chapters(study, base):
         name = path.relative_to(base).as_posix()
-        if link(name.removesuffix(".ipynb")) is None:
+        page = name.removesuffix(".ipynb")
+        if link(page) is None:
             continue
         notebook = nbformat.read(path, as_version=4)
         text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         exercises = len(re.findall(r"^[`:]{3,}\{exercise(?:-start)?\}", text, re.M))
         seconds = f"{ran[name]:.0f} s" if name in ran else ""
-        rows.append(f"| {{doc}}`/{name.removesuffix('.ipynb')}` | {minutes(notebook)} min | {exercises} | {seconds} |\n")
+        rows.append(f"| {{doc}}`/{page}` | {minutes(notebook)} min | {exercises} | {seconds} |\n")
     if not rows:
         return "No chapter of this part stands in this copy.\n"
     head = "| chapter | to read | exercises | to run |\n|---|---:|---:|---:|\n"
