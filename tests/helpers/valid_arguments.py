@@ -15,7 +15,7 @@ from nonsense import Case
 from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
-from voicewire.nfc import channel, exchange, link, session, slots
+from voicewire.nfc import channel, exchange, fragments, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.voip import talk
 from voicewire.voip.dccp import importance
@@ -131,7 +131,15 @@ EXEMPT = {
     "nfc.channel.error_bits": _ENGINE,
     "nfc.channel.Channel.start": _ENGINE,
     "nfc.closed.Parts": _RESULT,
+    "nfc.drawings": _FIGURE,
+    "nfc.control.crossed": READING,
     "nfc.engine": _ENGINE,
+    "nfc.estimator.Estimated": _RESULT,
+    "nfc.estimator.backed_off": READING,
+    "nfc.estimator.measured": READING,
+    "nfc.estimator.tried_with": READING,
+    "nfc.fragments.Fragment": _RESULT,
+    "nfc.framing.divided": READING,
     "nfc.growth": _ENGINE,
     "nfc.readings.LeftOpen": _RESULT,
     "nfc.experiments.table_left_open": "readings of its own neighbour",
@@ -558,6 +566,39 @@ PHARYNGEAL = {
 }  # fmt: skip
 
 NFC = {
+    "nfc.control.free_slots": Case(
+        lambda: {"taken": 2, "sections": 3, "placement": "random", "rng": rng(), "section": 10}
+    ),
+    "nfc.control.passes": Case(
+        lambda: {"packets": [(8, 8), (1, 8)], "free": np.ones(60, int), "begins": np.arange(3)}
+    ),
+    "nfc.control.script": Case(lambda: {"session": slots.ShortSession(), "rate": 848.0, "active": 1.5}),
+    "nfc.control.seconds": Case(
+        lambda: {"session": slots.ShortSession(), "taken": 2, "placement": "random", "rng": rng(), "rate": 848.0,
+                 "active": 1.5}
+    ),
+    "nfc.estimator.Estimator": Case(lambda: {"rto": 1.0, "least": 1.0, "srtt": 0.5, "rttvar": 0.25}),
+    "nfc.estimator.estimated": Case(
+        lambda: {"exchange": exchange.Exchange(packets=2), "runs": 2, "rng": rng(), "least": 1.0}
+    ),
+    "nfc.fragments.FragmentedSession": Case(
+        lambda: {"size": 5000, "mss": 2048, "window": 4096, "window_limit": 8192, "restart_window": 1024,
+                 "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
+                 "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel(),
+                 "recovery": session.LWIP, "mtu": 1500}
+    ),
+    "nfc.fragments.fragments": Case(lambda: {"data": 4000, "mtu": 1500}),
+    "nfc.fragments.reassembled": Case(lambda: {"parts": fragments.fragments(4000, 1500)}),
+    "nfc.fragments.slots_of_datagram": Case(lambda: {"link": link.Link(), "ip_bytes": 4000, "mtu": 1500}),
+    "nfc.framing.byte_sum": Case(lambda: {"data": b"kettle"}),
+    "nfc.framing.crc_a": Case(lambda: {"data": b"kettle"}),
+    "nfc.framing.crc_b": Case(lambda: {"data": b"kettle"}),
+    "nfc.framing.framed": Case(lambda: {"command": 1, "number": 2, "data": b"kettle", "check": "CRC"}),
+    "nfc.framing.past_sum": Case(lambda: {"bits": 9, "first": 0}),
+    "nfc.framing.undetected": Case(lambda: {"errors": np.ones((3, 112), int), "check": "CRC", "rng": rng()}),
+    "nfc.framing.unframed": Case(lambda: {"frame": bytes(14), "check": "CRC"}),
+    "nfc.readings.as_printed": Case(lambda: {"session": session.Session()}),
+    "nfc.slots.power_share": Case(lambda: {"active": 1.5, "used": 1.0, "period": 0.01}),
     "nfc.experiments.TableReading.fits": Case(
         lambda: {"self": _reading(), "table": 0.01, "stall": 0.1}
     ),

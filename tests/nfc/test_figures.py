@@ -5,9 +5,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.nfc import figures, paper
+from voicewire.nfc import drawings, figures, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.framing import past_sum
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 from voicewire.nfc.slots import ShortSession
@@ -109,3 +110,33 @@ def test_lossy_windows_draws_means_and_the_printed_gain():
     means = [container.lines[0].get_ydata().tolist() for container in ax.containers]
     assert means == [[101, 201], [102, 202]]
     assert ax.lines[-1].get_ydata()[0] == pytest.approx(101 * 0.925)
+
+
+def test_cut_and_uncut_part_where_a_packet_no_longer_fits():
+    cut, whole = (line.get_xydata() for line in drawings.fragment_cost(3000).lines[:2])
+    apart = cut[:, 1] - whole[:, 1]
+    assert (apart[cut[:, 0] <= 1460] == 0).all()
+    assert (apart[cut[:, 0] > 1460] > 0).all()
+
+
+def test_the_derived_share_past_a_sum_is_the_mean_over_the_places():
+    derived = drawings.past_checks(np.zeros(20)).lines[0].get_ydata()
+    assert (derived[:8] == 0).all()
+    assert derived[8] == pytest.approx(100 * np.mean([past_sum(9, first) for first in range(8)]))
+
+
+def test_timeouts_are_drawn_as_given_beside_the_round_trip():
+    first, rtt = drawings.timeouts({"constant": np.array([3.0, 2.0])}, 1.26).lines
+    assert list(first.get_ydata()) == [3.0, 2.0]
+    assert set(rtt.get_ydata()) == {1.26}
+
+
+def test_control_runs_and_power_start_and_end_where_the_formulas_do():
+    session = ShortSession()
+    ax = drawings.control_runs(session, {"first": np.arange(10.0)})
+    assert ax.lines[0].get_ydata()[5] == pytest.approx(session.seconds(848, 1.5, 0.5))
+    assert ax.lines[1].get_ydata()[5] == pytest.approx(session.seconds(848, 1.5, 0.5, "section"))
+    assert list(ax.lines[2].get_ydata()) == list(range(10))
+    x, y = drawings.power_and_latency(session).lines[0].get_data()
+    assert (x[0], x[-1]) == pytest.approx((90, 75))
+    assert y[-1] == pytest.approx(session.seconds(212, 2.5))

@@ -7,6 +7,7 @@ number hangs on what the paper does not say.
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.session import RESPONSE_LATENCY
+from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
 
-__all__ = ["SHORT_RESPONSE", "LeftOpen", "efficiency_readings", "left_open", "sessions_left"]
+__all__ = ["SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "sessions_left"]
 
 EFFICIENCY_WITHIN = 5.0
 """Percentage points within which an efficiency of sections 7.4 and 7.5 fits."""
@@ -182,3 +183,34 @@ def sessions_left(within: float = EFFICIENCY_WITHIN) -> list[ShortSession]:
     return [
         session for session, rows in _tried("none") if (np.abs(np.array(rows) - printed) <= within).all(axis=1).any()
     ]
+
+
+@checks.takes(error=ParameterError, session=checks.a(Session))
+def as_printed(session: Session) -> Session:
+    """Give the session with section 7.1's own rule after a loss: every retransmission starts slow start over.
+
+    No fast retransmit: a loss waits for its timeout, ssthresh becomes half of the window (not of what is under way),
+    and the window restarts with one segment.
+
+    Parameters
+    ----------
+    session : Session
+        All else stays.
+
+    Returns
+    -------
+    Session
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> from voicewire.nfc.channel import Channel
+    >>> result = as_printed(Session(20_000, channel=Channel.periodic(5))).run()
+    >>> result.fast, result.timeouts > 0
+    (0, True)
+    """
+    recovery = replace(session.recovery, halves_window=True)
+    return replace(session, duplicates=0, restart_window=None, recovery=recovery)

@@ -18,7 +18,9 @@ from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import RESPONSE_LATENCY
 
-__all__ = ["DEFINITIONS", "ROUNDINGS", "SCOPES", "Rounding", "Scope", "ShortSession", "latency_map", "shared"]
+__all__ = [
+    "DEFINITIONS", "ROUNDINGS", "SCOPES", "Rounding", "Scope", "ShortSession", "latency_map", "power_share", "shared",
+]  # fmt: skip
 
 Scope = Literal["round trip", "with handshake", "whole session"]
 Rounding = Literal["none", "packet", "section"]
@@ -200,6 +202,45 @@ def shared(slots: int, share: float, rounding: Rounding = "none", section: int =
     if rounding == "section":
         return section * math.ceil(stretched / section - NO_SLACK)
     raise ParameterError(f"unknown rounding {rounding!r}: choose one of {', '.join(ROUNDINGS)}")
+
+
+@checks.takes(error=ParameterError, active=checks.number(0.0), used=checks.share, period=checks.number(1e-6, 1e4))
+def power_share(active: float, used: float = 1.0, period: float = paper.SLOT_PERIOD) -> float:
+    """Give the share of the time that communication leaves for the transfer of power, at most.
+
+    Power and data take turns, so no transmitter can be on for longer. It bounds the duty cycle, not the efficiency.
+
+    Parameters
+    ----------
+    active : float
+        Active time of a slot, ms.
+    used : float
+        Share of the slots in which something is sent.
+    period : float
+        Time from slot to slot, s.
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Raises
+    ------
+    ParameterError
+        If the slot does not fit into its period.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> power_share(1.5), power_share(2.5)
+    (0.85, 0.75)
+    """
+    if active / 1e3 > period:
+        raise ParameterError(f"a slot time of {active:g} ms does not fit into a period of {period * 1e3:g} ms")
+    return 1 - used * active / 1e3 / period
 
 
 @checks.takes(
