@@ -132,14 +132,8 @@ EXEMPT = {
     "nfc.channel.Channel.start": _ENGINE,
     "nfc.closed.Parts": _RESULT,
     "nfc.drawings": _FIGURE,
-    "nfc.control.crossed": READING,
     "nfc.engine": _ENGINE,
     "nfc.estimator.Estimated": _RESULT,
-    "nfc.estimator.backed_off": READING,
-    "nfc.estimator.measured": READING,
-    "nfc.estimator.tried_with": READING,
-    "nfc.fragments.Fragment": _RESULT,
-    "nfc.framing.divided": READING,
     "nfc.growth": _ENGINE,
     "nfc.readings.LeftOpen": _RESULT,
     "nfc.experiments.table_left_open": "readings of its own neighbour",
@@ -577,7 +571,6 @@ NFC = {
         lambda: {"session": slots.ShortSession(), "taken": 2, "placement": "random", "rng": rng(), "rate": 848.0,
                  "active": 1.5}
     ),
-    "nfc.estimator.Estimator": Case(lambda: {"rto": 1.0, "least": 1.0, "srtt": 0.5, "rttvar": 0.25}),
     "nfc.estimator.estimated": Case(
         lambda: {"exchange": exchange.Exchange(packets=2), "runs": 2, "rng": rng(), "least": 1.0}
     ),

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.control import PLACEMENTS, crossed, free_slots, passes, script, seconds
+from voicewire.nfc.control import PLACEMENTS, free_slots, passes, script, seconds
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.experiments import JOINT
 from voicewire.nfc.readings import as_printed
+from voicewire.nfc.reference.control import crossed
 from voicewire.nfc.session import Session
 from voicewire.nfc.slots import SCOPES, ShortSession, power_share, shared
 
@@ -27,7 +28,7 @@ def test_the_fast_run_is_the_one_slot_by_slot(taken, placement, begin, seed):
     packets = [(1, 7), (3, 0), (8, 7)]
     now = begin
     for slots, wait in packets:
-        now = crossed(free, now, slots)
+        now = crossed(free.tolist(), now, slots)
         if now < 0:
             break
         now += wait

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.estimator import Estimator, backed_off, estimated, measured, tried_with
+from voicewire.nfc.estimator import estimated
 from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.reference.estimator import Estimator, backed_off, measured, needless, tried_with
 from voicewire.nfc.reference.exchange import Air
 
 
@@ -50,9 +51,10 @@ def test_section_3_no_rtt_is_taken_from_a_packet_that_was_sent_again():
     e, exchange = Estimator(), Exchange()
     measured(e, 0.26)
     before = e.srtt
-    tried_with(e, Air(exchange.channel, False, np.random.default_rng(1)), exchange, 1.26)  # 1 s < 1.26 s: a needless repeat
+    air = Air(exchange.channel, False, np.random.default_rng(1))
+    tried_with(e, air, exchange, 1.26)  # 1 s < 1.26 s: a needless repeat
     assert (e.srtt, e.rto) == (before, 2.0)
-    tried_with(e, Air(exchange.channel, False, np.random.default_rng(1)), exchange, 1.26)
+    tried_with(e, air, exchange, 1.26)
     assert e.srtt > before
 
 
@@ -81,3 +83,9 @@ def test_a_backed_off_timer_stays_so_until_a_packet_gets_through_at_once():
 def test_a_channel_that_hardly_lets_a_packet_through_is_refused():
     with pytest.raises(ParameterError, match="hardly a packet"):
         estimated(Exchange(channel=Channel.random(0.01)), 1, np.random.default_rng(1))
+
+
+def test_a_round_trip_longer_than_any_timeout_ends_at_the_longest():
+    e = Estimator()
+    needless(e, Exchange(), 1000.0)
+    assert e.rto == 60

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.framing import CRC_A, byte_sum, crc_a, crc_b, divided, framed, past_sum, undetected, unframed
+from voicewire.nfc.framing import CRC_A, byte_sum, crc_a, crc_b, framed, past_sum, undetected, unframed
+from voicewire.nfc.reference.framing import divided
 
 BYTE = st.integers(0, 255)
 

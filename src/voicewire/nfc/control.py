@@ -2,7 +2,8 @@
 
 Eq. 7.4 stretches a packet by the share of slots that are left. Here the
 slots that control messages take are marked one by one, and packets cross in
-those between. Notebook 3 is woven from these.
+those between: slot by slot in `reference.control`, to read, and here for
+all beginnings at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import ONE_SLOT_SLACK
 from voicewire.nfc.slots import ShortSession
 
-__all__ = ["PLACEMENTS", "Placement", "crossed", "free_slots", "passes", "script", "seconds"]
+__all__ = ["PLACEMENTS", "Placement", "free_slots", "passes", "script", "seconds"]
 
 Placement = Literal["first", "spread", "random"]
 PLACEMENTS: tuple[Placement, ...] = ("first", "spread", "random")
@@ -79,39 +80,6 @@ def free_slots(
     free = np.ones(section, dtype=np.int64)
     free[used] = 0
     return np.tile(free, sections)
-
-
-def crossed(free: NDArray[np.int64], begin: int, slots: int) -> int:
-    """Send a packet slot by slot, in those that are left.
-
-    Parameters
-    ----------
-    free : ndarray of int, shape (k,)
-        1 for each slot that no control message takes, else 0.
-    begin, slots : int
-        When the packet is ready, and how long it is.
-
-    Returns
-    -------
-    int
-        The slot in which it has crossed; -1 if the slots run out first.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
-    Examples
-    --------
-    >>> crossed(free_slots(5, 2), 0, 5), crossed(free_slots(10, 2), 0, 1)
-    (10, -1)
-    """
-    now = begin
-    while slots:
-        if now == len(free):
-            return -1
-        slots -= int(free[now])
-        now += 1
-    return now
 
 
 @checks.takes(

@@ -1,8 +1,7 @@
-"""IP fragmentation below a session: segments above the MTU are cut.
+"""IP fragmentation below a session: segments above the MTU are cut (notebook 1; `reference.fragments` to read).
 
-RFC 791, section 3.2. A packet that is cut crosses the NFC link as several,
-each with an IP header and the tunnel's framing; one that is lost takes the
-whole packet with it. Notebook 1 is woven from these.
+RFC 791, section 3.2. A packet that is cut crosses the NFC link as several, each with an IP header and the tunnel's
+framing; one that is lost takes the whole packet with it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,51 +16,14 @@ from voicewire import checks
 from voicewire.nfc.channel import PERFECT, PERIODIC
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import HEADER_BYTES, Link, segment_sizes
+from voicewire.nfc.reference.fragments import IP_BYTES, Fragment, cut
 from voicewire.nfc.session import Session
 
-__all__ = ["ETHERNET_MTU", "Fragment", "FragmentedSession", "fragments", "reassembled", "slots_of_datagram"]
+__all__ = ["ETHERNET_MTU", "FragmentedSession", "fragments", "reassembled", "slots_of_datagram"]
 
-IP_BYTES = 20  # IPv4, no options
 ETHERNET_MTU = 1500  # bytes
 LEAST_MTU = 68  # that every module must forward uncut (RFC 791, 3.2)
 LARGEST = 65_515  # bytes of data in one datagram
-
-
-class Fragment(NamedTuple):
-    """A part of a datagram.
-
-    Parameters
-    ----------
-    offset : int
-        Where its data begin, in units of 8 bytes.
-    size : int
-        Bytes of data.
-    more : bool
-        Whether more follow.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
-    Examples
-    --------
-    >>> Fragment(0, 1480, True).more
-    True
-    """
-
-    offset: int
-    size: int
-    more: bool
-
-
-def cut(data: int, mtu: int) -> list[Fragment]:
-    """All parts but the last are whole units of 8 bytes."""
-    most = (mtu - IP_BYTES) // 8 * 8
-    parts, done = [], 0
-    while data - done > mtu - IP_BYTES:
-        parts.append(Fragment(done // 8, most, True))
-        done += most
-    return [*parts, Fragment(done // 8, data - done, False)]
 
 
 @checks.takes(error=ParameterError, data=checks.whole(0, LARGEST), mtu=checks.whole(LEAST_MTU))
@@ -167,11 +128,42 @@ def slots_of_datagram(link: Link, ip_bytes: int, mtu: int) -> int:
 class FragmentedSession(Session):
     """A session whose segments cross an IP layer that cuts them.
 
+    Its channel is perfect or loses whole packets: the engine counts a packet's bits without the headers that its
+    parts add.
+
     Parameters
     ----------
+    size, mss : int
+        Bytes to transfer, and at most in a segment.
+    window : int
+        Initial congestion window, bytes.
+    window_limit : int
+        The least of maximum congestion window, send buffer and receive window, bytes.
+    restart_window : int or None
+        Congestion window after a timeout, bytes; None: one MSS (the chapter's text on Table 7.1).
+    latency : float
+        Response latency at each end, outside the air time, s.
+    ethernet_delay : float
+        Delay between bridge and end-user device, s; it enters a round trip once.
+    rto : float
+        Retransmission timeout, s, counted while nothing waits for the link or is on it.
+    backoff : bool
+        Double the timeout at each further retransmission of the same segment.
+    retransmissions : int
+        Give up after so many in a row.
+    duplicates : int
+        Duplicate acknowledgements that make a fast retransmit; 0: none, every loss waits for its timeout.
+    single_buffer : bool
+        The appliance reads its next packet only when its own is on its way (True), or latency and transmission
+        overlap (False). Notebook 3 shows which of the two fits.
+    link : Link
+        The slotted link.
+    channel : Channel
+        Bit errors or packet losses.
+    recovery : Recovery
+        What differs from the model's own rules once segments are lost.
     mtu : int
-        Bytes of the largest datagram that passes; all else as in `Session`. The channel is perfect or loses packets:
-        the engine counts a packet's bits without the headers that its parts add.
+        Bytes of the largest datagram that passes.
 
     Raises
     ------

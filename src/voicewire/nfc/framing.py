@@ -2,7 +2,7 @@
 
 The chapter's link checks nothing. Here a chunk is framed as NFC's commands
 are, and checked by the CRC of ISO/IEC 14443-3 (which ISO/IEC 18092 uses at
-106 kbit/s) or by a sum of its bytes. Notebook 2 is woven from these.
+106 kbit/s) or by a sum of its bytes. The division is in `reference.framing`, to read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from voicewire import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.reference.framing import divided
 
 __all__ = [
-    "CRC_A", "CRC_B", "Check", "byte_sum", "crc_a", "crc_b", "divided", "framed",
+    "CRC_A", "CRC_B", "Check", "byte_sum", "crc_a", "crc_b", "framed",
     "past_sum", "undetected", "unframed",
 ]  # fmt: skip
 
@@ -25,39 +26,6 @@ Check = Literal["CRC", "sum"]
 CRC_A = 0x6363  # the register at the start (ISO/IEC 14443-3, 6.2.4)
 CRC_B = 0xFFFF  # (7.2), and the result is inverted
 _TABLE: list[int] = []
-
-
-def divided(data: bytes, register: int) -> int:
-    """Divide by x^16 + x^12 + x^5 + 1, the lowest bit of a byte first.
-
-    Parameters
-    ----------
-    data : bytes
-        What is protected.
-    register : int
-        Its 16 bits at the start.
-
-    Returns
-    -------
-    int
-        The remainder, 16 bits.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
-    Examples
-    --------
-    >>> hex(divided(bytes(2), CRC_A))
-    '0x1ea0'
-    """
-    for byte in data:
-        register ^= byte
-        for _ in range(8):
-            odd = register & 1
-            register >>= 1
-            register ^= 0x8408 if odd else 0
-    return register
 
 
 @checks.takes(error=ParameterError, data=checks.a(bytes))

@@ -1,0 +1,70 @@
+"""How IP cuts a datagram (RFC 791, section 3.2), to read.
+
+Notebook 1 is woven from this; `nfc.fragments` holds what uses it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Fragment", "cut"]
+
+IP_BYTES = 20  # IPv4, no options
+
+
+class Fragment(NamedTuple):
+    """A part of a datagram: where its data begin, in units of 8 bytes.
+
+    Parameters
+    ----------
+    offset : int
+        In units of 8 bytes.
+    size : int
+        Bytes of data.
+    more : bool
+        Whether more follow.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> Fragment(0, 1480, True).more
+    True
+    """
+
+    offset: int
+    size: int  # bytes of data
+    more: bool  # parts follow
+
+
+def cut(data: int, mtu: int) -> list[Fragment]:
+    """All parts but the last are whole units of 8 bytes.
+
+    Parameters
+    ----------
+    data : int
+        Bytes behind the IP header.
+    mtu : int
+        Bytes of the largest datagram that passes, at least 68.
+
+    Returns
+    -------
+    list of Fragment
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> [part.size for part in cut(4000, 1500)]
+    [1480, 1480, 1040]
+    """
+    most = (mtu - IP_BYTES) // 8 * 8
+    parts, done = [], 0
+    while data - done > mtu - IP_BYTES:
+        parts.append(Fragment(done // 8, most, True))
+        done += most
+    return [*parts, Fragment(done // 8, data - done, False)]

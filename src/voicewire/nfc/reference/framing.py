@@ -1,0 +1,41 @@
+"""The division behind a CRC, to read (ISO/IEC 14443-3).
+
+Notebook 2 is woven from this; `nfc.framing` holds what uses it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["divided"]
+
+
+def divided(data: bytes, register: int) -> int:
+    """Divide by x^16 + x^12 + x^5 + 1, the lowest bit of a byte first.
+
+    Parameters
+    ----------
+    data : bytes
+        What is protected.
+    register : int
+        Its 16 bits at the start.
+
+    Returns
+    -------
+    int
+        The remainder, 16 bits.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> hex(divided(bytes(2), 0x6363))
+    '0x1ea0'
+    """
+    for byte in data:
+        register ^= byte
+        for _ in range(8):
+            odd = register & 1
+            register >>= 1
+            register ^= 0x8408 if odd else 0
+    return register
