@@ -40,14 +40,16 @@ def free_slots(
 
     Parameters
     ----------
-    taken, section : int
-        a and b of Eq. 7.5.
+    taken : int
+        a of Eq. 7.5.
     sections : int
         How many.
     placement : str
         Where in a section: "first", "spread" evenly, or at "random".
     rng : Generator, optional
         Needed for "random".
+    section : int
+        b of Eq. 7.5.
 
     Returns
     -------
