@@ -156,12 +156,15 @@ EXEMPT = {
     "transport.at_rest": _SOCKETS,
     "transport.bed": _SOCKETS,
     "transport.coap_timed": _SOCKETS,
+    "transport.access_point.relayed": _SOCKETS,
     "transport.bounds.load_bounds": _FILES,
     "transport.bounds.measure": _SOCKETS,
     "transport.bounds.met": "rows of a recording, by name",
     "transport.bounds.record_bounds": _RECORDS,
     "transport.bounds.reliability": "rows of a recording, by name",
     "transport.figures_printed": _FIGURE,
+    "transport.queue_stress.filled": _SOCKETS,
+    "transport.queue_stress.Queued": _RESULT,
     "transport.wireshark": _FILES,
     "transport.dissect": "bytes of a protocol (tests of its own)",
     "transport.examples": _FILES,
@@ -870,6 +873,8 @@ REST = {
     "transport.analysis.coverage": Case(
         lambda: {"times": 5 + noise(30), "rng": rng(), "resamples": 20, "n": 10}
     ),
+    "transport.access_point.arrivals": Case(lambda: {"frames": 3, "hops": 2, "each": 0.1, "shared": True}),
+    "transport.access_point.counted": Case(lambda: {"transport": "MQTT", "octets": 1000, "rate": 1e6}),
     "transport.bounds.bound": Case(lambda: {"qos": 1, "rtt": 0.04, "timeouts": True}),
     "transport.cells.Cell": Case(
         lambda: {"network": "lan", "transport": "mqtt", "qos": 1, "session": "fresh", "kind": "bytes", "size": 100,

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from voicewire.testbed.errors import TestbedError
 
-__all__ = ["ETHERNET_MSS", "DelayProxy", "clamp"]
+__all__ = ["ETHERNET_MSS", "Air", "DelayProxy", "clamp"]
 
 ETHERNET_MSS = 1460
 _CHUNK = 1 << 16
@@ -50,6 +50,61 @@ def clamp(connection: socket.socket, mss: int = ETHERNET_MSS) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss)
 
 
+class Air:
+    """One medium that several relays share: whatever one of them passes on, the others wait for.
+
+    Parameters
+    ----------
+    rate : float
+        Bits per second of all together.
+    crossings : int
+        How often each byte crosses it: twice from one station of an access point to another.
+
+    Raises
+    ------
+    ValueError
+        If either is not positive.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> air = Air(8000.0, crossings=2)
+    >>> air.take(1000, now=0.0), air.take(500, now=1.0)
+    (2.0, 3.0)
+    """
+
+    def __init__(self, rate: float, crossings: int = 1) -> None:
+        if not 0 < rate < float("inf"):
+            raise ValueError(f"rate must be positive, not {rate}")
+        if crossings < 1:
+            raise ValueError(f"crossings must be 1 or more, not {crossings}")
+        self.rate, self.crossings = rate, crossings
+        self._free = 0.0
+        self._lock = threading.Lock()
+
+    def take(self, octets: int, now: float) -> float:
+        """Occupy the medium with some bytes as soon as it is free.
+
+        Parameters
+        ----------
+        octets : int
+            How many.
+        now : float
+            Since when they are there, s.
+
+        Returns
+        -------
+        float
+            When they are through, s.
+        """
+        with self._lock:
+            self._free = max(self._free, now) + 8 * octets * self.crossings / self.rate
+            return self._free
+
+
 class DelayProxy:
     """Relay from a port of its own to `target`, half a round trip late in each direction.
 
@@ -63,6 +118,8 @@ class DelayProxy:
         One-way delay, s.
     rate : float or None
         Bits per second of each direction of each connection, None for no limit.
+    air : Air, optional
+        A medium that it shares with other relays, in both directions; it takes the place of `rate`.
 
     Attributes
     ----------
@@ -80,12 +137,14 @@ class DelayProxy:
     '127.0.0.1'
     """
 
-    def __init__(self, target: tuple[str, int], delay: float, rate: float | None = None) -> None:
+    def __init__(
+        self, target: tuple[str, int], delay: float, rate: float | None = None, air: Air | None = None
+    ) -> None:
         if not 0 <= delay <= 10:
             raise ValueError(f"delay must be between 0 and 10 s, not {delay}")
         if rate is not None and not rate > 0:
             raise ValueError(f"rate must be positive or None, not {rate}")
-        self.target, self.delay, self.rate = target, delay, rate
+        self.target, self.delay, self.rate, self.air = target, delay, rate, air
         self._socket = socket.socket()
         clamp(self._socket)
         self._socket.bind(("127.0.0.1", 0))
@@ -152,7 +211,11 @@ class DelayProxy:
                 data = await source.read(_CHUNK)
             except OSError:
                 data = b""
-            free = max(self._loop.time(), opened, free) + (8 * len(data) / self.rate if self.rate else 0.0)
+            now = max(self._loop.time(), opened)
+            if self.air is not None:
+                free = self.air.take(len(data), now)
+            else:
+                free = max(now, free) + (8 * len(data) / self.rate if self.rate else 0.0)
             late.put_nowait((free + self.delay, data))
             if not data:
                 return

@@ -8,6 +8,7 @@ here opens with `voicewire.transport.icto`, which refuses more besides.
 from __future__ import annotations
 
 import hashlib
+import heapq
 import math
 import struct
 from collections.abc import Iterable
@@ -40,6 +41,7 @@ __all__ = [
     "exchange",
     "header_bytes",
     "known_after",
+    "made_hops",
     "open_part",
     "parts_of",
     "people_of",
@@ -157,6 +159,46 @@ def arrival(steps: list[tuple[str, str]]) -> float:
     for step, after in steps:
         arrived[step] = arrived[after] + 0.5
     return max(arrived.values())
+
+
+def made_hops(
+    frames: int, hops: int, each: float, shared: bool
+) -> list[float]:
+    """When frames that are ready at once have made their hops.
+
+    Parameters
+    ----------
+    frames, hops : int
+        How many frames, and how many hops each has to make in turn.
+    each : float
+        What a frame takes on one hop, s.
+    shared : bool
+        Whether all hops share one medium; else each has a line of its own.
+
+    Returns
+    -------
+    list of float
+        Seconds, for each frame.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> made_hops(3, 2, 1.0, True), made_hops(3, 2, 1.0, False)
+    ([4.0, 5.0, 6.0], [2.0, 3.0, 4.0])
+    """
+    free, done = [0.0] * hops, [0.0] * frames
+    waiting = [(0.0, number, 0) for number in range(frames)]
+    while waiting:
+        ready, number, hop = heapq.heappop(waiting)
+        medium = 0 if shared else hop
+        free[medium] = max(free[medium], ready) + each
+        done[number] = free[medium]
+        if hop + 1 < hops:
+            heapq.heappush(waiting, (done[number], number, hop + 1))
+    return done
 
 
 def block_option(number: int, more: bool, size: int) -> bytes:

@@ -25,7 +25,7 @@ from voicewire.transport.dissect import packets
 
 __all__ = [
     "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp", "passwords",
-    "publishes_unanswered", "qualities", "topics",
+    "publishes_unanswered", "qualities", "topics", "unheard",
 ]  # fmt: skip
 
 DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP")}
@@ -340,7 +340,7 @@ def passwords(secret: bytes) -> tuple[bool, bool]:
         salt = b"only here"
         kept = (base64.b64encode(part).decode() for part in (salt, hashlib.sha512(secret + salt).digest()))
         users.write_text(f"sensor:$6${'$'.join(kept)}\n", encoding="utf-8")
-        with _unheard(), BrokerThread(Config(port=0, password_file=users)) as broker:
+        with unheard(), BrokerThread(Config(port=0, password_file=users)) as broker:
             sent = p.encode(p.Connect("right", username="sensor", password=secret))
             codes = []
             for hello in (sent, p.encode(p.Connect("wrong", username="sensor", password=secret + b"!"))):
@@ -354,8 +354,22 @@ def passwords(secret: bytes) -> tuple[bool, bool]:
 
 
 @contextlib.contextmanager
-def _unheard() -> Iterator[None]:
-    """Keep the broker from telling that it refuses somebody: here it is meant to."""
+def unheard() -> Iterator[None]:
+    """Keep the broker from telling that it refuses or drops something, where it is meant to.
+
+    Yields
+    ------
+    None
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> with unheard():
+    ...     logging.getLogger("voicewire.broker").warning("nobody hears this")
+    """
     log = logging.getLogger("voicewire.broker")
     level = log.level
     log.setLevel(logging.ERROR)

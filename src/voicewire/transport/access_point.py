@@ -1,0 +1,194 @@
+"""One access point for all machines: whatever crosses the air waits for whatever else does.
+
+The paper's laptops are all on one wireless network (sections III.A and III.B). A frame from one of them to another
+crosses the air twice, to the access point and from it; over a broker it does so four times. Here is a model to read,
+and a run over real sockets whose relays share one rate. Explained in ``notebooks/transport/03_tcp_against_mqtt.ipynb``.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from voicewire import checks
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.wire import TIMEOUT, connect, subscribed
+from voicewire.testbed.proxy import Air, DelayProxy
+from voicewire.transport import paper
+
+__all__ = ["CROSSINGS", "LEGS", "arrivals", "counted", "relayed"]
+
+CROSSINGS = 2
+"""How often a frame between two stations of one access point crosses the air."""
+LEGS = {"TCP": 1, "MQTT": 2}
+"""Ways from station to station that a message takes: MQTT's go to the broker, and from it."""
+
+
+@checks.takes(frames=checks.whole(1, 100_000), hops=checks.whole(1, 100), each=checks.number(above=0.0))
+def arrivals(frames: int, hops: int, each: float, *, shared: bool) -> list[float]:
+    r"""Return when each of some frames, all ready at once, has made its hops: `reference.made_hops` in closed form.
+
+    Frame :math:`k = 1 \ldots n` has made its :math:`h` hops of :math:`t` seconds each after
+
+    .. math:: (n (h - 1) + k)\, t \quad \text{on one medium}, \qquad (k + h - 1)\, t \quad \text{on lines of their own.}
+
+    Parameters
+    ----------
+    frames : int
+        How many, :math:`n`.
+    hops : int
+        How many each has to make, one after the other.
+    each : float
+        What one frame takes on one hop, s.
+    shared : bool
+        Whether all hops share one medium; else each has a line of its own.
+
+    Returns
+    -------
+    list of float
+        Seconds, for each frame.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> arrivals(3, 2, 1.0, shared=True), arrivals(3, 2, 1.0, shared=False)
+    ([4.0, 5.0, 6.0], [2.0, 3.0, 4.0])
+    """
+    before = frames * (hops - 1) if shared else hops - 1
+    return [(before + k) * each for k in range(1, frames + 1)]
+
+
+@checks.takes(octets=checks.whole(1), rate=checks.number(above=0.0))
+def counted(transport: str, octets: int, rate: float) -> float:
+    """Return the least time that payload occupies the air of one access point.
+
+    Parameters
+    ----------
+    transport : {"TCP", "MQTT"}
+        Over which.
+    octets : int
+        Payload of all messages, bytes.
+    rate : float
+        Of the air, bit/s.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Raises
+    ------
+    ValueError
+        If the transport is neither.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> counted("TCP", 1000, 8000.0), counted("MQTT", 1000, 8000.0)
+    (2.0, 4.0)
+    """
+    if transport not in LEGS:
+        raise ValueError(f"a transport is {' or '.join(LEGS)}, not {transport!r}")
+    return LEGS[transport] * CROSSINGS * 8 * octets / rate
+
+
+@checks.takes(messages=checks.whole(1, 10_000), size=checks.whole(1, 10**6), rate=checks.number(above=0.0))
+def relayed(transport: str, messages: int, size: int, rate: float, *, shared: bool = True) -> float:
+    """Send messages between stations over real sockets on loopback, through relays, and time them.
+
+    Parameters
+    ----------
+    transport : {"TCP", "MQTT"}
+        Over which; MQTT at QoS 0, with the broker of this package.
+    messages : int
+        How many, in one session.
+    size : int
+        Payload of each, bytes.
+    rate : float
+        Of the air, bit/s.
+    shared : bool
+        Whether both legs share the air; else each has an access point of its own.
+
+    Returns
+    -------
+    float
+        Seconds from the first byte's sending to the last one's receipt.
+
+    Raises
+    ------
+    ValueError
+        If the transport is neither.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> relayed("MQTT", 2, 1000, 1e6) >= counted("MQTT", 2000, 1e6)
+    True
+    """
+    if transport not in LEGS:
+        raise ValueError(f"a transport is {' or '.join(LEGS)}, not {transport!r}")
+    one = Air(rate, CROSSINGS)
+    airs = [one if shared else Air(rate, CROSSINGS) for _ in range(LEGS[transport])]
+    return (_over_tcp if transport == "TCP" else _over_mqtt)(messages, size, airs)
+
+
+def _over_tcp(messages: int, size: int, airs: list[Air]) -> float:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        DelayProxy(server.getsockname(), 0.0, air=airs[0]) as relay,
+        socket.create_connection(relay.address, TIMEOUT) as sender,
+    ):
+        server.settimeout(TIMEOUT)
+        receiver, _ = server.accept()
+        with receiver:
+            receiver.settimeout(TIMEOUT)
+
+            def receive() -> None:
+                left = messages * size
+                while left:
+                    data = receiver.recv(65536)
+                    if not data:
+                        raise ConnectionError("the relay hung up")
+                    left -= len(data)
+
+            return _timed(lambda: sender.sendall(bytes(messages * size)), receive)
+
+
+def _over_mqtt(messages: int, size: int, airs: list[Air]) -> float:
+    with (
+        BrokerThread(Config(port=0)) as broker,
+        DelayProxy(("127.0.0.1", broker.port), 0.0, air=airs[0]) as there,
+        DelayProxy(("127.0.0.1", broker.port), 0.0, air=airs[1]) as onward,
+        subscribed(onward.address[1], paper.TOPIC) as subscriber,
+        connect(there.address[1]) as publisher,
+    ):
+        each = p.encode(p.Publish(paper.TOPIC, bytes(size)))
+
+        def receive() -> None:
+            for _ in range(messages):
+                subscriber.publication()
+
+        return _timed(lambda: publisher.send(each * messages), receive)
+
+
+def _timed(send: Callable[[], None], receive: Callable[[], None]) -> float:
+    """Send in a thread, so that neither end waits for the other's buffers."""
+    start = time.perf_counter()
+    sending = threading.Thread(target=send)
+    sending.start()
+    receive()
+    end = time.perf_counter()
+    sending.join(TIMEOUT)
+    return end - start
