@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.transport import reference as r
-from voicewire.transport.icto import Identity, NotPermittedError, Rule, seal
+from voicewire.transport.icto import Identity, NotPermittedError, PublicIdentity, Rule, seal
 from voicewire.transport.icto_account import AccountError, Opening, open_on_account, verify, witness
 from voicewire.transport.icto_format import IctoError, MalformedError
 
 OWNER, ANN, BOB = (Identity.create(name) for name in ("owner", "ann", "bob"))
 READERS = [ANN.public, BOB.public]
+EVE = Identity.create("eve").public
 NOW = 1_800_000_000
 DATA = seal(
     {"reading": b"36.6", "bill": b"17.20"}, {"reading": Rule(("ann",)), "bill": Rule(("ann", "bob"))}, READERS, OWNER
@@ -128,6 +129,9 @@ def test_a_witness_is_the_owners() -> None:
 def test_nobody_writes_in_anothers_name() -> None:
     with pytest.raises(AccountError, match="entry 1 was written by nobody"):
         verify(ACCOUNT, [ANN.public])
+    with pytest.raises(AccountError, match="two readers have the same key to sign with"):
+        verify(ACCOUNT, [*READERS, PublicIdentity("eve", EVE.sealing, ANN.public.signing)])
+    assert verify(ACCOUNT, [*READERS, ANN.public]) == verify(ACCOUNT, READERS)  # the same person, named twice
     mallory = Identity("ann", ANN.sealing, BOB.signing)  # reads with one key, signs with another
     _, forged = open_on_account(DATA, mallory, OWNER.public, b"", now=NOW)
     with pytest.raises(AccountError, match="written by nobody"):

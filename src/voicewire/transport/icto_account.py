@@ -260,6 +260,8 @@ def verify(
     """
     entries = _entries(account)
     names = {person.signing: person.name for person in readers}
+    if any(names[person.signing] != person.name for person in readers):
+        raise AccountError("two readers have the same key to sign with: an entry could be either's")
     previous = bytes(32)
     for entry in entries:
         if entry.previous != previous:
