@@ -17,7 +17,7 @@ from voicewire.emqtt.reference import link_delay
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.load import attach
-from voicewire.testbed import DelayProxy, capabilities
+from voicewire.testbed import DelayProxy
 
 PROTOCOLS = {"mqtt-2": "MQTT", "first": "E-MQTT", "all": "E-MQTT"}
 
@@ -50,8 +50,8 @@ def test_the_closed_form_is_a_line_that_sends_one_packet_after_the_other(
 def test_no_real_line_is_faster(bed: str) -> None:
     made = link.beds()
     if bed != "relay":
-        if not capabilities().namespaces:
-            pytest.skip("no network namespaces")
+        if len(made) == 1:
+            pytest.skip("no network namespaces, or no link between them")
         (bed,) = made.keys() - {"relay"}
     header = 0 if bed == "relay" else 40  # the least that TCP and IP have
     with made[bed](100e3, 4) as people:
