@@ -102,7 +102,8 @@ def _numbers(claim: Claim, row: Row) -> Iterator[str]:
         names = sorted(name for name, holds in needed.items() if holds & found and name != CORRECTED)
         yield f"its numbers make it {' or '.join(names)}, not {row['verdict']}"
     for number in _shown(row["reproduced"]):
-        if not any(show(number * scale) in row["reason"] for scale in (1, 1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
+        # one of both is shown as the number itself is: five digits are further apart than these
+        if not any(show(number * scale) in row["reason"] for scale in (1 - 5 * ROUNDING, 1 + 5 * ROUNDING)):
             yield f"{show(number)} was computed, and stands not in the reason"
 
 
@@ -185,8 +186,8 @@ def _trend(printed: Any, value: Sequence[float], claim: Claim, samples: bool) ->
     bare = rules.trend(printed, (range(len(value)), value), claim.tolerance).holds
     if printed == "constant":
         return {bare, "undecided"} if samples else {bare}
-    rise = (value[-1] - value[0]) * (1 if printed == "increasing" else -1)
-    return {bare, "undecided"} | ({"yes", "partly"} if rise > 0 else {"partly", "no"})
+    low, high = (value[0], value[-1]) if printed == "increasing" else (value[-1], value[0])
+    return {bare, "undecided"} | ({"yes", "partly"} if low < high else {"partly", "no"})
 
 
 def _identity(row: Row, tolerance: Any) -> set[str]:

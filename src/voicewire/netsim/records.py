@@ -102,7 +102,6 @@ class FlowState:
     lossy_until: int
     rng: np.uint64
     rng_back: np.uint64
-    shared: int
     ecn: int
     last_arrival: int
     last_ack: int

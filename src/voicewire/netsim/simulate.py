@@ -186,7 +186,7 @@ def _frames(frames: ArrayLike) -> NDArray[np.int64]:
     return times
 
 
-def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], shared: bool, log: bool) -> None:
+def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], log: bool) -> None:
     """Write into a record of zeros what a flow is, and what it begins with."""
     path = flow.path
     f["payload"] = flow.payload
@@ -201,7 +201,6 @@ def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], shared
         f["to_bad"], f["to_good"], f["burst_loss"] = path.burst
     f["lossy_until"] = records.NEVER if path.lossy_s is None else round(path.lossy_s * 1e9)
     f["rng"], f["rng_back"] = seeds
-    f["shared"] = shared
     f["send_at"] = f["timer"] = f["delayed_ack"] = records.NEVER
     f["rtt"] = max(2 * path.delay_ms / 1e3, 1e-4)  # from the handshake
     f["r_seq"] = -1
@@ -333,7 +332,7 @@ def simulate(
     for k, flow in enumerate(flows):
         end = int(ends[k])
         luck = seeds[2 * k + 1 : 2 * k + 3]
-        _fill(state[k], flow, end - schedules[k].size, end, luck, bottleneck is not None, log)
+        _fill(state[k], flow, end - schedules[k].size, end, luck, log)
     room = max(_ring(flow, bottleneck) for flow in flows)
     state["ring"] = np.arange(len(flows), dtype=np.int64) * room
     state["mask"] = room - 1

@@ -126,7 +126,7 @@ def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: 
     f.sent += 1
     leave = now
     mark = 0
-    if f.shared and w.link.on:
+    if w.link.on:
         leave = offer(w, now, count * f.payload + f.header, f.ecn)
         if leave == 0:
             f.dropped_queue += 1
