@@ -54,5 +54,7 @@ def test_each_test_that_is_named_is_there():
 
 
 def test_all_front_pages_are_listed():
-    pages = {path.relative_to(ROOT).as_posix() for path in [ROOT / "README.md", *(ROOT / "book").glob("*.md")]}
+    book = ROOT / "book"
+    files = [ROOT / "README.md", *book.glob("*.md"), *book.glob("*/index.md")]
+    pages = {path.relative_to(ROOT).as_posix() for path in files}
     assert set(PAGES) == {page for page in pages if not Path(page).name.startswith("_")}

@@ -442,3 +442,56 @@ def test_the_page_on_echo_takes_two_recorded_figures():
     assert "both figures at full size, recorded" in (ROOT / "book/echo/index.md").read_text(encoding="utf-8")
     lines = (ROOT / "data/echo/checksums.sha256").read_text(encoding="utf-8")
     assert {"figure-1.csv", "figure-2.csv"} <= set(lines.split())
+
+
+@pytest.mark.parametrize(("study", "words"), [("echo", "begin with the third"), ("pharyngeal", "go to the last one")])
+def test_the_verdicts_stand_in_the_chapter_that_the_page_sends_to(study, words):
+    assert words in (ROOT / "book" / study / "index.md").read_text(encoding="utf-8")
+    judged = {row["notebook"] for row in rows() if row["study"] == study and row["notebook"]}
+    assert judged == {paths.chapters(study)[-1].relative_to(ROOT).as_posix()}
+    assert study != "echo" or len(paths.chapters(study)) == 3
+
+
+CONTAINS = {
+    "echo/01_adaptive_filters": ("gradient", "RLS", r"player\(", "riddle|more than one|no unique|not unique"),
+    "echo/02_rls_by_shifts": ("Table I\\b", "Table II\\b"),
+    "echo/03_data_reuse": (r"read_curves\(1\)", r"read_curves\(2\)", "What the paper leaves open: equal work"),
+    "emqtt/01_packets": ("byte by byte", "QoS 0", "QoS 2", "trace"),
+    "emqtt/02_end_to_end": ("by hand", "QoS 3", "know nothing of"),
+    "emqtt/03_reproduction": ("count", "ratio", "contradict"),
+    "nfc/01_slow_link": ("timeline", "closed form", "slot"),
+    "nfc/02_errors_and_timers": ("bit error", "burst", "wall"),
+    "nfc/03_reproduction": ("lwIP", "identifiab|cannot tell|tell apart", "Assumption|assum"),
+    "nfc/assignment": ("formula|overhead|slots",),
+    "pharyngeal/01_tract_to_formants": ("tube", r"slider\.frames", r"player\("),
+    "pharyngeal/02_formants": ("two trackers|both trackers|Praat", "refus|clip|error", "test"),
+    "pharyngeal/03_articulators": ("height", "opening", "location", "track", "component"),
+    "pharyngeal/04_reproduction": ("Table I\\b", "Table II\\b", "cause"),
+    "transport/01_sockets_and_segments": ("header", "two .*ways|independent|tshark"),
+    "transport/02_measuring_honestly": ("offload", "Nagle", "warm", "depend"),
+    "transport/03_tcp_against_mqtt": ("two networks|both networks|private network", "rules"),
+    "transport/04_which_transport": (r"\bframes\(",),
+    "voip/01_rate_control": ("## The equation", "loss interval", "report", "DCCP"),
+    "voip/02_quality_and_playout": ("## The best playout", "Why a convex hull is enough", r"player\("),
+    "voip/03_reproduction": ("[Ss]ensitivity", "hang"),
+    "voip/assignment": ("1. The equation", "2. The average loss interval", "3. A floor", "4. One talkspurt"),
+    "foundations/01_signals": ("sample", "spectr", "pole", "predict"),
+    "foundations/02_filters": ("LMS", "NLMS", "affine projection", "RLS"),
+    "foundations/03_tcp": ("segment", "round trip", "timer", "square.root", "queue"),
+    "foundations/04_mqtt": ("topic", "packet", "session", "exactly once"),
+    "foundations/05_measuring_and_judging": ("interval", "depend", "come out otherwise"),
+}
+"""What the parts' first pages say that a chapter takes up, by words that its text or code must have."""
+
+
+@pytest.mark.parametrize("chapter", CONTAINS)
+def test_a_chapter_takes_up_what_the_first_page_says(chapter):
+    cells = json.loads((ROOT / f"notebooks/{chapter}.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells)
+    assert [words for words in CONTAINS[chapter] if not re.search(words, text)] == []
+
+
+def test_every_chapter_of_a_part_is_asked():
+    asked = {name for name in CONTAINS if not name.endswith("/assignment")}
+    there = {f"{path.parent.name}/{path.stem}" for path in paths.chapters()}
+    assert asked == {name for name in there if name.split("/")[0] in ("foundations", *paths.STUDIES)}

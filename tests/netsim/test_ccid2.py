@@ -60,3 +60,12 @@ def test_ccid_2_is_the_plain_one(frames, size, how, path, bottleneck, seed):
     names = ("sent", "lost", "marked", "acks_sent", "acks_lost", "dropped_sender")
     counts = [there.sent, there.lost, there.marked, back.sent, back.lost, len(sender.dropped)]
     assert [flow.packets[name] for name in names] == counts
+
+
+def test_a_timeout_is_put_off_sixty_four_times_at_the_most():
+    """Nothing arrives: four packets at once, then one at each timeout, 200 ms times 1, 2, 4 … 64, 64."""
+    how = Ccid2(buffer=200, rto_min=0.2)
+    flow = simulate([Flow([0] * 14, 20, how, Path(5.0, 1.0))], until_s=80).flows[0]
+    assert flow.sent[:4].tolist() == [0] * 4
+    waited = np.diff(flow.sent[3:]) / SECOND
+    assert waited.tolist() == [0.2 * times for times in (1, 2, 4, 8, 16, 32, 64, 64, 64, 64)]
