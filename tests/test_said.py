@@ -55,6 +55,6 @@ def test_each_test_that_is_named_is_there():
 
 def test_all_front_pages_are_listed():
     book = ROOT / "book"
-    files = [ROOT / "README.md", *book.glob("*.md"), *book.glob("*/index.md")]
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *book.glob("*.md"), *book.glob("*/index.md")]
     pages = {path.relative_to(ROOT).as_posix() for path in files}
     assert set(PAGES) == {page for page in pages if not Path(page).name.startswith("_")}

@@ -371,6 +371,31 @@ def test_the_night_is_as_long_as_the_table_says():
         assert (told[name], setting in line) == (words, True)
 
 
+def test_what_runs_where():
+    """The rows of the table that no other test holds, each by the line of the script that does it."""
+    named = {".ci/run", ".ci/pythons", ".ci/nightly", "tools/make.py", "tests/mqtt/test_fuzz.py"}
+    script = {name: (ROOT / name).read_text(encoding="utf-8") for name in named}
+    for step in ("ruff", "codespell", "mypy", "pytest", "nbval"):
+        assert f'step="{step}"' in script["tools/make.py"], step
+    for package in ("chromium", "mosquitto", "liblwip-dev"):
+        assert re.search(rf"^packages=\(.*\b{package}\b", script[".ci/run"], re.M), package
+    assert "apt-get install" in script[".ci/run"]
+    pythons = script[".ci/pythons"]
+    assert re.search(r'echo "== Python \$version: not found here', pythons)
+    assert re.search(r'-m mypy .*\n.*-m pytest .*"\$\{tests\[@\]\}"\n.*"\$\{notebooks\[@\]\}"', pythons)
+    assert "{ tests=(tests); notebooks=(notebooks/*/" in pythons
+    newest = script[".ci/nightly"].partition("newest() {")[2].partition("\n}")[0]
+    assert [step for step in ("mypy", "pytest", "executed book --all", "jupyter-book") if step not in newest] == []
+    assert "go run github.com/rhysd/actionlint" in script[".ci/nightly"]
+    streams = re.search(r"fuzz\.run\(streams=(\d+)", script["tests/mqtt/test_fuzz.py"])
+    assert streams
+    assert 2000 <= int(streams[1]) < 10_000
+    release = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["release"]
+    steps = "\n".join(step.get("run", "") for step in release["steps"])
+    assert release["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    assert [part for part in ("pip wheel", "zip -qr", "gh release create") if part not in steps] == []
+
+
 def test_before_anything_lands_nothing_is_skipped():
     script = (ROOT / ".ci/run").read_text(encoding="utf-8")
     assert re.search(r"^export VOICEWIRE_EXTRAS=1\b", script, re.M)
