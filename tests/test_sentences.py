@@ -486,7 +486,7 @@ CONTAINS = {
     "emqtt/03_reproduction": ("count", "ratio", "contradict"),
     "nfc/01_slow_link": ("timeline", "closed form", "slot"),
     "nfc/02_errors_and_timers": ("bit error", "burst", "wall"),
-    "nfc/03_reproduction": ("lwIP", "identifiab|cannot tell|tell apart", "Assumption|assum"),
+    "nfc/03_reproduction": ("lwIP", "identifiab|cannot tell|tell apart", "[Aa]ssumption"),
     "nfc/assignment": ("formula|overhead|slots",),
     "pharyngeal/01_tract_to_formants": ("tube", r"slider\.frames", r"player\("),
     "pharyngeal/02_formants": ("two trackers|both trackers|Praat", "refus|clip|error", "test"),
