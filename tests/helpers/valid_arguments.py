@@ -83,6 +83,7 @@ EXEMPT = {
     "pharyngeal.tube.praat_tract": "Praat's own list of phones",
     "pharyngeal.validation": _RECORDS,
     "pharyngeal.vowels.wide": _PRINTED,
+    "pharyngeal.transitions.Transition": _RESULT,
     "pharyngeal.xray.Frame": _RESULT,
     "voip.blocking": READING,
     "voip.bursts.Fixed": _RESULT,
@@ -534,6 +535,9 @@ PHARYNGEAL = {
                  "contour": contour()}
     ),
     "pharyngeal.grid.adapted": Case(lambda: {"wall": tract.outline(tract.Articulation()).wall, "fan": 5}),
+    "pharyngeal.transitions.fit": Case(
+        lambda: {"times": np.linspace(0.0, 0.1, 20), "values": 1500.0 + 300.0 * np.exp(-np.linspace(0.0, 5.0, 20))}
+    ),
     "pharyngeal.keyframes.KeyTracker": Case(
         lambda: {"images": [film(), 0.9 * film()], "traced": [traced(), traced()]}, unlike=("images",)
     ),

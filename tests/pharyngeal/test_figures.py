@@ -7,7 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import components, derived, figures, formants, grid, organs, synthesis, tract, tube, xray
+from voicewire.pharyngeal import (
+    components,
+    derived,
+    figures,
+    formants,
+    grid,
+    organs,
+    synthesis,
+    tract,
+    transitions,
+    tube,
+    xray,
+)
 from voicewire.pharyngeal.tract import Articulation
 
 VOWEL = Articulation(body=0.2, jaw=0.3)
@@ -116,3 +128,11 @@ def test_the_grid_over_two_outlines():
     np.testing.assert_allclose(drawn["vowel"].get_xdata(), moved.tongue[:, 0])
     np.testing.assert_allclose(drawn["palate and rear wall"].get_ydata(), rest.wall[:, 1])
     np.testing.assert_allclose([line.get_xdata()[0] for line in plt.gca().lines[:12]], lines.feet[:, 0])
+
+
+def test_a_transition_and_its_fit():
+    times = np.linspace(0.0, 0.1, 20)
+    found = transitions.Transition(1800.0, 1200.0, 0.02)
+    drawn = labels(figures.transitions({"plain": (times, np.full(20, 1500.0), found)}))
+    np.testing.assert_allclose(drawn["plain"].get_ydata(), 1500.0)
+    assert drawn["plain, fitted"].get_ydata()[[0, -1]] == pytest.approx([1800.0, 1200.0 + 600 * np.exp(-5)])

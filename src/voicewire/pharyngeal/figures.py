@@ -21,6 +21,7 @@ from voicewire.pharyngeal.formants import Track
 from voicewire.pharyngeal.grid import Grid
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
+from voicewire.pharyngeal.transitions import Transition
 
 __all__ = [
     "components",
@@ -37,6 +38,7 @@ __all__ = [
     "sweep",
     "tracks",
     "tract_and_sound",
+    "transitions",
     "tube_resonances",
     "vowel_space",
 ]
@@ -323,6 +325,43 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
     ax.set(ylabel="tracked minus true (Hz)", xlabel="formant, at mid-vowel")
     ax.legend(loc="upper left")
     return origin(ax, "synthetic stand-in")
+
+
+def transitions(ways: Mapping[str, tuple[Array, Array, Transition]], ax: Axes | None = None) -> Axes:
+    """Draw how a formant comes from its consonants into the vowel: tracked points and the fitted exponential.
+
+    Parameters
+    ----------
+    ways : mapping of str to (ndarray, ndarray, Transition)
+        By context: times (s), formant (Hz), and what `transitions.fit` found.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> from voicewire.pharyngeal.transitions import fit
+    >>> times = np.linspace(0.0, 0.1, 9)
+    >>> values = 1200.0 + 600.0 * np.exp(-times / 0.02)
+    >>> len(transitions({"plain": (times, values, fit(times, values))}).lines)
+    2
+    """
+    ax = _new_axes(ax)
+    for index, (name, (times, values, found)) in enumerate(ways.items()):
+        way = found.target + found.extent * np.exp(-times / found.tau)
+        mark, style = MARKERS[index % len(MARKERS)], LINESTYLES[index % len(LINESTYLES)]
+        ax.plot(1000 * times, values, mark, color=SERIES[index], markersize=3, label=name)
+        ax.plot(1000 * times, way, linestyle=style, color=SERIES[index], label=f"{name}, fitted")
+    ax.set(xlabel="after the release (ms)", ylabel="F2 (Hz)")
+    ax.legend(fontsize=8)
+    return origin(ax, "simulated here")
 
 
 def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)") -> Axes:

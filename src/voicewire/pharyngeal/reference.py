@@ -26,6 +26,7 @@ __all__ = [
     "WALL_A",
     "WALL_B",
     "WALL_C",
+    "approach",
     "autocorrelation",
     "bisect",
     "burg",
@@ -586,6 +587,46 @@ def track(
         frame = x[start : start + n] * frame_window(n)
         if np.sqrt(np.mean(frame**2)) > 1e-6:  # else silence
             yield (start + n / 2) / rate, *poles(burg(frame, p), rate)
+
+
+def approach(times: Array, values: Array, taus: Array) -> tuple[float, ...]:
+    """The exponential that fits a formant's way into a vowel best.
+
+    Parameters
+    ----------
+    times : array_like of float, shape (n,)
+        s, from the consonant's release.
+    values : array_like of float, shape (n,)
+        The formant, Hz.
+    taus : array_like of float
+        Time constants that are tried, s.
+
+    Returns
+    -------
+    onset, target, tau : float
+        Hz at the release, Hz that it comes to, s; equation
+        ``eq-pharyngeal-transition``.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> t = np.linspace(0, 0.1, 20)
+    >>> way = 1200 + 600 * np.exp(-t / 0.02)
+    >>> [round(x, 3) for x in approach(t, way, [0.01, 0.02, 0.03])]
+    [1800.0, 1200.0, 0.02]
+    """
+    best = (np.inf, 0.0, 0.0, 0.0)
+    for tau in taus:
+        fall = np.exp(-np.asarray(times) / tau)
+        line = np.column_stack([np.ones(len(fall)), fall])
+        (target, extent), *_ = np.linalg.lstsq(line, values, rcond=None)
+        left = np.sum((line @ [target, extent] - values) ** 2)
+        if left < best[0]:
+            best = (left, target + extent, target, tau)
+    return tuple(float(x) for x in best[1:])
 
 
 def crossing(foot: Array, way: Array, a: Array, b: Array) -> float:
