@@ -77,10 +77,27 @@ class Queue:
         return self.free_at, mark
 
 
+class Row:
+    """Queues one behind the other: each is offered a packet as it leaves the one before; a mark stays."""
+
+    def __init__(self, queues: list[Queue]) -> None:
+        self.queues = queues
+
+    def offer(self, now: int, size: int, ecn: bool) -> tuple[int, bool] | None:
+        marked = False
+        for queue in self.queues:
+            taken = queue.offer(now, size, ecn)
+            if taken is None:
+                return None
+            now, mark = taken
+            marked = marked or mark
+        return now, marked
+
+
 class Wire(Way):
     """One direction: the queue if there is one, then losses (Gilbert's too), then delay and jitter."""
 
-    def __init__(self, path: Path, loss: float, seed: int, queue: Queue | None = None) -> None:
+    def __init__(self, path: Path, loss: float, seed: int, queue: Queue | Row | None = None) -> None:
         super().__init__(round(path.delay_ms * 1e6), loss, seed)
         self.jitter, self.burst = round(path.jitter_ms * 1e6), path.burst
         self.queue, self.bad, self.last = queue, False, 0
@@ -117,6 +134,12 @@ class Wire(Way):
             arrival = max(arrival + int(self.uniform() * self.jitter), self.last)
         self.last = arrival
         self.flight.append((arrival, what))
+
+
+def row(bottlenecks: list[Bottleneck], first: int, seed: int) -> Row:
+    """Queues of several bottlenecks, with the seeds that `simulate` gives them."""
+    later = np.random.SeedSequence([seed, 1]).generate_state(len(bottlenecks), np.uint64)
+    return Row([Queue(one, first if k == 0 else int(later[k])) for k, one in enumerate(bottlenecks)])
 
 
 def seeds(seed: int, flows: int) -> tuple[int, list[tuple[int, int]]]:

@@ -246,9 +246,8 @@ class FlowState:
 
 
 class Link:
-    """The bottleneck: its rate, its queue, and RED in front of it."""
+    """A bottleneck: its rate, its queue, and RED in front of it."""
 
-    on: int
     rate: float
     limit: int
     red: int
@@ -272,8 +271,8 @@ class Link:
 class World(NamedTuple):
     """What all rules of a simulation work on, beside the flow whose turn it is."""
 
-    link: Link
-    departures: MutableSequence[int]  # of the packets in the bottleneck, ns; a ring
+    links: Sequence[Link]  # in the order in which all flows pass them
+    departures: Sequence[MutableSequence[int]]  # of the packets in each, ns; a ring
     data: Sequence[Packet]  # rings of all flows, one after the other
     acks: Sequence[Ack]
     segments: Sequence[Segment]

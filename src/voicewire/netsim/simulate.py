@@ -23,6 +23,7 @@ from voicewire.netsim.senders import SENDERS, Sender
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
 _LOG_ROWS = 1 << 16
+_MOST_ROUTERS = 64
 _FLOW = {
     "payload": checks.whole(1, 65_000),
     "sender": checks.a(*SENDERS),
@@ -107,8 +108,8 @@ class Result:
     ----------
     flows : one `FlowResult` each
     events : events processed
-    bytes_through : what the bottleneck carried, headers included
-    longest_queue : packets
+    bytes_through : what the bottleneck carried, or the last of several, headers included
+    longest_queue : packets, in whichever was longest
 
     Notes
     -----
@@ -208,30 +209,30 @@ def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], log: b
     flow.sender.fill(f)
 
 
-def _ring(flow: Flow, bottleneck: Bottleneck | None) -> int:
+def _ring(flow: Flow, row: Sequence[Bottleneck]) -> int:
     waiting = 2 * (flow.path.delay_ms + flow.path.jitter_ms)
-    return 1 << (math.ceil(511 + waiting + (bottleneck.packets if bottleneck else 0))).bit_length()
+    return 1 << (math.ceil(511 + waiting + sum(one.packets for one in row))).bit_length()
 
 
-def _link(bottleneck: Bottleneck | None, seed: np.uint64) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    link = records.table(records.Link, 1)
-    if bottleneck is None:
-        return link, np.empty(1, dtype=np.int64)
-    link["on"] = 1
-    link["rate"] = bottleneck.kbit_s * 125.0
-    link["limit"] = bottleneck.packets
-    link["rng"] = seed
-    link["since_mark"] = -1
-    if bottleneck.red is not None:
-        red = bottleneck.red
-        link["red"], link["ecn"] = 1, red.ecn
-        link["low"], link["high"], link["max_p"], link["weight"] = red.low, red.high, red.max_p, red.weight
-    room = 1 << int(bottleneck.packets).bit_length()
-    link["mask"] = room - 1
-    return link, np.empty(room, dtype=np.int64)
+def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+    """Records of the bottlenecks in a row, and rings for the departures from each; without any, of one unused."""
+    links = records.table(records.Link, max(len(row), 1))
+    room = 1 << max((int(one.packets).bit_length() for one in row), default=0)
+    links["mask"] = room - 1
+    links["since_mark"] = -1
+    links["rng"][0] = first
+    links["rng"][1:] = np.random.SeedSequence([seed, 1]).generate_state(links.size, np.uint64)[1:]
+    for link, one in zip(links, row, strict=False):
+        link["rate"] = one.kbit_s * 125.0
+        link["limit"] = one.packets
+        if one.red is not None:
+            red = one.red
+            link["red"], link["ecn"] = 1, red.ecn
+            link["low"], link["high"], link["max_p"], link["weight"] = red.low, red.high, red.max_p, red.weight
+    return links, np.empty((links.size, room), dtype=np.int64)
 
 
-def _world(link: Any, departures: NDArray[np.int64], frames: NDArray[np.int64], room: int, rows: int) -> records.World:
+def _world(links: Any, departures: Any, frames: NDArray[np.int64], room: int, rows: int) -> records.World:
     """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
     arrays: dict[str, Any] = {
         "data": records.room(records.Packet, room),
@@ -244,7 +245,7 @@ def _world(link: Any, departures: NDArray[np.int64], frames: NDArray[np.int64], 
         "rates": np.empty((rows, 6)),
         "levels": np.empty((rows, 2)),
     }
-    return records.World(link=link, departures=cast(Any, departures), frames=cast(Any, frames), **arrays)
+    return records.World(links=links, departures=departures, frames=cast(Any, frames), **arrays)
 
 
 def _result(f: NDArray[np.void], world: Any, part: slice) -> FlowResult:
@@ -270,14 +271,22 @@ def _packets(f: NDArray[np.void]) -> dict[str, int]:
     return counts
 
 
+def _row(given: object) -> tuple[Bottleneck, ...]:
+    if given is None or isinstance(given, Bottleneck):
+        return () if given is None else (given,)
+    row: tuple[Bottleneck, ...] = checks.each(checks.a(Bottleneck), least=1)("bottleneck", given, NetsimError)
+    if len(row) > _MOST_ROUTERS:
+        raise NetsimError(f"{len(row)} bottlenecks in a row: {_MOST_ROUTERS} at most")
+    return row
+
+
 @checks.takes(
-    error=NetsimError, flows=checks.each(checks.a(Flow), least=0), bottleneck=checks.maybe(checks.a(Bottleneck)),
-    seed=checks.seed,
+    error=NetsimError, flows=checks.each(checks.a(Flow), least=0), seed=checks.seed,
 )  # fmt: skip
 def simulate(
     flows: Sequence[Flow],
     *,
-    bottleneck: Bottleneck | None = None,
+    bottleneck: Bottleneck | Sequence[Bottleneck] | None = None,
     seed: int = 0,
     until_s: float | None = None,
     log: bool = False,
@@ -288,8 +297,9 @@ def simulate(
     ----------
     flows : sequence of Flow
         At least one.
-    bottleneck : Bottleneck, optional
-        Shared by all flows, before their paths' delays and losses; without it every path has room enough.
+    bottleneck : Bottleneck or sequence of Bottleneck, optional
+        Shared by all flows, before their paths' delays and losses; several stand in a row, and all flows pass them in
+        this order; without any every path has room enough.
     seed : int
         Of all losses, jitter and RED decisions; flow k's luck depends on (seed, k) only.
     until_s : float, optional
@@ -323,6 +333,7 @@ def simulate(
     """
     if not flows:
         raise NetsimError("give at least one flow")
+    row = _row(bottleneck)
     schedules = [np.asarray(flow.frames) for flow in flows]
     ends = np.cumsum([s.size for s in schedules])
     last = max(int(s[-1]) for s in schedules)
@@ -333,14 +344,14 @@ def simulate(
         end = int(ends[k])
         luck = seeds[2 * k + 1 : 2 * k + 3]
         _fill(state[k], flow, end - schedules[k].size, end, luck, log)
-    room = max(_ring(flow, bottleneck) for flow in flows)
+    room = max(_ring(flow, row) for flow in flows)
     state["ring"] = np.arange(len(flows), dtype=np.int64) * room
     state["mask"] = room - 1
-    link, departures = _link(bottleneck, seeds[0])
+    links, departures = _links(row, seeds[0], seed)
     frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
     # one log for all flows would mix them: only the first flow is logged
     state["log"][1:] = 0
-    world = _world(link[0], departures, frames, len(flows) * room, _LOG_ROWS if log else 0)
+    world = _world(links, departures, frames, len(flows) * room, _LOG_ROWS if log else 0)
     with np.errstate(over="ignore"):  # the random numbers wrap at 64 bits; only plain Python would mention it
         events = engine.run(state, np.empty(len(flows), np.int64), until, *world)
     if state["overflow"].any():
@@ -348,4 +359,4 @@ def simulate(
     results = [
         _result(state[k], world, slice(int(ends[k]) - schedules[k].size, int(ends[k]))) for k in range(len(flows))
     ]
-    return Result(tuple(results), int(events), float(link["bytes"][0]), int(link["longest"][0]))
+    return Result(tuple(results), int(events), float(links["bytes"][-1]), int(links["longest"].max()))

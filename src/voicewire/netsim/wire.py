@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import MutableSequence
 
 import numpy as np
 
@@ -88,10 +89,9 @@ def early(link: Link, now: int, level: int, size: int) -> int:
 
 
 @rule
-def offer(w: World, now: int, size: int, ecn: int) -> int:
-    """Offer a packet to the bottleneck: its departure time, negated if it leaves marked, or 0 if it is dropped."""
-    link = w.link
-    while link.head < link.tail and w.departures[link.head & link.mask] <= now:
+def offer(link: Link, departures: MutableSequence[int], now: int, size: int, ecn: int) -> int:
+    """Offer a packet to a bottleneck: its departure time, negated if it leaves marked, or 0 if it is dropped."""
+    while link.head < link.tail and departures[link.head & link.mask] <= now:
         link.head += 1
     level = link.tail - link.head
     if level >= link.limit:
@@ -104,11 +104,27 @@ def offer(w: World, now: int, size: int, ecn: int) -> int:
             return 0
     begin = max(now, link.busy_until)
     link.busy_until = begin + math.ceil(size * SECOND / link.rate)
-    w.departures[link.tail & link.mask] = link.busy_until
+    departures[link.tail & link.mask] = link.busy_until
     link.tail += 1
     link.bytes += size
     link.longest = max(link.longest, level + 1)
     return -link.busy_until if mark else link.busy_until
+
+
+@rule
+def through(w: World, now: int, size: int, ecn: int) -> int:
+    """Offer a packet to all bottlenecks in a row, each as it leaves the one before; the answer is that of `offer`.
+
+    All flows pass all of them in one order, and a FIFO queue keeps it: so each is offered its packets in time.
+    """
+    marked = False
+    for k in range(w.links.shape[0]):
+        leave = offer(w.links[k], w.departures[k], now, size, ecn)
+        if leave == 0:
+            return 0
+        marked = marked or leave < 0
+        now = abs(leave)
+    return -now if marked else now
 
 
 @rule
@@ -126,8 +142,8 @@ def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: 
     f.sent += 1
     leave = now
     mark = 0
-    if w.link.on:
-        leave = offer(w, now, count * f.payload + f.header, f.ecn)
+    if len(w.links) > 0:
+        leave = through(w, now, count * f.payload + f.header, f.ecn)
         if leave == 0:
             f.dropped_queue += 1
             _mark(w, frame, count, DROPPED_QUEUE)
