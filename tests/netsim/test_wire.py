@@ -1,11 +1,12 @@
 """Bottleneck, RED, bursts and jitter against the plain wire, to the nanosecond."""
 
 import numpy as np
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from plain_wire import Queue, Wire, row, seeds
 
-from voicewire.netsim import Bottleneck, Flow, Path, Red, Udp, simulate
+from voicewire.netsim import Bottleneck, Flow, NetsimError, Path, Red, Tcp, Udp, bulk, simulate
 from voicewire.netsim.reference import Packet
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
