@@ -291,3 +291,10 @@ def test_a_vector_and_nonces_go_together():
         nonce.honest((40, b"\x00"), [1])
     with pytest.raises(VoipError, match="reserved"):
         nonce.honest((38, b"\x80"), [1])
+
+
+@pytest.mark.parametrize("wrong", [{"packets": 0}, {"marked": 1.5}, {"each": 0}, {"rng": 5}, {"lies": "yes"}])
+def test_impossible_receivers_are_refused(wrong):
+    given_ = {"rng": np.random.default_rng(1), "packets": 100, "marked": 0.1} | wrong
+    with pytest.raises(VoipError):
+        nonce.found_after(**given_)

@@ -118,7 +118,7 @@ def through(w: World, now: int, size: int, ecn: int) -> int:
     All flows pass all of them in one order, and a FIFO queue keeps it: so each is offered its packets in time.
     """
     marked = False
-    for k in range(w.links.shape[0]):
+    for k in range(len(w.links)):
         leave = offer(w.links[k], w.departures[k], now, size, ecn)
         if leave == 0:
             return 0
