@@ -215,14 +215,14 @@ def _ring(flow: Flow, row: Sequence[Bottleneck]) -> int:
 
 
 def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    """Records of the bottlenecks in a row, and rings for the departures from each; without any, of one unused."""
-    links = records.table(records.Link, max(len(row), 1))
+    """Records of the bottlenecks in a row, and rings for the departures from each."""
+    links = records.table(records.Link, len(row))
     room = 1 << max((int(one.packets).bit_length() for one in row), default=0)
     links["mask"] = room - 1
     links["since_mark"] = -1
-    links["rng"][0] = first
-    links["rng"][1:] = np.random.SeedSequence([seed, 1]).generate_state(links.size, np.uint64)[1:]
-    for link, one in zip(links, row, strict=False):
+    links["rng"] = np.random.SeedSequence([seed, 1]).generate_state(links.size, np.uint64)
+    links["rng"][:1] = first
+    for link, one in zip(links, row, strict=True):
         link["rate"] = one.kbit_s * 125.0
         link["limit"] = one.packets
         if one.red is not None:
@@ -359,4 +359,4 @@ def simulate(
     results = [
         _result(state[k], world, slice(int(ends[k]) - schedules[k].size, int(ends[k]))) for k in range(len(flows))
     ]
-    return Result(tuple(results), int(events), float(links["bytes"][-1]), int(links["longest"].max()))
+    return Result(tuple(results), int(events), float(links["bytes"][-1:].sum()), int(links["longest"].max(initial=0)))
