@@ -535,7 +535,9 @@ PHARYNGEAL = {
         lambda: {"self": grid.Grid(np.array([[0.5, 0.0], [2.5, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]])),
                  "contour": contour()}
     ),
-    "pharyngeal.grid.adapted": Case(lambda: {"wall": tract.outline(tract.Articulation()).wall, "fan": 5}),
+    "pharyngeal.grid.adapted": Case(
+        lambda: {"wall": tract.outline(tract.Articulation()).wall, "mouth": 4, "fan": 5, "pharynx": 6}
+    ),
     "pharyngeal.transitions.fit": Case(
         lambda: {"times": np.linspace(0.0, 0.1, 20), "values": 1500.0 + 300.0 * np.exp(-np.linspace(0.0, 5.0, 20))}
     ),
@@ -555,7 +557,8 @@ PHARYNGEAL = {
     "pharyngeal.xray.wander": Case(lambda: {"count": 5, "rng": rng(), "low": 0.0, "high": 1.0}),
     "pharyngeal.xray.pixels": Case(lambda: {"points": contour()}),
     "pharyngeal.xray.render": Case(
-        lambda: {"articulation": tract.Articulation(), "rng": rng(), "noise": 0.05, "blur": 1.2, "occlusions": 2}
+        lambda: {"articulation": tract.Articulation(), "rng": rng(), "noise": 0.05, "blur": 1.2, "occlusions": 2,
+                 "layers": [(contour(), 0.5)]}
     ),
     "pharyngeal.xray.Tracker": Case(lambda: {"larynx": 5.0}),
     "pharyngeal.xray.Tracker.unwrap": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),

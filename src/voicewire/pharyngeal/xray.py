@@ -126,9 +126,19 @@ def pixels(points: Array) -> Array:
     return np.column_stack([(points[:, 1] + ORIGIN[1]) / PIXEL, (points[:, 0] + ORIGIN[0]) / PIXEL])
 
 
+def _layered(name: str, value: Any, error: type[ValueError]) -> list[tuple[Array, float]]:
+    """Outlines with their grey values (a rule)."""
+    try:
+        pairs = [(outline, grey) for outline, grey in value]
+    except (TypeError, ValueError):
+        raise error(f"{name} must be pairs of an outline and its grey value") from None
+    outline, grey = checks.array(2, least=3, columns=2, low=-1e3, high=1e3), checks.number()
+    return [(outline(f"an outline in {name}", o, error), grey(f"a grey value in {name}", g, error)) for o, g in pairs]
+
+
 @checks.takes(
     articulation=checks.a(Articulation), rng=checks.generator, noise=checks.number(0.0, 10.0),
-    blur=checks.number(0.0, 50.0), occlusions=checks.whole(0, 1000),
+    blur=checks.number(0.0, 50.0), occlusions=checks.whole(0, 1000), layers=_layered,
 )  # fmt: skip
 def render(
     articulation: Articulation,
