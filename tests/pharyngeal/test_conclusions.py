@@ -37,7 +37,8 @@ def test_the_farthest_of_f3_stands_beside_the_nearest_of_f2():
 
 def test_what_table_1_shows_of_ayn():
     assert FOUND["table-1.title"] == 1
-    places = FOUND["text.location-close"]
+    places = derived.mended()["text.location-close"]
+    assert FOUND["text.location-close"]["to the primary"] < 0 < 6 < places["to the primary"]  # as printed, and mended
     assert places == pytest.approx({"to the pharyngeals": 14.6384 - 12.9673, "to the primary": 12.9673 - 1.9483})
     steps = FOUND["conclusion.f1-moderate"]["the text"]
     assert steps == pytest.approx({"both over one": 718.58 - 654.39, "one over plain": 654.39 - 519.60})

@@ -13,7 +13,7 @@ import numpy as np
 from voicewire.pharyngeal import forensics, paper
 from voicewire.pharyngeal.paper import cell, tokens
 
-__all__ = ["LARYNX_OF_TT", "Derived", "mended", "rise", "text_articulation"]
+__all__ = ["LARYNX_OF_TT", "Derived", "distances", "mended", "rise", "text_articulation"]
 
 Derived = dict[str, tuple[Any, str]]
 """Claim to what was computed and what the forensics say."""
@@ -102,13 +102,43 @@ def _ends(least: Sequence[float], most: Sequence[float]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def mended() -> dict[str, dict[str, float]]:
+def distances(second: Sequence[float]) -> dict[str, float]:
+    """Return how far the second constriction lies from the two others: at most from the one, at least from the other.
+
+    Parameters
+    ----------
+    second : sequence of float
+        Its places, cm from the incisor.
+
+    Returns
+    -------
+    dict of str to float
+        Distances to the pharyngeals and to the primary constriction of /tˁ/, cm.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/04_reproduction``.
+
+    Examples
+    --------
+    >>> {name: round(apart, 2) for name, apart in distances([12.97, 13.3]).items()}
+    {'to the pharyngeals': 1.67, 'to the primary': 11.02}
+    """
+    second = sorted(second)
+    pharyngeals = [float(paper.AYN_EARLIER["location"]), float(cell(1, "ayn", "location"))]
+    return {
+        "to the pharyngeals": max(abs(a - b) for a in second for b in pharyngeals),
+        "to the primary": second[0] - max(tokens(1, "location", "tt").values()),
+    }
+
+
+def mended() -> dict[str, Any]:
     """Recompute what is said of the second constriction from where its figures stand: two vowels before /tˁ/.
 
     Returns
     -------
     dict of str to dict
-        Claim to the ends of the range, cm.
+        Claim to the ends of the range, to its distances from the other constrictions, or to both openings, cm.
 
     Notes
     -----
@@ -119,10 +149,14 @@ def mended() -> dict[str, dict[str, float]]:
     >>> mended()["text.secondary-location"]["from"]
     12.9673
     """
-    found = {}
+    found: dict[str, Any] = {}
     for quantity in ("location", "opening"):
         vowels = [_t1(row, quantity) for row in _BEFORE_TT]
         found[f"text.secondary-{quantity}"] = {"from": min(vowels), "to": max(vowels)}
+    found["text.constriction-order"] = {
+        "primary": list(tokens(1, "opening", "tt").values()), "secondary": [_t1(row, "opening") for row in _SECONDARY]
+    }  # fmt: skip
+    found["text.location-close"] = distances(list(found["text.secondary-location"].values()))
     return found
 
 
@@ -156,8 +190,8 @@ def _constrictions() -> Derived:
             + forensics.difference_readings("2.16", places).describe(),
         ),
         "text.constriction-order": (
-            {"primary": list(tokens(1, "opening", "tt").values()), "secondary": wide},
-            "Those of the secondary stand in rows of the vowel.",
+            {"primary": listed[1], "secondary": listed[1]},
+            "What Table I lists for /tˁ/ is its constriction in front; the other is eleven times as wide.",
         ),
     }  # fmt: skip
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from voicewire.pharyngeal import correlation, paper
-from voicewire.pharyngeal.articulated import LARYNX_OF_TT, Derived, mended, rise
+from voicewire.pharyngeal.articulated import LARYNX_OF_TT, Derived, distances, rise
 from voicewire.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
 from voicewire.pharyngeal.paper import cell, tokens
 
@@ -70,16 +70,6 @@ def _steps_of_f1(baseline: str) -> dict[str, float]:
     return {"both over one": shifts("ayntah", baseline)["F1"] - min(one), "one over plain": min(one)}
 
 
-def _distances() -> dict[str, float]:
-    """Return how far the second constriction's printed range lies from the two others at most and at least, cm."""
-    second = sorted(mended()["text.secondary-location"].values())
-    pharyngeals = [float(paper.AYN_EARLIER["location"]), float(cell(1, "ayn", "location"))]
-    return {
-        "to the pharyngeals": max(abs(a - b) for a in second for b in pharyngeals),
-        "to the primary": second[0] - max(tokens(1, "location", "tt").values()),
-    }
-
-
 def conclusions() -> Derived:
     """Compute what abstract, hypothesis and conclusion say: claim id -> (value, what there is to say).
 
@@ -116,7 +106,10 @@ def conclusions() -> Derived:
             {"above the plain vowel": over[least], "above rest": up + over[least]},
             f"The larynx stands above rest in every token, but so it does in the plain vowel; in {least} it is lower.",
         ),
-        "text.location-close": (_distances(), "Its figures stand in rows of the vowel."),
+        "text.location-close": (
+            distances(list(tokens(1, "location", "tt").values())),
+            "What Table I lists for /tˁ/ is its constriction in front.",
+        ),
         "text.f3-f4-moderate": (
             {name: {f: abs(_percents("tt", f)[name]) for f in ("F3", "F4")} for name in BASELINES}, "",
         ),
