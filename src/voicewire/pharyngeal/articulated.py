@@ -163,7 +163,6 @@ def mended() -> dict[str, Any]:
 def _constrictions() -> Derived:
     """Recompute where the two constrictions lie and how wide they are (cm)."""
     far = [_t1(row, "location") for row in _SECONDARY]
-    wide = [_t1(row, "opening") for row in _SECONDARY]
     both = ("location", "opening")
     listed = [list(tokens(1, quantity, "tt").values()) for quantity in both]
     places = {"13.76": 13.76, "14.63": _t1("ayn", "location"), "12.96": min(far), "13.3": max(far), "13.13": far[2]}
