@@ -13,8 +13,9 @@ import numpy as np
 from voicewire.pharyngeal import forensics, paper
 from voicewire.pharyngeal.paper import cell, tokens
 
-__all__ = ["LARYNX_OF_TT", "Derived", "distances", "mended", "rise", "text_articulation"]
+__all__ = ["IN_FRONT", "LARYNX_OF_TT", "Derived", "distances", "mended", "rise", "text_articulation"]
 
+IN_FRONT: Final = "What Table I lists for /tˁ/ is its constriction in front."
 Derived = dict[str, tuple[Any, str]]
 """Claim to what was computed and what the forensics say."""
 _BEFORE_TT: Final = ("a1-mattaruf", "a1-batta")  # those of them that stand before /tˁ/
@@ -175,7 +176,7 @@ def _constrictions() -> Derived:
             "The upper end is a mean; the single tokens reach 1.95 cm.",
         ),
         "text.secondary-location": (
-            {"from": min(listed[0]), "to": max(listed[0])}, "What Table I lists for /tˁ/ is its constriction in front.",
+            {"from": min(listed[0]), "to": max(listed[0])}, IN_FRONT,
         ),
         "text.secondary-opening": (
             {"from": min(listed[1]), "to": max(listed[1])},

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from voicewire.pharyngeal import correlation, paper
-from voicewire.pharyngeal.articulated import LARYNX_OF_TT, Derived, distances, rise
+from voicewire.pharyngeal.articulated import IN_FRONT, LARYNX_OF_TT, Derived, distances, rise
 from voicewire.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
 from voicewire.pharyngeal.paper import cell, tokens
 
@@ -106,10 +106,7 @@ def conclusions() -> Derived:
             {"above the plain vowel": over[least], "above rest": up + over[least]},
             f"The larynx stands above rest in every token, but so it does in the plain vowel; in {least} it is lower.",
         ),
-        "text.location-close": (
-            distances(list(tokens(1, "location", "tt").values())),
-            "What Table I lists for /tˁ/ is its constriction in front.",
-        ),
+        "text.location-close": (distances(list(tokens(1, "location", "tt").values())), IN_FRONT),
         "text.f3-f4-moderate": (
             {name: {f: abs(_percents("tt", f)[name]) for f in ("F3", "F4")} for name in BASELINES}, "",
         ),
