@@ -121,3 +121,12 @@ def test_introductions_have_one_layout(study):
     assert -1 not in places and places == sorted(places)
     for path in paths.chapters(study):
         assert f"({path.relative_to(ROOT).as_posix()})".replace("(", "(../../") in page, path.name
+
+
+@pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_chapter_begins_with_a_picture(path):
+    first = nbformat.read(path, as_version=4).cells[:3]
+    drawn = [re.search(r"^!\[.{20,}\]\((../../book/\w+/drawings/[\w-]+\.svg)\)$", cell.source, re.M) for cell in first]
+    outputs = [output.get("data", {}) for cell in first for output in cell.get("outputs", [])]
+    shown = any(kind.startswith("image/") for data in outputs for kind in data)
+    assert shown or any(match and (path.parent / match.group(1)).is_file() for match in drawn)
