@@ -1,59 +1,465 @@
-"""Right answers in other forms pass; the usual wrong ones get a hint."""
+"""The exercises both ways: right answers in any form pass, each usual mistake gets its own hint."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import convolution_matrix
 
+from voicewire.echo import Responses, complex_taps
 from voicewire.echo import exercises as ex
+from voicewire.echo._answers import halvings
+from voicewire.echo.measures import expected_rise, expected_tracking
+from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
 
-RIGHT = {
-    ex.check_erle: 30,
-    ex.check_unknowns: 512,
-    ex.check_rectifier: -0.5,
-    ex.check_even_tap: 1,
-    ex.check_first_step: 0.5,
-    ex.check_shift: 13,
-    ex.check_memory: 1.024,
-    ex.check_tracking: 8181,
-    ex.check_floor: 6.02,
-    ex.check_passes: 0.4,
+CHECKS = [getattr(ex, name) for name in ex.__all__]
+
+NUMBERS = {
+    ex.check_erle: 18.26,
+    ex.check_rls: 28 / 13,
+    ex.check_faint: 21.97,
+    ex.check_shift: 8191,
+    ex.check_memory: 2.129,
+    ex.check_tracking: 9431,
+    ex.check_passes: 0.2545,
+    ex.check_short: 5,
+    ex.check_exchanged: 0.0625,
 }
-WRONG = {
-    ex.check_erle: [60, 3, "thirty"],
-    ex.check_unknowns: [128, 256, 1024],
-    ex.check_rectifier: [-0.7, 0.5],
-    ex.check_even_tap: [2, 0],
-    ex.check_first_step: [0.3, 0.25, 1],
-    ex.check_shift: [8192, 12],
-    ex.check_memory: [8192, 1],
-    ex.check_tracking: [24544, 2727],
-    ex.check_floor: [12.04, 4],
-    ex.check_passes: [0.6, 2 / 15],
+HINTS = {
+    ex.check_erle: {20: "echo alone", 9.81: "what power", 36.52: "10 log10, not 20", 23.03: "counts too"},
+    ex.check_rls: {1.778: "first sample", 1.833: "halved", 2.333: "begins with 1", 3.385: "p ages", 3: "NLMS"},
+    ex.check_faint: {40: "all 64", -0.068: "inverses", 43.93: "powers already", 4.06: "ten thousand"},
+    ex.check_shift: {8192: "still loses", 13: "give nothing", 4096: "cuts off", 4095: "cuts off", 0: "last place"},
+    ex.check_memory: {
+        3.072: "1/e",
+        1.536: "equal times",
+        4.432: "divided",
+        17035: "in samples",
+        0.008318: "not 1/K",
+    },
+    ex.check_tracking: {12271: "all paths", 28294: "one pass", 6592: "quarter", 18863: "20 log10", 110.5: "not K"},
+    ex.check_passes: {
+        0.4: "T = c/N",
+        0.636: "five are asked",
+        8.2: "what share",
+        2.8: "what share",
+        0.112: "not of one",
+        0.7455: "what remains",
+    },
+    ex.check_short: {
+        4: "1.375",
+        4.52: "whole",
+        8: "keeps its sign",
+        7.69: "nothing is left",
+        9: "as large as 3",
+        3: "two passes",
+    },
+    ex.check_exchanged: {1 / 32: "still better", 2: "share", 4 / 32: "of this sign", 0.2: "negative", 0.5: "positive"},
+}
+CHOICES = {
+    ex.check_nonunique: ("b", {"a": "64 taps", "c": "L - M + 1", "d": "can be silenced"}),
+    ex.check_loud: ("b", {"a": "0.9", "c": "below -1", "d": "no number of passes"}),
+    ex.check_trade: ("b", {"a": "five sixths", "c": "memory can be changed", "d": "-25.8"}),
+}
+ROWS = {
+    ex.check_rectifier: (
+        [2.68, 1.16],
+        {
+            (2, 2): "pre-distortion in",
+            (2.8, 1.4): "first sample",
+            (3, 1): "last window",
+            (2.2, 2.6): "positive half",
+            (2.92, 1.64): "second error",
+        },
+    ),
+    ex.check_even_tap: (
+        [0.7, -0.2, 0.2, -0.1],
+        {
+            (0.7, 0.2, 0.2, 0.1): "conjugates",
+            (1.4, -0.4, 0.4, -0.2): "halved",
+            (0.2, -0.1, 0.7, -0.2): "changed places",
+            (0.7, 0.2, 0.2, -0.1): "RL is taken from LR",
+            (0.7, -0.1, 0.2, -0.2): "difference",
+        },
+    ),
+    ex.check_first_step: (
+        [0.0625, 0.4375],
+        {
+            (1 / 16, 1 / 4): "not set back",
+            (1 / 16, 9 / 16): "goes back",
+            (1 / 16, 1 / 2): "two moves",
+            (3 / 16, 1 / 4): "largest component",
+            (0.07, 0.365): "exact steps",
+            (7 / 90, 13 / 36): "exact solution",
+        },
+    ),
 }
 
 
-@pytest.mark.parametrize("check", RIGHT, ids=lambda check: check.__name__)
-def test_right_answers_in_any_form(check):
-    value = RIGHT[check]
+def bounded(g, x, d, delta, rest=None):
+    e = d - np.dot(g, x)
+    if abs(e) <= delta:
+        return g
+    wanted = np.sign(e) * delta if rest is None else rest
+    return list(np.asarray(g) + (e - wanted) * np.asarray(x) / np.sum(np.square(x)))
+
+
+def back(samples, decibels, change, level, hold, never=-1, from_=True, last=False):
+    in_a_row = 0
+    for n, y in zip(samples, decibels, strict=True):
+        in_a_row = in_a_row + 1 if n > change and y <= level else 0
+        if in_a_row == hold:
+            return n - change * from_ - (0 if last else (hold - 1) * (samples[1] - samples[0]))
+    return never
+
+
+def best(v, R, H, M, none=True):
+    steps = [H / 2**m for m in range(1, M + 1)]
+    gains = [s * abs(v) - s * s * R / 2 for s in steps]
+    return steps[int(np.argmax(gains))] if max(gains) > 0 or not none else 0
+
+
+def dcd_step(v, R, H, M):
+    change, _ = dcd(np.array([[R + 0j]]), np.array([v + 0j]), 1, M, H)
+    return abs(change[0])
+
+
+def nearest(v, R, H, M):
+    m = np.clip(np.round(np.log2(H * R / abs(v))), 1, M)
+    return H / 2**m if H / 2**m * R / 2 < abs(v) else 0
+
+
+FUNCTIONS = {
+    ex.check_unknowns: (
+        lambda S, L, M: max((S - 1) * L - M + 1, 0),
+        {
+            "each further one": lambda S, L, M: max(0, L - M + 1),
+            "pairs": lambda S, L, M: (S - 1) * max(0, L - M + 1),
+            "never negative": lambda S, L, M: S * L - (L + M - 1),
+            "L + M - 1": lambda S, L, M: max(0, (S - 1) * L - M),
+            "the equations": lambda S, L, M: L + M - 1,
+            "the unknowns": lambda S, L, M: S * L,
+        },
+    ),
+    ex.check_spread: (
+        lambda C: (1 + np.sqrt(C)) ** 2 / (1 - C),
+        {
+            "its root": lambda C: (1 + C) / (1 - C),
+            "other way round": lambda C: (1 - np.sqrt(C)) / (1 + np.sqrt(C)),
+            "more than the power": lambda C: 1 / (1 - np.sqrt(C)),
+            "both depend": lambda C: 1 / (1 - C),
+        },
+    ),
+    ex.check_smallest: (
+        bounded,
+        {
+            "must move": lambda g, x, d, delta: g,
+            "takes the whole error": lambda g, x, d, delta: bounded(g, x, d, 0.0),
+            "move away": lambda g, x, d, delta: bounded(g, x, d, 0.0, np.sign(d - np.dot(g, x)) * delta),
+            "may be negative": lambda g, x, d, delta: bounded(g, x, d, delta, delta),
+            "moves too far": lambda g, x, d, delta: bounded(g, x, d, delta, 0.0),
+        },
+    ),
+    ex.check_gain: (
+        lambda a, N, mu: sum(mu * (1 - mu * a) ** phi for phi in range(N)),
+        {
+            "small kappa": lambda a, N, mu: N * mu,
+            "where is mu": lambda a, N, mu: sum((1 - a) ** phi for phi in range(N)),
+            "1 - mu kappa": lambda a, N, mu: mu * sum((1 - a) ** phi for phi in range(N)),
+            "counts mu times": lambda a, N, mu: sum((1 - mu * a) ** phi for phi in range(N)),
+            "error that is left": lambda a, N, mu: (1 - mu * a) ** N,
+        },
+    ),
+    ex.check_bits: (
+        halvings,
+        {
+            "one less": lambda H, most, d: max(1, np.ceil(np.log2(H * most / d))),
+            "rounded down": lambda H, most, d: max(1, np.floor(np.log2(H * most / d)) - 1),
+            "whole": lambda H, most, d: max(1, np.log2(H * most / d) - 1),
+            "at least one": lambda H, most, d: np.ceil(np.log2(H * most / d)) - 1,
+            "diagonal": lambda H, most, d: max(1, np.ceil(np.log2(H / d)) - 1),
+        },
+    ),
+    ex.check_best: (
+        best,
+        {
+            "DCD's own": dcd_step,
+            "may be taken": lambda v, R, H, M: abs(v) / R,
+            "every step raises": lambda v, R, H, M: best(v, R, H, M, none=False),
+            "may be negative": lambda v, R, H, M: best(v, R, H, M) if v > 0 else 0,
+            "as a ratio": nearest,
+        },
+    ),
+    ex.check_floor: (
+        lambda N, rise: N * 10 ** (-rise / 10),
+        {
+            "a rise is allowed": lambda N, rise: N,
+            "longer memory": lambda N, rise: 10 ** (rise / 10) / N,
+            "the shorter": lambda N, rise: N * 10 ** (rise / 10),
+            "10 log10": lambda N, rise: N * 10 ** (-rise / 20),
+            "for one pass": lambda N, rise: 10 ** (-rise / 10),
+        },
+    ),
+    ex.check_sign: (
+        lambda a, N: 1 - a * sum((1 + a) ** phi for phi in range(N)),
+        {
+            "with the minus": lambda a, N: (1 - a) ** N,
+            "takes for the error": lambda a, N: (1 + a) ** N,
+            "this is the gain": lambda a, N: sum((1 + a) ** phi for phi in range(N)),
+            "kappa times the error": lambda a, N: 1 - sum((1 + a) ** phi for phi in range(N)),
+            "own sign": lambda a, N: (1 + a) ** N - 2,
+        },
+    ),
+    ex.check_back: (
+        back,
+        {
+            "stay there": lambda s, y, change, level, hold: back(s, y, change, level, 1),
+            "before the change": lambda s, y, change, level, hold: (lambda n: n - change if n > 0 else n)(
+                back(s, y, 0, level, hold)
+            ),
+            "from the change": lambda *a: back(*a, from_=False),
+            "not the last": lambda *a: back(*a, last=True),
+            "gets -1": lambda *a: back(*a, never=np.inf),
+        },
+    ),
+}
+
+
+def test_every_check_is_tried_and_knows_three_mistakes():
+    assert {*NUMBERS, *CHOICES, *ROWS, *FUNCTIONS} == set(CHECKS)
+    known = [HINTS[check] for check in NUMBERS]
+    known += [hints for group in (CHOICES, ROWS, FUNCTIONS) for _, hints in group.values()]
+    assert min(map(len, known)) >= 3
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_no_answer_is_not_a_wrong_one(check):
+    for blank in (None, ..., "", []):
+        assert "not answered yet" in check(blank).message
+
+
+@pytest.mark.parametrize("check", NUMBERS, ids=lambda check: check.__name__)
+def test_right_numbers_in_any_form(check):
+    value = NUMBERS[check]
     for form in (value, float(value), np.float64(value), [value], np.array(value), str(value)):
         assert check(form), form
 
 
-@pytest.mark.parametrize("check", WRONG, ids=lambda check: check.__name__)
-def test_wrong_answers_get_a_hint(check):
-    for wrong in [*WRONG[check], ...]:
+@pytest.mark.parametrize(
+    ("check", "wrong", "hint"),
+    [(check, wrong, hint) for check, known in HINTS.items() for wrong, hint in known.items()],
+)
+def test_each_usual_number_gets_its_own_hint(check, wrong, hint):
+    feedback = check(wrong)
+    assert not feedback
+    assert hint in feedback.message
+
+
+@given(st.sampled_from(list(NUMBERS)), st.floats(1.11, 50))
+def test_a_number_that_is_not_near_is_not_called_close(check, factor):
+    feedback = check(NUMBERS[check] * factor)
+    assert not feedback
+    assert "close" not in feedback.message
+
+
+@pytest.mark.parametrize("check", CHOICES, ids=lambda check: check.__name__)
+def test_choices(check):
+    right, hints = CHOICES[check]
+    for form in (right, right.upper(), f"{right})", f" ({right}) "):
+        assert check(form)
+    for wrong, hint in hints.items():
+        assert not check(wrong)
+        assert hint in check(wrong).message
+
+
+@pytest.mark.parametrize("check", ROWS, ids=lambda check: check.__name__)
+def test_rows(check):
+    right, hints = ROWS[check]
+    for form in (right, tuple(right), np.array(right), " ".join(map(str, right))):
+        assert check(form)
+    for wrong, hint in hints.items():
+        assert not check(wrong)
+        assert hint in check(list(wrong)).message
+    assert not check([*right, 0])
+
+
+def test_complex_taps_may_be_handed_over_as_such():
+    assert ex.check_even_tap([0.7 - 0.2j, 0.2 - 0.1j])
+    assert ex.check_even_tap(np.array([0.7 - 0.2j, 0.2 - 0.1j]))
+    assert "conjugates" in ex.check_even_tap([0.7 + 0.2j, 0.2 + 0.1j]).message
+
+
+@pytest.mark.parametrize("check", FUNCTIONS, ids=lambda check: check.__name__)
+def test_functions(check):
+    right, mistakes = FUNCTIONS[check]
+    assert check(right), check(right)
+    for hint, wrong in mistakes.items():
         feedback = check(wrong)
+        assert not feedback, hint
+        assert hint in feedback.message, (hint, feedback)
+
+
+class Hostile:
+    """A student's object that fails at whatever is tried with it."""
+
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __array__ = __float__ = __iter__ = __eq__ = __len__ = __str__
+    __hash__ = None
+
+
+HANDED_OVER = [
+    *("a word", 3, -1e300, float("nan"), [1, 2, 3], {"a": 1}, True, object(), Hostile(), np.eye(3), 1j),
+    *(lambda *a: None, lambda: 1, lambda *a: 1 / 0, lambda *a: "three", lambda *a: Hostile(), lambda *a: [1, [2]]),
+    lambda *a: np.array([np.nan, 1.0]),
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_whatever_is_handed_over_gets_a_sentence(check):
+    for answer in HANDED_OVER:
+        feedback = check(answer)
         assert not feedback
         assert len(feedback.message) > 10
 
 
-def test_choices():
-    for right in ("b", "B", "b)", " (b) "):
-        assert ex.check_nonunique(right)
-    for right in ("minus", "Minus"):
-        assert ex.check_sign(right)
-    for wrong in ("a", "c", "d", 3, ...):
-        assert not ex.check_nonunique(wrong)
-    for wrong in ("plus", "+", ...):
-        assert not ex.check_sign(wrong)
+# What is asked, worked out in another way than by the check
+
+
+def test_echo_and_noise_by_simulation():
+    rng = np.random.default_rng(1)
+    echo, noise = rng.standard_normal((2, 400_000)) * [[2.0], [0.02**0.5]]
+    assert ex.check_erle(10 * np.log10(np.var(echo + noise) / np.var(0.1 * echo + noise)))
+
+
+def test_two_windows_of_pre_distorted_sound():
+    g = np.zeros(2)
+    for left, right in ((4, 2), (-1, -2)):
+        g, _ = nlms_step(g, np.array([left, right]), 3 * left + right, 1.0, 0.0)
+    assert ex.check_rectifier(g.real)
+
+
+def test_one_tap_of_rls():
+    P, g = np.eye(1), np.zeros(1)
+    for x, d in ((2, 4), (1, 3)):
+        k, P = rls_gain(P, np.array([x]), 0.5)
+        g = g + k * (d - g * x)
+    assert ex.check_rls(g.real)
+
+
+def test_silent_directions_of_several_loudspeakers_by_rank():
+    rng = np.random.default_rng(2)
+
+    def count(S, L, M):
+        far = [convolution_matrix(rng.standard_normal(M), L) for _ in range(S)]
+        return S * L - np.linalg.matrix_rank(np.hstack(far))
+
+    assert ex.check_unknowns(count)
+
+
+@given(st.floats(0, 0.99))
+def test_spread_by_eigenvalues(C):
+    low, high = np.linalg.eigvalsh([[1, np.sqrt(C)], [np.sqrt(C), 1]])
+    assert high / low == pytest.approx((1 + np.sqrt(C)) / (1 - np.sqrt(C)), rel=1e-6)
+
+
+@given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(-9, 9), st.floats(0.1, 3))
+def test_the_smallest_change_ends_on_the_border_or_is_none(rows, d, delta):
+    g, x = np.array(rows[:2]), np.array(rows[2:]) + np.array([0, 4])
+    new = FUNCTIONS[ex.check_smallest][0](g, x, d, delta)
+    assert abs(d - np.dot(new, x)) == pytest.approx(min(delta, abs(d - g @ x)), abs=1e-9)
+
+
+def test_even_and_odd_tap():
+    one = Responses(LL=np.array([0.9]), LR=np.array([0.3]), RL=np.array([-0.1]), RR=np.array([0.5]))
+    assert ex.check_even_tap(complex_taps(one))
+
+
+def test_three_moves():
+    change, _ = dcd(np.array([[10, 2], [2, 4]]) + 0j, np.array([1.5, 1.6]) + 0j, 3)
+    assert ex.check_first_step(change.real)
+
+
+def test_the_entries_that_do_not_age():
+    assert ex.check_shift(max(entry for entry in range(2**15) if entry - (entry >> 13) == entry))
+
+
+def test_half_a_weight():
+    lam = 1 - 1 / (96 * 256)
+    assert ex.check_memory(next(n for n in range(100_000) if lam**n <= 0.5) / 8000)
+
+
+def test_passes_that_go_a_share_of_the_way():
+    P, x, lam = np.eye(2), np.array([1.0, 0.5]), 0.9
+    k, _ = rls_gain(P, x, lam)
+    kappa, mu, N = float(np.vdot(k, x).real), 0.6, 4
+    g = np.zeros(2, complex)
+    for _ in range(N):
+        g = g + mu * k * (2.0 - np.vdot(g, x))
+    assert g == pytest.approx(FUNCTIONS[ex.check_gain][0](kappa, N, mu) * k * 2.0)
+    exact, _, _ = dr_rls_step(np.zeros(2), P, x, 2.0, lam, N)
+    assert exact == pytest.approx(FUNCTIONS[ex.check_gain][0](kappa, N, 1.0) * k * 2.0)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.05, 0.004]))
+def test_a_search_with_enough_halvings_leaves_at_most_delta(seed, delta):
+    rng = np.random.default_rng(seed)
+    drawn = rng.standard_normal((3, 9))
+    R, r = drawn @ drawn.T / 9 + 0j, rng.standard_normal(3) + 0j
+    _, left = dcd(R, r, 10_000, halvings(1.0, R.diagonal().real.max(), delta))
+    assert np.abs(left).max() <= delta * (1 + 1e-9)
+
+
+def test_a_plain_gain_overshoots_where_passes_do_not():
+    kappa, N = 0.9, 5
+    assert abs(1 - N * kappa) > 1 > 1 - (1 - kappa) ** N > 0
+
+
+def test_one_path_of_a_quarter_of_the_power_turns():
+    paths = np.full(4, 0.5)
+    turned = paths * [-1, 1, 1, 1]
+    assert np.linalg.norm(turned - paths) == np.linalg.norm(paths) == 1
+    later = expected_tracking(256, 48, 3) - expected_tracking(256, 48, 3, 0.0)
+    assert ex.check_tracking(later)
+
+
+def test_a_floor_that_may_rise():
+    for N, rise in itertools.product((1, 2, 5), (0.0, 3.0)):
+        factor = FUNCTIONS[ex.check_floor][0](N, rise)
+        assert expected_rise(N) - 10 * np.log10(factor) == pytest.approx(rise)
+
+
+def test_time_with_a_floor():
+    c, limit = np.linalg.lstsq([[1, 1], [1 / 3, 1]], [25, 11], rcond=None)[0]
+    assert ex.check_passes(1 - (limit + c / 5) / 11)
+
+
+def plus(kappa, N):
+    """What (12) as printed leaves: the rule believes in one error, the true one is another."""
+    believed = true = 1.0
+    for _ in range(N):
+        believed, true = believed + kappa * believed, true - kappa * believed
+    return true
+
+
+def test_the_plus_pass_by_pass():
+    assert ex.check_sign(plus)
+    assert ex.check_short(next(K for K in range(3, 99) if abs(plus(2 / K, 3)) <= 1))
+    assert abs(plus(2 / 4, 3)) == pytest.approx(1.375)
+
+
+def test_sign_patterns():
+    seen = np.array([3, 4, -1, 6, 5])
+    means = [np.dot(seen, signs) for signs in itertools.product((-1, 1), repeat=5)]
+    assert ex.check_exchanged(np.mean(np.array(means) >= seen.sum()))
+
+
+def test_the_same_time_for_both():
+    at_ten = -29 + 10 * np.log10(12 / 10)
+    assert at_ten == pytest.approx(-28.2, abs=0.05) and at_ten < -25
+    assert -25 - 10 * np.log10(12 / 10) == pytest.approx(-25.8, abs=0.05)
