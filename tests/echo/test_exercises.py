@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import re
 
+import nbformat
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import convolution_matrix
 
-from voicewire.echo import Responses, complex_taps
+from voicewire import paths
+from voicewire.echo import WLNLMS, Responses, StereoRLS, complex_taps
 from voicewire.echo import exercises as ex
 from voicewire.echo._answers import halvings
-from voicewire.echo.measures import expected_rise, expected_tracking
+from voicewire.echo.measures import expected_rise, expected_tracking, follow
 from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
+from voicewire.echo.scene import Scene
 
 CHECKS = [getattr(ex, name) for name in ex.__all__]
 
@@ -92,10 +96,18 @@ ROWS = {
             (1 / 16, 1 / 4): "not set back",
             (1 / 16, 9 / 16): "goes back",
             (1 / 16, 1 / 2): "two moves",
-            (3 / 16, 1 / 4): "largest component",
+            (0, 1 / 4): "largest component",
             (0.07, 0.365): "exact steps",
             (7 / 90, 13 / 36): "exact solution",
         },
+    ),
+}
+
+
+WORDS = {
+    ex.check_who: (
+        ["C, A, B, D", "cabd", "C A B D", ["C", "A", "B", "D"]],
+        {"ACBD": "longer memory", "CADB": "larger step", "ACDB": "both pairs", "BDCA": "creeps", "DBAC": "creeps"},
     ),
 }
 
@@ -230,9 +242,9 @@ FUNCTIONS = {
 
 
 def test_every_check_is_tried_and_knows_three_mistakes():
-    assert {*NUMBERS, *CHOICES, *ROWS, *FUNCTIONS} == set(CHECKS)
+    assert {*NUMBERS, *CHOICES, *ROWS, *WORDS, *FUNCTIONS} == set(CHECKS)
     known = [HINTS[check] for check in NUMBERS]
-    known += [hints for group in (CHOICES, ROWS, FUNCTIONS) for _, hints in group.values()]
+    known += [hints for group in (CHOICES, ROWS, WORDS, FUNCTIONS) for _, hints in group.values()]
     assert min(map(len, known)) >= 3
 
 
@@ -247,6 +259,21 @@ def test_right_numbers_in_any_form(check):
     value = NUMBERS[check]
     for form in (value, float(value), np.float64(value), [value], np.array(value), str(value)):
         assert check(form), form
+
+
+def test_rounded_as_asked_is_right():
+    rounded = {
+        ex.check_erle: ("18.3", 18.26, "18,3 dB"),
+        ex.check_rls: (2.15, 2.154, "28/13"),
+        ex.check_faint: (22, "22.0 dB", 21.97),
+        ex.check_memory: (2.13, "2.129 s"),
+        ex.check_tracking: (9431, 9430, "9,431"),
+        ex.check_passes: (0.25, 0.255, "25 %", "14/55"),
+        ex.check_exchanged: ("2/32", "1/16", "6 %", 0.0625),
+    }
+    for check, forms in rounded.items():
+        for form in forms:
+            assert check(form), (check.__name__, form)
 
 
 @pytest.mark.parametrize(
@@ -285,6 +312,17 @@ def test_rows(check):
         assert not check(wrong)
         assert hint in check(list(wrong)).message
     assert not check([*right, 0])
+
+
+@pytest.mark.parametrize("check", WORDS, ids=lambda check: check.__name__)
+def test_words(check):
+    right, hints = WORDS[check]
+    for form in right:
+        assert check(form), form
+    for wrong, hint in hints.items():
+        for form in (wrong, list(wrong), ", ".join(wrong)):
+            assert not check(form)
+            assert hint in check(form).message
 
 
 def test_complex_taps_may_be_handed_over_as_such():
@@ -375,6 +413,20 @@ def test_the_smallest_change_ends_on_the_border_or_is_none(rows, d, delta):
     assert abs(d - np.dot(new, x)) == pytest.approx(min(delta, abs(d - g @ x)), abs=1e-9)
 
 
+def test_the_four_curves_are_as_the_solution_and_the_picture_say():
+    scene = Scene(32, 8000, 3, source="white", change="sign", change_at=4000).signals()
+    rls = [follow(StereoRLS(32, 1 - 1 / (K * 32)), scene, 50) for K in (24, 6)]
+    nlms = [follow(WLNLMS(32, step), scene, 50) for step in (0.5, 0.1)]
+    assert [round(curve.steady(3000, 4000)) for curve in (*rls, *nlms)] == [-31, -25, -8, -5]
+    assert [curve.tracking_time(4000, -10) for curve in rls] == [1850, 600]
+    assert [curve.tracking_time(4000, -10) for curve in nlms] == [np.inf, np.inf]
+    assert [round(curve.decibels[-1]) for curve in nlms] == [-6, -4]
+    assert [round(curve.decibels[80:90].max()) for curve in rls] == [6, 9]
+    assert rls[1].steady(3000, 4000) - rls[0].steady(3000, 4000) == pytest.approx(6, abs=0.5)
+    ahead = nlms[0].decibels[10:] < nlms[1].decibels[10:]
+    assert ahead[:70].all() and ahead[72:].all()
+
+
 def test_even_and_odd_tap():
     one = Responses(LL=np.array([0.9]), LR=np.array([0.3]), RL=np.array([-0.1]), RR=np.array([0.5]))
     assert ex.check_even_tap(complex_taps(one))
@@ -383,6 +435,56 @@ def test_even_and_odd_tap():
 def test_three_moves():
     change, _ = dcd(np.array([[10, 2], [2, 4]]) + 0j, np.array([1.5, 1.6]) + 0j, 3)
     assert ex.check_first_step(change.real)
+
+
+def moves(choose, reset=False, exact=False, back=True):
+    """Taps after three moves of a search that does something else than DCD."""
+    R, r, h, alpha = np.array([[10, 2], [2, 4]]), np.array([1.5, 1.6]), np.zeros(2), 0.5
+    for i in range(3):
+        p = choose(i, r)
+        alpha = 0.5 if reset else alpha
+        while abs(r[p]) <= alpha / 2 * R[p, p]:
+            alpha /= 2
+        step = r[p] / R[p, p] if exact else np.sign(r[p]) * alpha
+        h[p] += step if back else abs(step)
+        r = r - step * R[:, p]
+    return tuple(h)
+
+
+def test_the_rows_of_the_three_moves_are_what_their_hints_say():
+    def largest(_, r):
+        return int(np.argmax(abs(r)))
+
+    assert ex.check_first_step(moves(largest))
+    known = ROWS[ex.check_first_step][1]
+    by_mistake = {
+        "not set back": moves(largest, reset=True),
+        "goes back": moves(largest, back=False),
+        "largest component": moves(lambda i, _: i % 2),
+        "exact steps": moves(largest, exact=True),
+        "exact solution": tuple(np.linalg.solve([[10, 2], [2, 4]], [1.5, 1.6])),
+    }
+    for hint, found in by_mistake.items():
+        assert found == pytest.approx(next(row for row, words in known.items() if words == hint)), hint
+
+
+def test_the_rows_of_the_two_samples_are_what_their_hints_say():
+    def taps(*windows, sign=1):
+        g = np.zeros(2)
+        for i, window in enumerate(map(np.array, windows)):
+            g = g + (sign if i else 1) * (window @ [3, 1] - g @ window) * window / (window @ window)
+        return tuple(g)
+
+    known = ROWS[ex.check_rectifier][1]
+    by_mistake = {
+        "pre-distortion in": taps((2, 2), (-1, -1)),
+        "first sample": taps((4, 2)),
+        "last window": tuple(np.linalg.solve([[4, 2], [-1, -2]], [14, -5])),
+        "positive half": taps((2, 4), (-2, -1)),
+        "second error": taps((4, 2), (-1, -2), sign=-1),
+    }
+    for hint, found in by_mistake.items():
+        assert found == pytest.approx(next(row for row, words in known.items() if words == hint)), hint
 
 
 def test_the_entries_that_do_not_age():
@@ -463,3 +565,55 @@ def test_the_same_time_for_both():
     at_ten = -29 + 10 * np.log10(12 / 10)
     assert at_ten == pytest.approx(-28.2, abs=0.05) and at_ten < -25
     assert -25 - 10 * np.log10(12 / 10) == pytest.approx(-25.8, abs=0.05)
+
+
+# How they stand in the chapters
+
+CHAPTERS = paths.chapters("echo")
+
+
+def exercises(path):
+    """Return for each exercise its heading and label, and the six cells after the question."""
+    cells = nbformat.read(path, as_version=4).cells
+    heading = re.compile(r"^```\{exercise\} (.+)\n:label: (\S+)\n")
+    return [(heading.match(c.source), cells[i + 1 : i + 7]) for i, c in enumerate(cells) if heading.match(c.source)]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_each_exercise_has_a_place_to_answer_its_check_in_view_and_a_folded_solution(path):
+    found = exercises(path)
+    kinds = [re.search(r"\((by hand|derive|interpret|build), (easy|medium|hard)\)$", head[1]) for head, _ in found]
+    assert {kind[1] for kind in kinds if kind} == {"by hand", "derive", "interpret", "build"}
+    assert all(kinds) and len(found) >= 6
+    for head, (answer, check, start, prose, solution, end) in found:
+        name = re.fullmatch(r"answer_(\w+) = None  # your answer", answer.source)
+        assert name, head[1]
+        assert check.source == f"check_{name[1]}(answer_{name[1]})"
+        assert check.metadata.tags == ["check"]
+        assert "not answered yet" in str(check.outputs)
+        assert start.source == f"```{{solution-start}} {head[2]}\n:class: dropdown\n```"
+        assert prose.cell_type == "markdown" and len(prose.source.split()) > 20
+        assert solution.metadata.tags == ["solution"]
+        assert solution.source.endswith(f"check_{name[1]}(solved_{name[1]})")
+        assert "Right: " in str(solution.outputs)
+        assert end.source == "```{solution-end}\n```"
+
+
+def printed(path):
+    """Return what a chapter shows before its exercises, and their questions."""
+    cells = nbformat.read(path, as_version=4).cells
+    first = next(i for i, cell in enumerate(cells) if "## Exercises" in cell.source)
+    shown = []
+    for cell in cells[:first]:
+        kept = [o.get("text", o.get("data", {}).get("text/plain")) for o in cell.get("outputs", [])]
+        shown.append(f"{cell.source}\n{kept}")
+    return "\n".join(shown + [cell.source for cell in cells[first:] if cell.source.startswith("```{exercise}")])
+
+
+def test_no_answer_of_three_digits_stands_on_the_page_above():
+    pages = "\n".join(map(printed, CHAPTERS))
+    assert re.search(r"(?<![\d.])47\.2(?!\d)", pages)  # what the search would find: a number of the text
+    for value in [*NUMBERS.values(), *(x for right, _ in ROWS.values() for x in right)]:
+        spelt = f"{value:.4g}"
+        if len(spelt.strip("-0.").replace(".", "")) >= 3:
+            assert not re.search(rf"(?<![\d.]){re.escape(spelt)}(?!\d)", pages), spelt
