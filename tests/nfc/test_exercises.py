@@ -1,40 +1,229 @@
 """Each check takes right answers in other forms, and tells the usual wrong ones what went wrong."""
 
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from voicewire.nfc import exercises as ex
+from voicewire.nfc.channel import Channel
+from voicewire.nfc.link import Link
+from voicewire.nfc.session import RESPONSE_LATENCY, Session
+
+LINK = Link()
+INF = float("inf")
+
+
+def far(delay):
+    return math.ceil((delay + RESPONSE_LATENCY) / 0.01)
+
+
+def stall(delay):
+    return (max(far(delay), 13) - 5) / 100
+
+
+def stall_by_cases(delay):
+    return 0.08 if delay < 0.0539 else np.float64(far(delay) - 5) * 0.01
+
+
+def window(mss, delay):
+    """The rule of the solution: all but two segments outlast the response."""
+    return mss * (2 + math.ceil(far(delay) / (LINK.slots(mss + 40) + 5)))
+
+
+def share(mss, every):
+    return mss / (10 * (LINK.slots(mss + 40) + 5 / every))
+
+
+def slots_of(size, usable=9):
+    return math.ceil((size + 6) / usable)
+
+
+def wait(p, m):
+    first = m / 2 if p == 0.5 else p * (1 - (2 * p) ** m) / (1 - 2 * p)
+    return first + 2**m * p ** (m + 1) / (1 - p)
+
+
+def wait_by_series(p, m):
+    return sum(p**k * 2 ** min(k - 1, m) for k in range(1, 400))
+
+
+def to_bad(rate, length, share):
+    return rate / share / (1 - rate / share) / length
+
+
+def wall(bits, length, start=True):
+    rates = np.linspace(0.5, 1.2, 20_001) * length * math.log(2) / bits
+    lost = 1 - (1 - rates * start) * (1 - rates / (1 - rates) / length) ** (bits - 1)
+    return np.interp(0.5, lost, rates)
+
+
+def best(rate, rto, of=lambda mss: mss + 40, ack=5, whole=True, odds=lambda p: p / (1 - p)):
+    """The best size, by the formula of the chapter and not by its function."""
+    sizes = np.arange(64, 1461)
+    p = 1 - (1 - rate) ** (8.0 * of(sizes))
+    each = (-(-(sizes + 46) // 10) + ack) * 0.01 + rto * odds(p)
+    count = -(-50_000 // sizes) if whole else 50_000 / sizes
+    return int(sizes[np.argmin(count * each)])
+
 
 RIGHT = [
-    (ex.check_slots, [56, 56.0, np.int64(56), "56", "56 slots", [56]]),
-    (ex.check_by_hand, [2.98, np.float64(2.98), "2.98 s", "2,98"]),
-    (ex.check_delay_stall, [0.73, "0.73", np.array([0.73])]),
-    (ex.check_smallest_window, [1608, "1608 bytes", 1608.0]),
-    (ex.check_goodput, [1024 / 1120, 0.914, "91.4 %", "0,914"]),
-    (ex.check_packet_loss, [0.04228, "4.228 %", 1 - (1 - 1e-5) ** 4320]),
-    (ex.check_burst_p, [0.2e-3 / 0.999, "0.0002002", 2.002e-4]),
-    (ex.check_wait, [lambda p: p / (1 - 2 * p), lambda p: np.float64(p / (1 - 2 * p))]),
-    (ex.check_wall, [1 - 0.5 ** (1 / 4320), "1.604e-4", 0.0001604]),
-    (ex.check_saved, [10.4, 10.402, "10.4 %"]),
-    (ex.check_identifiable, ["b", "B)", "the stall of Fig. 7.2"]),
-    (ex.check_control, [[10, 20, 20], "10, 20, 20", np.array([10, 20, 20]), (10.0, 20.0, 20.0)]),
-    (ex.check_best_mss, [512, "512", np.int64(512)]),
+    (ex.check_slots, [354, 354.0, np.int64(354), "354", "354 bytes", [354]]),
+    (ex.check_by_hand, [4.18, np.float64(4.18), "4.18 s", "4,18", 418 * 0.01]),
+    (ex.check_delay_stall, [stall, stall_by_cases]),
+    (ex.check_smallest_window, [window, lambda mss, delay: np.int64(window(mss, delay))]),
+    (ex.check_goodput, [share, lambda mss, every: [share(mss, every)]]),
+    (ex.check_gap, ["c", "C)", "(c)"]),
+    (ex.check_packet_loss, [223, "223 bytes", 223.0]),
+    (ex.check_burst_p, [to_bad, lambda rate, length, share: rate / length / (share - rate)]),
+    (ex.check_wait, [wait, wait_by_series, lambda p, m: np.float64(wait(p, m))]),
+    (ex.check_wall, [wall, lambda bits, length: float(f"{wall(bits, length):.4g}")]),
+    (ex.check_first_rto, [2.15, "2.15 s", "2,15", [2.15]]),
+    (ex.check_pauses, ["b", "(b)", "B"]),
+    (ex.check_saved, [0.1084, "10.84 %", "0,1084", 0.12163 / 1.12163, "0.108"]),
+    (ex.check_identifiable, ["b", "B)", "b."]),
+    (ex.check_control, [[20, 20, 30, 50], "20, 20, 30, 50", np.array([20, 20, 30, 50]), (20.0, 20, 30, 50)]),
+    (ex.check_best_mss, [best, lambda rate, rto: np.int64(best(rate, rto))]),
+    (ex.check_slot_checksum, [lambda size, rate: slots_of(size) * (1 - rate) ** -112]),
+    (ex.check_apart, [277, 276.6, "277", 2 * (1.96 * 6) ** 2]),
 ]
 WRONG = [
-    (ex.check_slots, [(52, "headers"), (55.8, "round up"), (55, "round up"), (40, "10 of them"), ("many", "number")]),
-    (ex.check_by_hand, [(2.5, "response"), (2.68, "set-up"), (2.88, "acknowledgements")]),
-    (ex.check_delay_stall, [(0.78, "crosses during"), (1.48, "once"), (0.7, "on top")]),
-    (ex.check_smallest_window, [(1072, "waits once"), (536, "stop and wait"), (3, "bytes")]),
-    (ex.check_goodput, [(0.957, "half duplex"), (0.9624, "framing"), (7.3, "")]),
-    (ex.check_packet_loss, [(0.03922, "headers"), (0.005386, "bits"), (0.0432, "upper bound")]),
-    (ex.check_burst_p, [(1e-3, "share of time"), (0.2, "burst length"), (5e-3, "burst length")]),
-    (ex.check_wait, [(lambda p: p / (1 - p), ""), (3, "function"), (lambda p: None, "return")]),
-    (ex.check_wall, [(0.99984, "one minus"), (0.000115741, "exactly"), (0.5, "")]),
-    (ex.check_saved, [(11.6096, "whole"), (0.104, "hundred")]),
-    (ex.check_identifiable, [("a", "both kinds"), ("c", "nothing overlaps"), ("d", "one segment"), ("e", "none")]),
-    (ex.check_control, [([9, 11.25, 18], ""), ([10, 20], "3 items"), ([20, 20, 10], "other way round")]),
-    (ex.check_best_mss, [(1460, "seven times"), (1024, "every second"), (256, "headers"), (100, "none")]),
+    (ex.check_slots, [(400, "headers"), (360, "framing"), (394, "40 bytes"), (514, "10 of them")]),
+    (ex.check_slots, [(355, "slot of its"), (350, "not full"), ("many", "number")]),
+    (ex.check_by_hand, [(3.1, "responses"), (3.58, "G', not G"), (4.78, "three responses only")]),
+    (ex.check_by_hand, [(3.78, "three times"), (4.03, "acknowledgements"), (3.88, "set-up")]),
+    (ex.check_by_hand, [(4.68, "500 bytes"), (4.15642, "round up")]),
+    (
+        ex.check_delay_stall,
+        [
+            (lambda d: d, "on top of the delay"),
+            (lambda d: far(d) / 100, "crosses during"),
+            (lambda d: far(2 * d) / 100, "once, not twice"),
+            (lambda d: (far(d) - 5) / 100, "holds the link"),
+            (lambda d: max(far(d), 13) / 100, "of the N"),
+            (lambda d: max(d + 0.02607, 0.08), "round up"),
+            (lambda d: max(far(d), 13) - 5, "in seconds"),
+            (0.73, "function itself"),
+            (lambda d: 0.08, ""),
+        ],
+    ),
+    (
+        ex.check_smallest_window,
+        [
+            (lambda mss, delay: 3 * mss, "three segments are enough only"),
+            (lambda mss, delay: window(mss, delay) / mss, "in bytes"),
+            (lambda mss, delay: 2 * mss, "waits once"),
+            (lambda mss, delay: mss, "stop and wait"),
+            (lambda mss, delay: window(mss, delay) - mss, "still stalls"),
+            (lambda mss, delay: window(mss, delay) + mss, "one segment less"),
+        ],
+    ),
+    (
+        ex.check_goodput,
+        [
+            (lambda mss, every: mss / (mss + 40), "half duplex"),
+            (lambda mss, every: mss / (mss + 46), "half duplex"),
+            (lambda mss, every: mss / (10 * LINK.slots(mss + 40)), "half duplex"),
+            (lambda mss, every: share(mss, 1), "several segments"),
+            (lambda mss, every: mss / (mss + 46 + 46 / every), "round up"),
+            (lambda mss, every: mss / (mss + 40 + 40 / every), "framing"),
+            (lambda mss, every: 8000 * share(mss, every), "as a share"),
+        ],
+    ),
+    (ex.check_gap, [("a", "once"), ("b", "those before"), ("d", "3 s"), ("e", "none")]),
+    (ex.check_packet_loss, [(263, "headers"), (224, "more often"), (210, "upper bound"), (250, "upper bound")]),
+    (ex.check_packet_loss, [(2107, "bits"), (2067, "less 40"), (1787, "bits"), (5716, "gets through")]),
+    (
+        ex.check_burst_p,
+        [
+            (lambda e, n, h: e / (n * (1 - e)), "more often"),
+            (lambda e, n, h: to_bad(e * h, n, 1), "divide"),
+            (lambda e, n, h: e / (n * h), "good state only"),
+            (lambda e, n, h: e / h, "share of the bits"),
+            (lambda e, n, h: e / (h - e), "leave"),
+            (lambda e, n, h: n * e / (h - e), "not the length"),
+        ],
+    ),
+    (
+        ex.check_wait,
+        [
+            (lambda p, m: p / (1 - 2 * p), "another tail"),
+            (lambda p, m: p / (1 - 2 * p) if p < 0.5 else INF, "another tail"),
+            (lambda p, m: p / (1 - p), "constant timeout"),
+            (lambda p, m: sum(p**k * 2 ** (k - 1) for k in range(1, m + 1)), "not given up"),
+            (lambda p, m: sum(p**k * 2 ** (k - 1) for k in range(1, m + 2)), "not given up"),
+            (lambda p, m: wait(p, m) - 2**m * p ** (m + 1) / (1 - p) / 2, "not 2^(m"),
+            (lambda p, m: wait(p, m + 1), "one doubling too many"),
+            (lambda p, m: 2**m * p / (1 - p), "wait less"),
+            (lambda p, m: p * (1 - (2 * p) ** m) / (1 - 2 * p) + 2**m * p ** (m + 1) / (1 - p), "zero by zero"),
+            (3, "function"),
+            (lambda p, m: None, "return"),
+        ],
+    ),
+    (
+        ex.check_wall,
+        [
+            (lambda bits, length: 1 - 0.5 ** (1 / bits), "independent"),
+            (lambda bits, length: length * (1 - 0.5 ** (1 / bits)), "exactly"),
+            (lambda bits, length: length * math.log(2) / bits, "exactly"),
+            (lambda bits, length: wall(bits, length, start=False), "begin in the bad"),
+            (lambda bits, length: wall(bits + 1, length), "B − 1"),
+            (lambda bits, length: 0.5, "which bit error rate"),
+            (lambda bits, length: (1 - 0.5 ** (1 / bits)) / length, "higher rate"),
+        ],
+    ),
+    (ex.check_first_rto, [(2.05, "before that moves"), (0.9875, "four"), (1.0, "floor"), (1.4, "half of itself")]),
+    (ex.check_first_rto, [(1.975, "eighth"), (3.9, "another came"), (1.5, "second is missing"), (2150, "milli")]),
+    (ex.check_pauses, [("a", "second cross"), ("c", "never lost"), ("d", "covers"), ("f", "none")]),
+    (ex.check_saved, [(0.12163, "solve it"), (24.33, "number of losses"), (0.19567, "both"), (0.24327, "both")]),
+    (ex.check_saved, [(0.33267, "without a loss"), (0.24963, "without a loss"), (0.10245, "predicts")]),
+    (ex.check_identifiable, [("a", "same packets"), ("c", "scatter"), ("d", "no packet"), ("e", "none")]),
+    (
+        ex.check_control,
+        [
+            ([14, 17.5, 28, 46.7], "Eq. 7.4"),
+            ([14, 18, 28, 47], "rounded up to slots"),
+            ([20, 25, 40, 66.7], "stretch first"),
+            ([20, 20, 30, 30], "divide"),
+            ([10, 20, 30, 50], "has begun"),
+            ([2, 2, 3, 5], "in slots"),
+            ([20, 20], "4 items"),
+            ([50, 30, 20, 20], "other way round"),
+        ],
+    ),
+    (
+        ex.check_best_mss,
+        [
+            (lambda rate, rto: 1460, "without errors"),
+            (lambda rate, rto: best(rate, 3.0), "second argument"),
+            (lambda rate, rto: ex.expected_bulk(best(rate, rto), rate, rto=rto), "the latency"),
+            (lambda rate, rto: best(rate, rto, of=lambda mss: mss), "headers"),
+            (lambda rate, rto: best(rate, rto, of=lambda mss: (mss + 40) / 8), "bits"),
+            (lambda rate, rto: best(rate, rto, odds=lambda p: p), "lost too"),
+            (lambda rate, rto: best(rate, rto, ack=0), "acknowledged"),
+            (lambda rate, rto: best(rate, rto, whole=False), "whole turn"),
+            (lambda rate, rto: 512, ""),
+        ],
+    ),
+    (
+        ex.check_slot_checksum,
+        [
+            (lambda size, rate: slots_of(size, 10) / (1 - rate) ** 112, "one of the ten"),
+            (lambda size, rate: (size + 6) / 9 / (1 - rate) ** 112, "round up"),
+            (lambda size, rate: slots_of(size - 6) / (1 - rate) ** 112, "framing"),
+            (lambda size, rate: slots_of(size) / (1 - rate) ** (8 * size), "only the slot"),
+            (lambda size, rate: slots_of(size) / (1 - rate) ** 80, "usable"),
+            (lambda size, rate: slots_of(size) / (1 - rate) ** 72, "data alone"),
+            (lambda size, rate: slots_of(size) / (1 - rate) ** 14, "bits"),
+            (lambda size, rate: slots_of(size) * (2 - (1 - rate) ** 112), "hit again"),
+        ],
+    ),
+    (ex.check_apart, [(138.3, "both means"), (11.76, "square"), (16.63, "square"), (23.52, "square")]),
+    (ex.check_apart, [(72, "one standard error"), (288, "not 2"), (553, "each"), (1106, "either side")]),
 ]
+CHECKS = [getattr(ex, name) for name in ex.__all__ if name.startswith("check_")]
 
 
 @pytest.mark.parametrize(("check", "answer"), [(c, a) for c, answers in RIGHT for a in answers])
@@ -47,16 +236,76 @@ def test_usual_wrong_answers_get_a_hint(check, answer, hint):
     feedback = check(answer)
     assert not feedback
     assert hint in feedback.message
+    assert "close" not in feedback.message
 
 
-@pytest.mark.parametrize("check", [c for c, _ in RIGHT])
+@pytest.mark.parametrize("check", CHECKS)
 def test_unanswered(check):
     assert "not answered yet" in check(...).message
+    assert "not answered yet" in check(None).message
 
 
-def test_every_check_is_tested_both_ways():
-    checks = {getattr(ex, name) for name in dir(ex) if name.startswith("check_")}
-    assert checks == {c for c, _ in RIGHT} == {c for c, _ in WRONG}
+def test_every_check_is_tested_both_ways_and_knows_three_mistakes():
+    hints = {c: {h for check, pairs in WRONG if check is c for _, h in pairs if h} for c in CHECKS}
+    assert set(CHECKS) == {c for c, _ in RIGHT}
+    assert all(len(known) >= 3 for known in hints.values())
+
+
+class Odd:
+    def __float__(self):
+        raise ValueError("odd")
+
+    def __array__(self, *_):
+        raise RuntimeError("odd")
+
+
+HANDED = ["a word", 3, -1, [1, 2, 3], {"a": 1}, {1, 2}, object(), Odd(), math.nan, INF, 10**400, True, b"x", 1j, ""]
+GIVEN = [lambda *a: None, lambda: 1, lambda *a: 1 / 0, lambda *a: "x", lambda *a: np.ones(2), lambda *a: Odd()]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("answer", [*HANDED, *GIVEN, lambda *a: math.nan, lambda *a: -INF, lambda *a: 10**400])
+def test_whatever_is_handed_over_a_check_answers_with_a_sentence(check, answer):
+    feedback = check(answer)
+    assert not feedback.ok
+    assert feedback.message
+
+
+NUMBERS = {check: float(answers[0]) for check, answers in RIGHT if isinstance(answers[0], float | int)}
+
+
+@given(st.sampled_from(list(NUMBERS)), st.floats(-3, 3))
+def test_close_is_said_only_of_what_is_close(check, octaves):
+    answer = NUMBERS[check] * 2**octaves
+    feedback = check(answer)
+    assert feedback.ok <= (abs(octaves) < 0.02)
+    assert ("close" in feedback.message) <= (abs(octaves) < 0.05)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.001, 0.03, 0.2, 0.333, 0.7, 1.0])
+def test_the_stalls_formula_is_what_the_simulation_gives(delay):
+    small, large = (Session(size=50_000, window=w, ethernet_delay=delay).run().seconds for w in (2048, 8192))
+    assert stall(delay) == pytest.approx(small - large)
+
+
+@pytest.mark.parametrize(("mss", "delay"), [(536, 0.0), (536, 1.0), (400, 0.3), (300, 1.0), (1024, 1.0)])
+def test_no_window_between_whole_segments_is_enough(mss, delay):
+    def slots(w):
+        return Session(20_000, mss, w, ethernet_delay=delay).run().slots
+
+    enough = window(mss, delay)
+    assert slots(enough) == slots(8192)
+    assert all(slots(w) > slots(8192) for w in range(enough - mss, enough, 67))
+    assert slots(enough - 1) > slots(8192)
+
+
+def test_the_figures_for_the_questions_show_what_they_ask():
+    waiting = Session(1024, mss=256, window=256, window_limit=256).run(log=True)
+    gaps = waiting.packets[1:, 0] - waiting.packets[:-1, 0] - waiting.packets[:-1, 1]
+    assert set(gaps.tolist()) == {0, 8}
+    two = Session(20_000, window=2048, window_limit=2048, channel=Channel.periodic(8))
+    paused = two.run(np.random.default_rng(73))
+    assert (paused.data_lost, paused.timeouts, paused.fast) == (2, 2, 0)
 
 
 def test_the_best_mss_is_best():

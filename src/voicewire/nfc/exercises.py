@@ -1,23 +1,38 @@
-"""Checks for the exercises of the NFC part; each returns `voicewire.exercises.Feedback`."""
+"""Checks for the exercises of the NFC part; each returns `voicewire.exercises.Feedback`.
+
+A check takes whatever a student hands over; None means not answered yet.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
 
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.nfc import closed, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
-from voicewire.nfc.link import Link
-from voicewire.nfc.session import Session
+from voicewire.nfc.link import HEADER_BYTES, Link
+from voicewire.nfc.reference.estimator import Estimator, measured
+from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire.nfc.slots import shared
 
 __all__ = [
+    "check_apart",
     "check_best_mss",
     "check_burst_p",
     "check_by_hand",
     "check_control",
     "check_delay_stall",
+    "check_first_rto",
+    "check_gap",
     "check_goodput",
     "check_identifiable",
     "check_packet_loss",
+    "check_pauses",
     "check_saved",
+    "check_slot_checksum",
     "check_slots",
     "check_smallest_window",
     "check_wait",
@@ -25,14 +40,39 @@ __all__ = [
     "expected_bulk",
 ]
 
-RESPONSE_PRINTED_MS = 1e3 * paper.STALL_PRINTED
+Mistake = tuple[Callable[..., float], str]
+"""What a usual mistake gives for the same arguments, and what to say to it."""
+
+
+def _value(answer: object, *arguments: float) -> float:
+    """Return what a student's function gives as a number, or NaN where it raises: `function` says why."""
+    try:
+        return float(answer(*arguments))  # type: ignore[operator]
+    except Exception:  # whatever a student's code may raise
+        return math.nan
+
+
+def _formula(
+    answer: object, right: Callable[..., float], cases: Sequence[tuple[float, ...]], mistakes: Sequence[Mistake],
+    told: str, tolerance: float = 1e-6,
+) -> Feedback:  # fmt: skip
+    """Judge a function; one that gives a usual mistake's values in all cases is told which mistake it is."""
+    verdict = function(answer, [(case, right(*case)) for case in cases], tolerance, right=told)
+    if verdict.ok or not callable(answer):
+        return verdict
+    given = [_value(answer, *case) for case in cases]
+    for wrong, hint in mistakes:
+        usual = [_value(wrong, *case) for case in cases]
+        if not np.isnan(given).all() and np.allclose(given, usual, rtol=tolerance, atol=1e-12, equal_nan=True):
+            return Feedback(False, hint)
+    return verdict
 
 
 # Notebook 1
 
 
 def check_slots(answer: object) -> Feedback:
-    """Slots of an IP packet with 512 bytes of payload (ex. 1.1).
+    """Largest MSS (bytes) whose data packet takes at most 40 slots (ex. 1.1).
 
     Parameters
     ----------
@@ -50,20 +90,25 @@ def check_slots(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_slots(56)
-    Right: 558 bytes in tens, rounded up, make 56 slots.
+    >>> check_slots(354)
+    Right: 400 bytes fit into 40 slots, and 46 of them are headers and framing.
     """
+    link = Link()
+    expected = next(mss for mss in range(1, 401) if link.slots(mss + HEADER_BYTES + 1) > 40)
     hints = {
-        52.0: "the headers are missing: IP and TCP add 40 bytes, the tunnel 6.",
-        55.0: "a part of a slot takes a whole slot: round up.",
-        55.8: "a part of a slot takes a whole slot: round up.",
-        40.0: "14 bytes are on air, but only 10 of them are usable.",
+        400.0: "the headers are missing: IP and TCP take 40 bytes, the tunnel 6.",
+        360.0: "the tunnel's framing takes 6 bytes more.",
+        394.0: "IP and TCP have headers, too: 40 bytes.",
+        514.0: "14 bytes are on air, but only 10 of them are usable.",
+        355.0: "one byte too many: it takes a slot of its own.",
+        350.0: "the last slot is not full yet: framing takes 6 bytes of it, not 10.",
     }
-    return number(answer, 56, 1e-9, unit="slots", hints=hints, right="558 bytes in tens, rounded up, make 56 slots.")
+    right = "400 bytes fit into 40 slots, and 46 of them are headers and framing."
+    return number(answer, expected, 1e-9, unit="bytes", hints=hints, right=right)
 
 
 def check_by_hand(answer: object) -> Feedback:
-    """Latency of 2000 bytes at an MSS of 1000 by the closed form, s (ex. 1.2).
+    """Latency of 2500 bytes at an MSS of 1000, Ethernet delay 0.2 s, s (ex. 1.2).
 
     Parameters
     ----------
@@ -81,22 +126,40 @@ def check_by_hand(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_by_hand(2.98)
-    Right: data, ACKs, six control packets, six responses.
+    >>> check_by_hand(4.18)
+    Right: 265 slots of data, 15 of ACKs, 30 of control packets, and responses of 8 and 28, three times each.
     """
-    expected = closed.latency(Session(size=2000, mss=1000)).total * paper.SLOT_PERIOD
+    parts = closed.latency(Session(size=2500, mss=1000, ethernet_delay=0.2))
+    slot, expected = paper.SLOT_PERIOD, parts.total * paper.SLOT_PERIOD
     hints = {
-        expected - 0.48: "the six response latencies are missing: they add 8 slots each.",
-        expected - 0.30: "set-up and teardown are missing: six packets of five slots.",
-        expected - 0.10: "the acknowledgements are missing: one for each segment.",
+        expected - parts.responses * slot: "the responses are missing: three at each end.",
+        expected - 60 * slot: "the device's responses have the Ethernet delay in them: G', not G.",
+        expected + 60 * slot: "the delay is in the device's three responses only, not in the appliance's.",
+        expected - 60 * slot + 0.2: "the delay comes three times: with each response of the device.",
+        expected - parts.acks * slot: "the acknowledgements are missing: one for each segment.",
+        expected - 30 * slot: "set-up and teardown are missing: six packets of five slots.",
+        expected + 50 * slot: "the last segment has 500 bytes only.",
+        expected - parts.responses * slot + 6 * RESPONSE_LATENCY + 0.6: "an answer waits for a slot: round up.",
     }
-    return number(
-        answer, expected, 1e-6, unit="s", hints=hints, right="data, ACKs, six control packets, six responses."
+    right = (
+        f"{parts.data} slots of data, {parts.acks} of ACKs, 30 of control packets, and responses of 8 and 28, "
+        "three times each."
     )
+    return number(answer, expected, 1e-4, unit="s", hints=hints, right=right)
+
+
+def _stall(delay: float) -> float:
+    """What a first window of two segments costs at this Ethernet delay, s."""
+    session = Session(size=paper.FIGURE_72_BYTES, window=2048, ethernet_delay=delay)
+    return closed.latency(session).stalls * session.link.period
+
+
+def _far(delay: float) -> int:
+    return Link().slots_of_time(delay + RESPONSE_LATENCY)
 
 
 def check_delay_stall(answer: object) -> Feedback:
-    """Extra latency of the smallest window at an Ethernet delay of 0.7 s, s (ex. 1.3).
+    """A function of the Ethernet delay, s -> extra latency of the window of 2048 bytes, s (ex. 1.3).
 
     Parameters
     ----------
@@ -114,23 +177,33 @@ def check_delay_stall(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_delay_stall(0.73)
-    Right: the wait is 78 slots, and one ACK of 5 slots hides in it.
+    >>> check_delay_stall(lambda delay: delay)
+    Not yet: the response latency comes on top of the delay, and what follows waits for a slot.
     """
-    times = [
-        Session(size=paper.FIGURE_72_BYTES, window=window, ethernet_delay=0.7).run().seconds for window in (2048, 8192)
+    cases = [(0.0,), (0.02,), (0.05,), (0.12,), (0.7,), (0.95,)]
+    mistakes: list[Mistake] = [
+        (lambda d: d, "the response latency comes on top of the delay, and what follows waits for a slot."),
+        (lambda d: _far(d) * 0.01, "one acknowledgement crosses during the wait, and need not cross later."),
+        (lambda d: _far(2 * d) * 0.01, "the delay enters a round trip once, not twice."),
+        (lambda d: (_far(d) - 5) * 0.01, "where the delay is small, the second ACK holds the link: until slot G + a."),
+        (lambda d: (max(_far(d), 13)) * 0.01, "of the wait, a slots are one of the N acknowledgements already."),
+        (lambda d: max(d + RESPONSE_LATENCY, 0.13) - 0.05, "a packet starts with a slot: round up to whole ones."),
+        (lambda d: max(_far(d), 13) - 5, "this is in slots: in seconds, please."),
     ]
-    hints = {
-        0.78: "nearly: one acknowledgement crosses during the wait, and need not cross later.",
-        1.48: "the delay enters a round trip once, not twice.",
-        0.7: "the response latency comes on top of the delay.",
-    }
-    right = "the wait is 78 slots, and one ACK of 5 slots hides in it."
-    return number(answer, times[0] - times[1], 1e-6, unit="s", hints=hints, right=right)
+    told = "max(G', G + a) − a, in which G' has the delay: it holds without a delay, too."
+    return _formula(answer, _stall, cases, mistakes, told)
+
+
+@cache
+def _smallest(mss: int, delay: float) -> int:
+    """Smallest first window, bytes, from which 20 kB take no longer than with 8192."""
+    best = Session(20_000, mss, 8192, ethernet_delay=delay).run().slots
+    whole = range(mss, 8193, mss)  # a part of a segment lets nothing more go
+    return next(w for w in whole if Session(20_000, mss, w, ethernet_delay=delay).run().slots == best)
 
 
 def check_smallest_window(answer: object) -> Feedback:
-    """Smallest initial window (bytes) without a stall at an MSS of 536 (ex. 1.4).
+    """A function of MSS and Ethernet delay -> smallest first window (bytes) without a stall (ex. 1.4).
 
     Parameters
     ----------
@@ -148,19 +221,32 @@ def check_smallest_window(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_smallest_window(1608)
-    Right: three segments cover one response.
+    >>> check_smallest_window(lambda mss, delay: 3 * mss)
+    Not yet: three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s.
     """
-    hints = {
-        1072.0: "with two segments the sender still waits once for the first acknowledgement.",
-        536.0: "one segment is stop and wait: it stalls at the very first acknowledgement.",
-        3.0: "in bytes, please.",
-    }
-    return number(answer, 1608, 1e-9, unit="bytes", hints=hints, right="three segments cover one response.")
+    cases = [(536, 0.0), (536, 1.0), (300, 0.5), (300, 1.0), (1024, 0.5)]
+    three = "three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s."
+    mistakes: list[Mistake] = [
+        (lambda mss, delay: 3 * mss, three),
+        (lambda mss, delay: _smallest(mss, delay) / mss, "these are segments: in bytes, please."),
+        (lambda mss, delay: 2 * mss, "with two segments the sender still waits once for the first acknowledgement."),
+        (lambda mss, delay: mss, "one segment is stop and wait: it stalls at the very first acknowledgement."),
+        (lambda mss, delay: _smallest(mss, delay) - mss, "this window still stalls: one segment more."),
+        (lambda mss, delay: _smallest(mss, delay) + mss, "one segment less does not stall either."),
+    ]
+    told = "two segments, and as many more as it takes their packets and ACKs to outlast the response."
+    return _formula(answer, _smallest, cases, mistakes, told, 1e-9)
+
+
+def _share(mss: int, every: int) -> float:
+    """Share of the link's usable bytes that a long transfer gets, with an ACK for every so many segments."""
+    link = Link()
+    slots = every * link.slots(mss + HEADER_BYTES) + link.slots(HEADER_BYTES)
+    return every * mss / (link.payload * slots)
 
 
 def check_goodput(answer: object) -> Feedback:
-    """Share of the link's 8 kbit/s that a long error-free transfer gets, MSS 1024 (ex. 1.5).
+    """A function of MSS and segments an ACK -> share of the link's 8 kbit/s in a long transfer (ex. 1.5).
 
     Parameters
     ----------
@@ -178,22 +264,66 @@ def check_goodput(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_goodput(0.914)
-    Right: 107 slots of data and 5 of ACK for 1024 bytes: 91 %.
+    >>> check_goodput(lambda mss, every: mss / (mss + 40))
+    Not yet: acknowledgements take slots too: the link is half duplex.
+    """
+    link = Link()
+    cases = [(1024, 1), (1024, 2), (536, 1), (256, 2), (1459, 4)]
+
+
+    def data(mss: int) -> float:
+        return mss / (10 * link.slots(mss + HEADER_BYTES))
+
+
+    bare = "acknowledgements take slots too: the link is half duplex."
+    mistakes: list[Mistake] = [
+        (lambda mss, every: mss / (mss + 40), bare),
+        (lambda mss, every: mss / (mss + 46), bare),
+        (lambda mss, every: data(mss), bare),
+        (lambda mss, every: _share(mss, 1), "and if one ACK answers several segments?"),
+        (lambda mss, every: every * mss / (every * (mss + 46) + 46), "a part of a slot takes a whole slot: round up."),
+        (lambda mss, every: every * mss / (every * (mss + 40) + 40), "framing is missing, and slots are whole."),
+        (lambda mss, every: 8e3 * _share(mss, every), "this is in bit/s: as a share of the 8 kbit/s, please."),
+    ]
+    return _formula(answer, _share, cases, mistakes, "one ACK for two segments instead of one saves 2.5 slots of 112.")
+
+
+def check_gap(answer: object) -> Feedback:
+    """Which session has a gap before and after every acknowledgement (ex. 1.6).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link``.
+
+    Examples
+    --------
+    >>> check_gap("c")
+    Right: with one segment under way both ends wait for each other in every round.
     """
     hints = {
-        1024 / 1070: "acknowledgements take slots too: the link is half duplex.",
-        1024 / 1064: "the tunnel's framing and the acknowledgements take slots too.",
+        "a": "its stall comes once; from then on three segments keep the link busy. Count the gaps.",
+        "b": "a delay lengthens the gaps after an ACK, not those before it: are the two kinds different?",
+        "d": "the next packet would come after a timeout of 3 s: how long are the gaps?",
     }
-    right = "107 slots of data and 5 of ACK for 1024 bytes: 91 %."
-    return number(answer, 1024 / 1120, 0.003, hints=hints, right=right)
+    right = "with one segment under way both ends wait for each other in every round."
+    return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
 # Notebook 2
 
 
 def check_packet_loss(answer: object) -> Feedback:
-    """Loss of 500-byte packets at a bit error rate of 1e-5, independent errors (ex. 2.1).
+    """Largest payload (bytes) lost at most one time in ten at a random bit error rate of 5e-5 (ex. 2.1).
 
     Parameters
     ----------
@@ -211,20 +341,28 @@ def check_packet_loss(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_packet_loss(0.0423)
-    Right: 1 − (1 − 1e-5)^4320.
+    >>> check_packet_loss(223)
+    Right: 2107 bits survive nine times in ten: 263 bytes, and 40 of them are headers.
     """
+    rate = 5e-5
+    channel, bits = Channel.random(rate), math.floor(math.log(0.9) / math.log(1 - rate))
+    expected = next(size for size in range(1, 2000) if channel.loss(8 * (size + 1 + HEADER_BYTES)) > 0.1)
     hints = {
-        Channel.random(1e-5).loss(4000): "the headers are in the packet too: 40 bytes.",
-        Channel.random(1e-5).loss(540): "count bits, not bytes.",
-        4320e-5: "the product is an upper bound; the exact probability is 1 − (1 − BER)^n.",
+        expected + 40.0: "the headers are in the packet too: 40 bytes.",
+        expected + 1.0: "rounded up, it is lost a little more often than one time in ten.",
+        0.1 / rate / 8 - 40: "the product is an upper bound; the exact probability is 1 − (1 − BER)^B.",
+        0.1 / rate / 8: "the product is an upper bound; and 40 bytes are headers.",
+        float(bits): "these are bits, headers included: bytes of payload, please.",
+        float(bits - 40): "these are bits, less 40 bytes: turn the bits into bytes first.",
+        float(bits - 320): "these are bits: bytes of payload, please.",
+        float(math.floor(math.log(0.1) / math.log(1 - rate) / 8) - 40): "this one gets through one time in ten.",
     }
-    expected = Channel.random(1e-5).loss(4320)
-    return number(answer, expected, 0.002, hints=hints, right="1 − (1 − 1e-5)^4320.")
+    right = "2107 bits survive nine times in ten: 263 bytes, and 40 of them are headers."
+    return number(answer, expected, 1e-9, unit="bytes", hints=hints, right=right)
 
 
 def check_burst_p(answer: object) -> Feedback:
-    """Transition probability p for a bit error rate of 1e-3 and bursts of 5 bits (ex. 2.2).
+    """A function of BER, burst length and errors in the bad state -> Good to Bad (ex. 2.2).
 
     Parameters
     ----------
@@ -242,19 +380,39 @@ def check_burst_p(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_burst_p(0.0002002)
-    Right: p = q BER/(1 − BER).
+    >>> check_burst_p(lambda rate, length, share: rate / (length * share))
+    Not yet: jumps to bad start in the good state only: divide by its share of the bits.
     """
-    hints = {
-        1e-3: "this is the share of time in the bad state, not the rate of entering it.",
-        0.2: "this is q: one over the burst length.",
-        5e-3: "q is one over the burst length.",
-    }
-    return number(answer, 0.2 * 1e-3 / (1 - 1e-3), 0.002, hints=hints, right="p = q BER/(1 − BER).")
+    def right(rate: float, length: float, share: float) -> float:
+        return Channel.burst(rate / share, length).to_bad
+
+
+    cases = [(1e-3, 5.0, 0.5), (0.02, 8.0, 0.25), (0.05, 4.0, 0.8), (0.03, 10.0, 1.0)]
+    mistakes: list[Mistake] = [
+        (lambda e, n, h: e / (n * (1 - e)), "not every bit of the bad state is an error: it must be there more often."),
+        (lambda e, n, h: e * h / (n * (1 - e * h)), "fewer errors in the bad state ask for more bits in it: divide."),
+        (lambda e, n, h: e / (n * h), "jumps to bad start in the good state only: divide by its share of the bits."),
+        (lambda e, n, h: e / h, "this is the bad state's share of the bits, not the rate of entering it."),
+        (lambda e, n, h: e / (h - e), "and how often does the chain leave the bad state? One over the stay's length."),
+        (lambda e, n, h: n * e / (h - e), "p_BG is one over the stay's length, not the length."),
+    ]
+    told = "the bad state has ε/h of the bits, and as many jumps lead in as out: ε/(L (h − ε))."
+    return _formula(answer, right, cases, mistakes, told)
+
+
+def _wait(p: float, most: int) -> float:
+    """Mean wait of one packet, in first timeouts, with at most so many doublings: what each further loss costs."""
+    doubling = sum(p**k * 2 ** (k - 1) for k in range(1, most + 1))
+    return doubling + 2**most * p ** (most + 1) / (1 - p)
+
+
+def _geometric(p: float, most: int) -> float:
+    """`_wait` up to the doublings only: who gives up after them."""
+    return sum(p**k * 2 ** (k - 1) for k in range(1, most + 1))
 
 
 def check_wait(answer: object) -> Feedback:
-    """A function p -> expected number of (first) timeouts with doubling, below p = 1/2 (ex. 2.3).
+    """A function of p and m -> mean wait of a packet, in timeouts that double m times at most (ex. 2.3).
 
     Parameters
     ----------
@@ -272,15 +430,46 @@ def check_wait(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_wait(lambda p: p / (1 - 2 * p))
-    Right: p/(1 − 2p): each loss doubles the wait and costs a factor p.
+    >>> check_wait(lambda p, m: p / (1 - 2 * p) if p < 0.5 else float("inf"))
+    Not yet: after m doublings the timeout grows no more: the series has another tail.
     """
-    cases = [((p,), p / (1 - 2 * p)) for p in (0.0, 0.1, 0.25, 0.4)]
-    return function(answer, cases, 1e-6, right="p/(1 − 2p): each loss doubles the wait and costs a factor p.")
+    cases = [(0.1, 2), (0.3, 4), (0.2, 0), (0.5, 3), (0.8, 2)]
+    tail = "after m doublings the timeout grows no more: the series has another tail."
+    zero = "at p = 1/2 the ratio is 1 and its formula divides zero by zero: there each of the m terms is 1/2."
+    mistakes: list[Mistake] = [
+        (lambda p, m: p / (1 - 2 * p), tail),
+        (lambda p, m: p / (1 - 2 * p) if p < 0.5 else math.inf, tail),
+        (lambda p, m: sum(p**k * 2 ** (k - 1) for k in range(1, 200)), tail),
+        (lambda p, m: math.nan if p == 0.5 else _wait(p, m), zero),
+        (lambda p, m: p / (1 - p), "this is the constant timeout: the first m losses double it."),
+        (_geometric, "the packet is not given up: after m losses it goes on with a timeout of 2^m."),
+        (lambda p, m: _geometric(p, m + 1), "the packet is not given up: it goes on with a timeout of 2^m."),
+        (
+            lambda p, m: _geometric(p, m) + 2 ** (m - 1) * p ** (m + 1) / (1 - p),
+            "the first loss waits for the timeout itself: after m doublings it is 2^m, not 2^(m−1).",
+        ),
+        (lambda p, m: _wait(p, m + 1), "one doubling too many: the first loss waits for the timeout itself."),
+        (lambda p, m: 2**m * p / (1 - p), "the first losses wait less: 1, 2, 4 … up to 2^m."),
+    ]
+    return _formula(answer, _wait, cases, mistakes, "m terms that double, and a constant tail: the wall is back at 1.")
+
+
+def _root(missing: Callable[[float], float]) -> float:
+    """Rate at which a falling function is zero, by halving."""
+    low, high = 0.0, 0.5
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if missing(middle) > 0 else (low, middle)
+    return low
+
+
+def _wall(bits: int, length: float) -> float:
+    """Bit error rate at which every second packet is lost to bursts of this length."""
+    return _root(lambda rate: 0.5 - Channel.burst(rate, length).loss(bits))
 
 
 def check_wall(answer: object) -> Feedback:
-    """Bit error rate at which a doubling timeout has no finite mean, 540-byte packets (ex. 2.4).
+    """A function of bits and burst length -> bit error rate of the doubling timer's wall (ex. 2.4).
 
     Parameters
     ----------
@@ -298,22 +487,102 @@ def check_wall(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_wall(1.6044e-4)
-    Right: the wall stands at ln 2 bits in error a packet.
+    >>> check_wall(lambda bits, length: 1 - 0.5 ** (1 / bits))
+    Not yet: this is the wall of independent errors: bursts hit fewer packets.
+    """
+    def alone(bits: float) -> float:
+        return 1 - 0.5 ** (1 / bits)
+
+
+    cases = [(400, 4.0), (400, 10.0), (4320, 4.0), (1000, 20.0)]
+    start = "a packet can also begin in the bad state: with probability ε it does."
+    mistakes: list[Mistake] = [
+        (lambda bits, length: alone(bits), "this is the wall of independent errors: bursts hit fewer packets."),
+        (lambda bits, length: length * alone(bits), "only about so: solve p_burst = 1/2 for ε exactly."),
+        (lambda bits, length: math.log(2) * length / bits, "only about so: solve p_burst = 1/2 for ε exactly."),
+        (lambda bits, length: _root(lambda e: (1 - e / length / (1 - e)) ** (bits - 1) - 0.5), start),
+        (lambda bits, length: _root(lambda e: (1 - e / length / (1 - e)) ** bits - 0.5), start),
+        (lambda bits, length: _wall(bits + 1, length), "the first bit needs no jump: B − 1 others do."),
+        (lambda bits, length: 0.5, "this is the loss of a packet at the wall: at which bit error rate is it?"),
+        (lambda bits, length: alone(bits) / length, "bursts hit fewer packets, so the wall stands at a higher rate."),
+    ]
+    told = "bursts move the wall out, by nearly their length while they are short beside the packet."
+    return _formula(answer, _wall, cases, mistakes, told, 5e-4)  # four digits
+
+
+def check_first_rto(answer: object) -> Feedback:
+    """RTO, s, after round trips of 0.5 s and 1.3 s by RFC 6298 (ex. 2.5).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> check_first_rto("2.15 s")
+    Right: S = 0.6 s and V = 0.3875 s.
+    """
+    timer = Estimator()
+    measured(timer, 0.5)
+    measured(timer, 1.3)
+    hints = {
+        2.05: "the deviation is taken from the old average, before that moves.",
+        0.9875: "four times the deviation.",
+        1.0: "four times the deviation: with one the floor of 1 s is all that is left.",
+        1.4: "the first measurement sets V to half of itself, not to zero.",
+        1.975: "an eighth for the average and a quarter for the deviation, not the other way round.",
+        3.9: "this is the timer after a first measurement of 1.3 s; another came before.",
+        1.5: "this is the timer after the first measurement; the second is missing.",
+    }
+    return number(answer, timer.rto, 1e-4, unit="s", hints=hints, right="S = 0.6 s and V = 0.3875 s.")
+
+
+def check_pauses(answer: object) -> Feedback:
+    """Why a sender with fast retransmit still waits for its timer after each loss (ex. 2.6).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> check_pauses("b")
+    Right: one packet behind the hole makes one duplicate: the third never comes.
     """
     hints = {
-        0.5 ** (1 / 4320): "this is the probability that a bit survives; the error rate is one minus it.",
-        0.5 / 4320: "first order only: solve (1 − BER)^4320 = 1/2 exactly.",
+        "a": "a lost repeat would be a second cross on the same segment: is there one?",
+        "c": "a short timer sends again what was never lost: here each repeat follows a cross.",
+        "d": "with an ACK lost, the next ACK covers it: it names the segment expected next.",
     }
-    expected = 1 - 0.5 ** (1 / 4320)
-    return number(answer, expected, 0.005, hints=hints, right="the wall stands at ln 2 bits in error a packet.")
+    right = "one packet behind the hole makes one duplicate: the third never comes."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
 # Notebook 3
 
 
 def check_saved(answer: object) -> Feedback:
-    """Reduction (per cent) that Table 7.3 gives bursts at 1e-5 (ex. 3.1).
+    """Loss probability of a packet that 199.60 s in Table 7.3 stand for (ex. 3.1).
 
     Parameters
     ----------
@@ -331,16 +600,27 @@ def check_saved(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_saved(10.4)
-    Right: 10.4 % it is.
+    >>> check_saved(0.1084)
+    Right: 73 s beyond the floor are 24.3 timeouts of 200 packets, and p/(1 − p) = 0.1216.
     """
-    expected = 100 * (1 - paper.TABLE_73[("burst", 1e-5)] / paper.TABLE_73[("random", 1e-5)])
-    hints = {100 * (150.07 / 134.46 - 1): "relative to the random errors: they are the whole."}
-    return number(answer, expected, 0.005, unit="%", hints=hints)
+    one = Exchange()
+    printed, floor, packets = paper.TABLE_73["burst", 1e-4], one.floor, 2 * one.packets
+    odds = (printed - floor) / (packets * one.rto)
+    hints = {
+        odds: "this is p/(1 − p), losses for each packet that gets through: solve it for p.",
+        odds * packets: "this is the number of losses: of how many tries?",
+        2 * odds / (1 + 2 * odds): "both ends send 100 packets each.",
+        2 * odds: "both ends send 100 packets each; and this would be p/(1 − p).",
+        printed / (packets * one.rto): "without a loss it takes 126.62 s: only the rest is waiting.",
+        1 / (1 + packets * one.rto / printed): "without a loss it takes 126.62 s: only the rest is waiting.",
+        Channel.burst(1e-4).loss(4320): "this is what the chain predicts; asked is what the printed latency says.",
+    }
+    right = f"73 s beyond the floor are {odds * packets:.1f} timeouts of 200 packets, and p/(1 − p) = {odds:.4f}."
+    return number(answer, odds / (1 + odds), 0.005, hints=hints, right=right)
 
 
 def check_identifiable(answer: object) -> Feedback:
-    """Which printed number tells an overlapping appliance from a single-buffered one (ex. 3.2).
+    """Which further measurement would tell the bytes of framing (ex. 3.2).
 
     Parameters
     ----------
@@ -359,19 +639,19 @@ def check_identifiable(answer: object) -> Feedback:
     Examples
     --------
     >>> check_identifiable("b")
-    Right: only the stall separates them: 80 ms against 30 ms.
+    Right: where the staircase steps, a byte more costs a slot: the place of the step is the framing.
     """
-    options = {"a": "Table 7.2", "b": "the stall of Fig. 7.2", "c": "Table 7.3", "d": "the efficiencies of section 7.4"}
     hints = {
-        "a": "readings of both kinds fit Table 7.2 within 1 %.",
-        "c": "in an exchange nothing overlaps: both kinds give the same.",
-        "d": "section 7.4 has one segment only: nothing overlaps.",
+        "a": "ten times the bytes are ten times the same packets: 5 and 6 bytes still take the same slots.",
+        "c": "runs with errors scatter by seconds, and a framing that shifts no step gives the same mean.",
+        "d": "the delay is added to responses: no packet's slots change.",
     }
-    return choice(answer, "b", options, hints=hints, right="only the stall separates them: 80 ms against 30 ms.")
+    right = "where the staircase steps, a byte more costs a slot: the place of the step is the framing."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
 def check_control(answer: object) -> Feedback:
-    """Slots of a 9-slot packet at shares 0, 0.2 and 0.5, rounded to sections of 10 (ex. 3.3).
+    """Slots of a 14-slot packet at shares 0, 0.2, 0.5 and 0.7, rounded to sections of 10 (ex. 3.3).
 
     Parameters
     ----------
@@ -389,15 +669,50 @@ def check_control(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_control([10, 20, 20])
-    Right: 10, 20 and 20: the section hides the share.
+    >>> check_control([20, 20, 30, 50])
+    Right: a fifth of the slots taken costs nothing more: the section hides it.
     """
-    expected = [shared(9, share, "section") for share in (0.0, 0.2, 0.5)]
-    return sequence(answer, expected, 1e-9, unit="slots", right="10, 20 and 20: the section hides the share.")
+    shares = (0.0, 0.2, 0.5, 0.7)
+    wrong: list[tuple[Callable[[float], float], str]] = [
+        (lambda a: shared(14, a), "these are the slots of Eq. 7.4: round up to whole sections of 10."),
+        (lambda a: shared(14, a, "packet"), "rounded up to slots: whole sections of 10 are asked."),
+        (lambda a: 20 / (1 - a), "stretch first, then round up."),
+        (lambda a: 10 * math.ceil(round(14 * (1 + a), 9) / 10), "of each section, 1 − a is left: divide by it."),
+        (lambda a: 10 * round(14 / (1 - a) / 10), "a section that has begun counts: round up."),
+        (lambda a: math.ceil(14 / (1 - a) / 10), "these are sections: in slots, please."),
+    ]
+    right = "a fifth of the slots taken costs nothing more: the section hides it."
+    verdict = sequence(answer, [shared(14, a, "section") for a in shares], 1e-9, unit="slots", right=right)
+    if not verdict.ok:
+        for mistake, hint in wrong:
+            if sequence(answer, [mistake(a) for a in shares], 0.003, unit="slots"):
+                return Feedback(False, hint)
+    return verdict
+
+
+_SIZES = range(64, 1461)  # bytes
+
+
+@cache
+def _best(rate: float, rto: float, kind: str = "right") -> int:
+    """Size with the least expected latency of 50 kB, for `kind` of right or wrong reckoning."""
+    channel, link = Channel.random(rate), Link()
+
+    def cost(mss: int) -> float:
+        if kind == "right":
+            return expected_bulk(mss, rate, rto=rto)
+        whole = mss + HEADER_BYTES
+        slots = link.slots(whole) + (0 if kind == "no ACKs" else link.slots(HEADER_BYTES))
+        p = channel.loss(8 * mss if kind == "no headers" else whole if kind == "bytes" else 8 * whole)
+        lost = p if kind == "one loss" else p / (1 - p)
+        count = 50_000 / mss if kind == "no rounding" else -(-50_000 // mss)
+        return count * (slots * link.period + rto * lost)
+
+    return min(_SIZES, key=cost)
 
 
 def check_best_mss(answer: object) -> Feedback:
-    """MSS of the four of Table 7.2 that is best at a random bit error rate of 1e-4 (ex. 3.4).
+    """A function of bit error rate and timeout -> best size (bytes) of 64 to 1460 for 50 kB (ex. 3.4).
 
     Parameters
     ----------
@@ -415,16 +730,121 @@ def check_best_mss(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_best_mss("512")
-    Right: between losses and headers: 512 bytes.
+    >>> check_best_mss(lambda rate, rto: 1460)
+    Not yet: without errors a large one is best; here a long packet is lost more often.
     """
-    options = [str(mss) for mss in paper.TABLE_72]
+    cases = [(1e-4, 3.0), (1e-4, 0.5), (3e-5, 3.0), (2e-4, 1.5)]
+    if callable(answer):
+        given = [_value(answer, *case) for case in cases]
+        sizes = [int(size) for size in given if math.isfinite(size) and size in _SIZES]
+        if len(sizes) == len(cases) and all(_as_good(size, *case) for size, case in zip(sizes, cases, strict=True)):
+            return Feedback(True, "the longer the timeout, the smaller the packets that a lost one is worth.")
+
+
+    def by(kind: str) -> Callable[..., float]:
+        return lambda rate, rto: _best(rate, rto, kind)
+
+
+    mistakes: list[Mistake] = [
+        (lambda rate, rto: 1460, "without errors a large one is best; here a long packet is lost more often."),
+        (lambda rate, rto: _best(rate, 3.0), "the timeout is the second argument: what a loss costs depends on it."),
+        (lambda rate, rto: expected_bulk(_best(rate, rto), rate, rto=rto), "this is the latency: the size is asked."),
+        (by("no headers"), "the headers are hit too: a packet has 40 bytes more."),
+        (by("bytes"), "count bits, not bytes: eight times as many can be wrong."),
+        (by("one loss"), "the repeat can be lost too: p/(1 − p) losses, not p."),
+        (by("no ACKs"), "each packet is acknowledged: the ACK's slots count."),
+        (by("no rounding"), "the last packet takes a whole turn: round the number of packets up."),
+    ]
+    return _formula(answer, _best, cases, mistakes, "", 1e-9)
+
+
+def _as_good(size: int, rate: float, rto: float) -> bool:
+    """Whether a size takes no longer than the best one: two may be equally good."""
+    return expected_bulk(size, rate, rto=rto) <= expected_bulk(_best(rate, rto), rate, rto=rto) * (1 + 1e-9)
+
+
+def _resent(size: int, rate: float, usable: int = 9, bits: int = 8 * paper.CHUNK_BYTES) -> float:
+    """Mean slots of an IP packet whose hit slots are sent again at once."""
+    return -(-(size + Link().framing) // usable) / (1 - Channel.random(rate).loss(bits))
+
+
+def check_slot_checksum(answer: object) -> Feedback:
+    """A function of IP bytes and BER -> mean slots of a packet with a checksum in each slot (ex. 3.5).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_slot_checksum(lambda size, rate: -(-(size + 6) // 10) / (1 - rate) ** 112)
+    Not yet: the checksum takes one of the ten usable bytes.
+    """
+    cases = [(540, 1e-4), (1064, 1e-3), (40, 5e-3), (300, 0.0)]
+
+
+    def once(size: int, rate: float) -> float:
+        return -(-(size + 6) // 9) * (2 - (1 - rate) ** 112)
+
+
+    mistakes: list[Mistake] = [
+        (lambda s, e: _resent(s, e, usable=10), "the checksum takes one of the ten usable bytes."),
+        (lambda s, e: (s + 6) / 9 / (1 - e) ** 112, "a part of a slot takes a whole slot: round up."),
+        (lambda s, e: _resent(s - 6, e), "the tunnel's framing is missing: 6 bytes."),
+        (lambda s, e: -(-(s + 6) // 9) / (1 - e) ** (8 * s), "only the slot that was hit is sent again."),
+        (lambda s, e: _resent(s, e, bits=80), "all 14 bytes on air can be hit, not the usable ones alone."),
+        (lambda s, e: _resent(s, e, bits=72), "all 14 bytes on air can be hit, not the data alone."),
+        (lambda s, e: _resent(s, e, bits=14), "count bits, not bytes."),
+        (once, "a slot that is sent again can be hit again: 1/(1 − p) tries on average."),
+    ]
+    told = "at 1e-4 a packet of 540 bytes takes 62 slots instead of 55, and no timeout."
+    return _formula(answer, _resent, cases, mistakes, told)
+
+
+def check_apart(answer: object) -> Feedback:
+    """Runs at each window, from which a gain of 1 % is 1.96 standard errors (ex. 3.6).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_apart(277)
+    Right: two means scatter, so twice (1.96 · 6)².
+    """
+    runs = 2 * (1.96 * 6 / 1) ** 2
     hints = {
-        "1460": "a 1500-byte packet is lost seven times in ten at this error rate.",
-        "1024": "every second packet is lost: a shorter one gets through more often.",
-        "256": "fewer are lost, but headers and acknowledgements now cost more than that saves.",
+        runs / 2: "both means scatter: their variances add.",
+        (runs / 2) ** 0.5: "the mean's spread falls with the root of the number: square.",
+        runs**0.5: "the mean's spread falls with the root of the number: square.",
+        2 * (runs / 2) ** 0.5: "the mean's spread falls with the root of the number: square.",
+        72.0: "this is one standard error; 1.96 are asked.",
+        288.0: "1.96 standard errors, not 2.",
+        2 * runs: "runs at *each* window are asked, not at both together.",
+        4 * runs: "the interval reaches 1.96 standard errors to either side: 1 % is one side.",
     }
-    return choice(answer, "512", options, hints=hints, right="between losses and headers: 512 bytes.")
+    return number(answer, math.ceil(runs), 0.003, hints=hints, right="two means scatter, so twice (1.96 · 6)².")
 
 
 def expected_bulk(mss: int, ber: float, size: int = 50_000, rto: float = 3.0) -> float:
