@@ -1,12 +1,15 @@
 """Each check takes right answers in other forms, and tells the usual wrong ones what went wrong."""
 
 import math
+import re
 
+import nbformat
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicewire import paths
 from voicewire.nfc import exercises as ex
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.link import Link
@@ -311,3 +314,48 @@ def test_the_figures_for_the_questions_show_what_they_ask():
 def test_the_best_mss_is_best():
     times = {mss: ex.expected_bulk(mss, 1e-4) for mss in (1460, 1024, 512, 256)}
     assert min(times, key=times.__getitem__) == 512
+
+
+CHAPTERS = sorted((paths.root() / "notebooks" / "nfc").glob("0*.ipynb"))
+chapters = pytest.mark.parametrize("path", CHAPTERS, ids=[path.stem for path in CHAPTERS])
+
+
+def cells(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def shown(cell):
+    return "".join(str(o.get("text", "") or o.get("data", {}).get("text/plain", "")) for o in cell.get("outputs", []))
+
+
+@chapters
+def test_each_question_has_its_place_its_check_and_its_worked_solution(path):
+    rows, kinds = cells(path), set()
+    starts = [i for i, cell in enumerate(rows) if cell.source.startswith("```{exercise}")]
+    for i in starts:
+        kind = re.search(r"\((by hand|derive|interpret|build), (easy|medium|hard)\)\n:label: (\S+)\n", rows[i].source)
+        place, check, start, prose, solved, end = rows[i + 1 : i + 7]
+        name = re.fullmatch(r"answer_(\w+) = None  # your answer", place.source)[1]
+        called = re.fullmatch(rf"(check_\w+)\(answer_{name}\)", check.source)[1]
+        assert "not answered yet" in shown(check)
+        assert start.source.startswith(f"```{{solution-start}} {kind[3]}\n:class: dropdown")
+        assert len(prose.source.split()) >= 25, "how one finds it, in words"
+        assert solved.source.endswith(f"{called}(solved_{name})")
+        assert "Right: " in shown(solved)
+        assert end.source.startswith("```{solution-end}")
+        kinds.add(kind[1])
+    assert len(starts) >= 6
+    assert kinds == {"by hand", "derive", "interpret", "build"}
+
+
+@chapters
+def test_no_answer_stands_on_its_page(path):
+    """A number of three digits or more that is asked for is to be found, not copied."""
+    page, folded = "", False
+    for cell in cells(path):
+        folded = folded or cell.source.startswith("```{solution-start}")
+        page += "" if folded else cell.source + shown(cell)
+        folded = folded and not cell.source.startswith("```{solution-end}")
+    asked = {check.__name__: f"{value:g}" for check, value in NUMBERS.items() if check.__name__ in page}
+    assert len(asked) == 2
+    assert not [number for number in asked.values() if re.search(rf"(?<![\d.]){number}", page)]
