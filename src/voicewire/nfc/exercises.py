@@ -4,13 +4,28 @@ A check takes whatever a student hands over; None means not answered yet.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable
 
-import numpy as np
-
-from voicewire.exercises import Feedback, choice, function, number, sequence
+from voicewire.exercises import Feedback, choice, number, sequence
 from voicewire.nfc import closed, paper
+from voicewire.nfc._answers import (
+    SIZES,
+    Mistake,
+    as_good,
+    best_size,
+    bulk,
+    doublings,
+    far,
+    formula,
+    goodput_share,
+    mean_wait,
+    root,
+    slots_resent,
+    smallest_window,
+    stall,
+    value,
+    wall,
+)
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link
@@ -39,33 +54,6 @@ __all__ = [
     "check_wall",
     "expected_bulk",
 ]
-
-Mistake = tuple[Callable[..., float], str]
-"""What a usual mistake gives for the same arguments, and what to say to it."""
-
-
-def _value(answer: object, *arguments: float) -> float:
-    """Return what a student's function gives as a number, or NaN where it raises: `function` says why."""
-    try:
-        return float(answer(*arguments))  # type: ignore[operator]
-    except Exception:  # whatever a student's code may raise
-        return math.nan
-
-
-def _formula(
-    answer: object, right: Callable[..., float], cases: Sequence[tuple[float, ...]], mistakes: Sequence[Mistake],
-    told: str, tolerance: float = 1e-6,
-) -> Feedback:  # fmt: skip
-    """Judge a function; one that gives a usual mistake's values in all cases is told which mistake it is."""
-    verdict = function(answer, [(case, right(*case)) for case in cases], tolerance, right=told)
-    if verdict.ok or not callable(answer):
-        return verdict
-    given = [_value(answer, *case) for case in cases]
-    for wrong, hint in mistakes:
-        usual = [_value(wrong, *case) for case in cases]
-        if not np.isnan(given).all() and np.allclose(given, usual, rtol=tolerance, atol=1e-12, equal_nan=True):
-            return Feedback(False, hint)
-    return verdict
 
 
 # Notebook 1
@@ -148,16 +136,6 @@ def check_by_hand(answer: object) -> Feedback:
     return number(answer, expected, 1e-4, unit="s", hints=hints, right=right)
 
 
-def _stall(delay: float) -> float:
-    """What a first window of two segments costs at this Ethernet delay, s."""
-    session = Session(size=paper.FIGURE_72_BYTES, window=2048, ethernet_delay=delay)
-    return closed.latency(session).stalls * session.link.period
-
-
-def _far(delay: float) -> int:
-    return Link().slots_of_time(delay + RESPONSE_LATENCY)
-
-
 def check_delay_stall(answer: object) -> Feedback:
     """A function of the Ethernet delay, s -> extra latency of the window of 2048 bytes, s (ex. 1.3).
 
@@ -183,23 +161,15 @@ def check_delay_stall(answer: object) -> Feedback:
     cases = [(0.0,), (0.02,), (0.05,), (0.12,), (0.7,), (0.95,)]
     mistakes: list[Mistake] = [
         (lambda d: d, "the response latency comes on top of the delay, and what follows waits for a slot."),
-        (lambda d: _far(d) * 0.01, "one acknowledgement crosses during the wait, and need not cross later."),
-        (lambda d: _far(2 * d) * 0.01, "the delay enters a round trip once, not twice."),
-        (lambda d: (_far(d) - 5) * 0.01, "where the delay is small, the second ACK holds the link: until slot G + a."),
-        (lambda d: (max(_far(d), 13)) * 0.01, "of the wait, a slots are one of the N acknowledgements already."),
+        (lambda d: far(d) * 0.01, "one acknowledgement crosses during the wait, and need not cross later."),
+        (lambda d: far(2 * d) * 0.01, "the delay enters a round trip once, not twice."),
+        (lambda d: (far(d) - 5) * 0.01, "where the delay is small, the second ACK holds the link: until slot G + a."),
+        (lambda d: (max(far(d), 13)) * 0.01, "of the wait, a slots are one of the N acknowledgements already."),
         (lambda d: max(d + RESPONSE_LATENCY, 0.13) - 0.05, "a packet starts with a slot: round up to whole ones."),
-        (lambda d: max(_far(d), 13) - 5, "this is in slots: in seconds, please."),
+        (lambda d: max(far(d), 13) - 5, "this is in slots: in seconds, please."),
     ]
     told = "max(G', G + a) − a, in which G' has the delay: it holds without a delay, too."
-    return _formula(answer, _stall, cases, mistakes, told)
-
-
-@cache
-def _smallest(mss: int, delay: float) -> int:
-    """Smallest first window, bytes, from which 20 kB take no longer than with 8192."""
-    best = Session(20_000, mss, 8192, ethernet_delay=delay).run().slots
-    whole = range(mss, 8193, mss)  # a part of a segment lets nothing more go
-    return next(w for w in whole if Session(20_000, mss, w, ethernet_delay=delay).run().slots == best)
+    return formula(answer, stall, cases, mistakes, told)
 
 
 def check_smallest_window(answer: object) -> Feedback:
@@ -228,21 +198,14 @@ def check_smallest_window(answer: object) -> Feedback:
     three = "three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s."
     mistakes: list[Mistake] = [
         (lambda mss, delay: 3 * mss, three),
-        (lambda mss, delay: _smallest(mss, delay) / mss, "these are segments: in bytes, please."),
+        (lambda mss, delay: smallest_window(mss, delay) / mss, "these are segments: in bytes, please."),
         (lambda mss, delay: 2 * mss, "with two segments the sender still waits once for the first acknowledgement."),
         (lambda mss, delay: mss, "one segment is stop and wait: it stalls at the very first acknowledgement."),
-        (lambda mss, delay: _smallest(mss, delay) - mss, "this window still stalls: one segment more."),
-        (lambda mss, delay: _smallest(mss, delay) + mss, "one segment less does not stall either."),
+        (lambda mss, delay: smallest_window(mss, delay) - mss, "this window still stalls: one segment more."),
+        (lambda mss, delay: smallest_window(mss, delay) + mss, "one segment less does not stall either."),
     ]
     told = "two segments, and as many more as it takes their packets and ACKs to outlast the response."
-    return _formula(answer, _smallest, cases, mistakes, told, 1e-9)
-
-
-def _share(mss: int, every: int) -> float:
-    """Share of the link's usable bytes that a long transfer gets, with an ACK for every so many segments."""
-    link = Link()
-    slots = every * link.slots(mss + HEADER_BYTES) + link.slots(HEADER_BYTES)
-    return every * mss / (link.payload * slots)
+    return formula(answer, smallest_window, cases, mistakes, told, 1e-9)
 
 
 def check_goodput(answer: object) -> Feedback:
@@ -280,12 +243,13 @@ def check_goodput(answer: object) -> Feedback:
         (lambda mss, every: mss / (mss + 40), bare),
         (lambda mss, every: mss / (mss + 46), bare),
         (lambda mss, every: data(mss), bare),
-        (lambda mss, every: _share(mss, 1), "and if one ACK answers several segments?"),
+        (lambda mss, every: goodput_share(mss, 1), "and if one ACK answers several segments?"),
         (lambda mss, every: every * mss / (every * (mss + 46) + 46), "a part of a slot takes a whole slot: round up."),
         (lambda mss, every: every * mss / (every * (mss + 40) + 40), "framing is missing, and slots are whole."),
-        (lambda mss, every: 8e3 * _share(mss, every), "this is in bit/s: as a share of the 8 kbit/s, please."),
+        (lambda mss, every: 8e3 * goodput_share(mss, every), "this is in bit/s: as a share of the 8 kbit/s, please."),
     ]
-    return _formula(answer, _share, cases, mistakes, "one ACK for two segments instead of one saves 2.5 slots of 112.")
+    told = "one ACK for two segments instead of one saves 2.5 slots of 112."
+    return formula(answer, goodput_share, cases, mistakes, told)
 
 
 def check_gap(answer: object) -> Feedback:
@@ -397,18 +361,7 @@ def check_burst_p(answer: object) -> Feedback:
         (lambda e, n, h: n * e / (h - e), "p_BG is one over the stay's length, not the length."),
     ]
     told = "the bad state has ε/h of the bits, and as many jumps lead in as out: ε/(L (h − ε))."
-    return _formula(answer, right, cases, mistakes, told)
-
-
-def _wait(p: float, most: int) -> float:
-    """Mean wait of one packet, in first timeouts, with at most so many doublings: what each further loss costs."""
-    doubling = sum(p**k * 2 ** (k - 1) for k in range(1, most + 1))
-    return doubling + 2**most * p ** (most + 1) / (1 - p)
-
-
-def _geometric(p: float, most: int) -> float:
-    """`_wait` up to the doublings only: who gives up after them."""
-    return sum(p**k * 2 ** (k - 1) for k in range(1, most + 1))
+    return formula(answer, right, cases, mistakes, told)
 
 
 def check_wait(answer: object) -> Feedback:
@@ -440,32 +393,19 @@ def check_wait(answer: object) -> Feedback:
         (lambda p, m: p / (1 - 2 * p), tail),
         (lambda p, m: p / (1 - 2 * p) if p < 0.5 else math.inf, tail),
         (lambda p, m: sum(p**k * 2 ** (k - 1) for k in range(1, 200)), tail),
-        (lambda p, m: math.nan if p == 0.5 else _wait(p, m), zero),
+        (lambda p, m: math.nan if p == 0.5 else mean_wait(p, m), zero),
         (lambda p, m: p / (1 - p), "this is the constant timeout: the first m losses double it."),
-        (_geometric, "the packet is not given up: after m losses it goes on with a timeout of 2^m."),
-        (lambda p, m: _geometric(p, m + 1), "the packet is not given up: it goes on with a timeout of 2^m."),
+        (doublings, "the packet is not given up: after m losses it goes on with a timeout of 2^m."),
+        (lambda p, m: doublings(p, m + 1), "the packet is not given up: it goes on with a timeout of 2^m."),
         (
-            lambda p, m: _geometric(p, m) + 2 ** (m - 1) * p ** (m + 1) / (1 - p),
+            lambda p, m: doublings(p, m) + 2 ** (m - 1) * p ** (m + 1) / (1 - p),
             "the first loss waits for the timeout itself: after m doublings it is 2^m, not 2^(m−1).",
         ),
-        (lambda p, m: _wait(p, m + 1), "one doubling too many: the first loss waits for the timeout itself."),
+        (lambda p, m: mean_wait(p, m + 1), "one doubling too many: the first loss waits for the timeout itself."),
         (lambda p, m: 2**m * p / (1 - p), "the first losses wait less: 1, 2, 4 … up to 2^m."),
     ]
-    return _formula(answer, _wait, cases, mistakes, "m terms that double, and a constant tail: the wall is back at 1.")
-
-
-def _root(missing: Callable[[float], float]) -> float:
-    """Rate at which a falling function is zero, by halving."""
-    low, high = 0.0, 0.5
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if missing(middle) > 0 else (low, middle)
-    return low
-
-
-def _wall(bits: int, length: float) -> float:
-    """Bit error rate at which every second packet is lost to bursts of this length."""
-    return _root(lambda rate: 0.5 - Channel.burst(rate, length).loss(bits))
+    told = "m terms that double, and a constant tail: the wall is back at 1."
+    return formula(answer, mean_wait, cases, mistakes, told)
 
 
 def check_wall(answer: object) -> Feedback:
@@ -500,14 +440,14 @@ def check_wall(answer: object) -> Feedback:
         (lambda bits, length: alone(bits), "this is the wall of independent errors: bursts hit fewer packets."),
         (lambda bits, length: length * alone(bits), "only about so: solve p_burst = 1/2 for ε exactly."),
         (lambda bits, length: math.log(2) * length / bits, "only about so: solve p_burst = 1/2 for ε exactly."),
-        (lambda bits, length: _root(lambda e: (1 - e / length / (1 - e)) ** (bits - 1) - 0.5), start),
-        (lambda bits, length: _root(lambda e: (1 - e / length / (1 - e)) ** bits - 0.5), start),
-        (lambda bits, length: _wall(bits + 1, length), "the first bit needs no jump: B − 1 others do."),
+        (lambda bits, length: root(lambda e: (1 - e / length / (1 - e)) ** (bits - 1) - 0.5), start),
+        (lambda bits, length: root(lambda e: (1 - e / length / (1 - e)) ** bits - 0.5), start),
+        (lambda bits, length: wall(bits + 1, length), "the first bit needs no jump: B − 1 others do."),
         (lambda bits, length: 0.5, "this is the loss of a packet at the wall: at which bit error rate is it?"),
         (lambda bits, length: alone(bits) / length, "bursts hit fewer packets, so the wall stands at a higher rate."),
     ]
     told = "bursts move the wall out, by nearly their length while they are short beside the packet."
-    return _formula(answer, _wall, cases, mistakes, told, 5e-4)  # four digits
+    return formula(answer, wall, cases, mistakes, told, 5e-4)  # four digits
 
 
 def check_first_rto(answer: object) -> Feedback:
@@ -690,27 +630,6 @@ def check_control(answer: object) -> Feedback:
     return verdict
 
 
-_SIZES = range(64, 1461)  # bytes
-
-
-@cache
-def _best(rate: float, rto: float, kind: str = "right") -> int:
-    """Size with the least expected latency of 50 kB, for `kind` of right or wrong reckoning."""
-    channel, link = Channel.random(rate), Link()
-
-    def cost(mss: int) -> float:
-        if kind == "right":
-            return expected_bulk(mss, rate, rto=rto)
-        whole = mss + HEADER_BYTES
-        slots = link.slots(whole) + (0 if kind == "no ACKs" else link.slots(HEADER_BYTES))
-        p = channel.loss(8 * mss if kind == "no headers" else whole if kind == "bytes" else 8 * whole)
-        lost = p if kind == "one loss" else p / (1 - p)
-        count = 50_000 / mss if kind == "no rounding" else -(-50_000 // mss)
-        return count * (slots * link.period + rto * lost)
-
-    return min(_SIZES, key=cost)
-
-
 def check_best_mss(answer: object) -> Feedback:
     """A function of bit error rate and timeout -> best size (bytes) of 64 to 1460 for 50 kB (ex. 3.4).
 
@@ -735,37 +654,27 @@ def check_best_mss(answer: object) -> Feedback:
     """
     cases = [(1e-4, 3.0), (1e-4, 0.5), (3e-5, 3.0), (2e-4, 1.5)]
     if callable(answer):
-        given = [_value(answer, *case) for case in cases]
-        sizes = [int(size) for size in given if math.isfinite(size) and size in _SIZES]
-        if len(sizes) == len(cases) and all(_as_good(size, *case) for size, case in zip(sizes, cases, strict=True)):
+        given = [value(answer, *case) for case in cases]
+        sizes = [int(size) for size in given if math.isfinite(size) and size in SIZES]
+        if len(sizes) == len(cases) and all(as_good(size, *case) for size, case in zip(sizes, cases, strict=True)):
             return Feedback(True, "the longer the timeout, the smaller the packets that a lost one is worth.")
 
 
     def by(kind: str) -> Callable[..., float]:
-        return lambda rate, rto: _best(rate, rto, kind)
+        return lambda rate, rto: best_size(rate, rto, kind)
 
 
     mistakes: list[Mistake] = [
         (lambda rate, rto: 1460, "without errors a large one is best; here a long packet is lost more often."),
-        (lambda rate, rto: _best(rate, 3.0), "the timeout is the second argument: what a loss costs depends on it."),
-        (lambda rate, rto: expected_bulk(_best(rate, rto), rate, rto=rto), "this is the latency: the size is asked."),
+        (lambda rate, rto: best_size(rate, 3.0), "the timeout is the second argument: a loss costs by it."),
+        (lambda rate, rto: bulk(best_size(rate, rto), rate, rto=rto), "this is the latency: the size is asked."),
         (by("no headers"), "the headers are hit too: a packet has 40 bytes more."),
         (by("bytes"), "count bits, not bytes: eight times as many can be wrong."),
         (by("one loss"), "the repeat can be lost too: p/(1 − p) losses, not p."),
         (by("no ACKs"), "each packet is acknowledged: the ACK's slots count."),
         (by("no rounding"), "the last packet takes a whole turn: round the number of packets up."),
     ]
-    return _formula(answer, _best, cases, mistakes, "", 1e-9)
-
-
-def _as_good(size: int, rate: float, rto: float) -> bool:
-    """Whether a size takes no longer than the best one: two may be equally good."""
-    return expected_bulk(size, rate, rto=rto) <= expected_bulk(_best(rate, rto), rate, rto=rto) * (1 + 1e-9)
-
-
-def _resent(size: int, rate: float, usable: int = 9, bits: int = 8 * paper.CHUNK_BYTES) -> float:
-    """Mean slots of an IP packet whose hit slots are sent again at once."""
-    return -(-(size + Link().framing) // usable) / (1 - Channel.random(rate).loss(bits))
+    return formula(answer, best_size, cases, mistakes, "", 1e-9)
 
 
 def check_slot_checksum(answer: object) -> Feedback:
@@ -798,17 +707,17 @@ def check_slot_checksum(answer: object) -> Feedback:
 
 
     mistakes: list[Mistake] = [
-        (lambda s, e: _resent(s, e, usable=10), "the checksum takes one of the ten usable bytes."),
+        (lambda s, e: slots_resent(s, e, usable=10), "the checksum takes one of the ten usable bytes."),
         (lambda s, e: (s + 6) / 9 / (1 - e) ** 112, "a part of a slot takes a whole slot: round up."),
-        (lambda s, e: _resent(s - 6, e), "the tunnel's framing is missing: 6 bytes."),
+        (lambda s, e: slots_resent(s - 6, e), "the tunnel's framing is missing: 6 bytes."),
         (lambda s, e: -(-(s + 6) // 9) / (1 - e) ** (8 * s), "only the slot that was hit is sent again."),
-        (lambda s, e: _resent(s, e, bits=80), "all 14 bytes on air can be hit, not the usable ones alone."),
-        (lambda s, e: _resent(s, e, bits=72), "all 14 bytes on air can be hit, not the data alone."),
-        (lambda s, e: _resent(s, e, bits=14), "count bits, not bytes."),
+        (lambda s, e: slots_resent(s, e, bits=80), "all 14 bytes on air can be hit, not the usable ones alone."),
+        (lambda s, e: slots_resent(s, e, bits=72), "all 14 bytes on air can be hit, not the data alone."),
+        (lambda s, e: slots_resent(s, e, bits=14), "count bits, not bytes."),
         (once, "a slot that is sent again can be hit again: 1/(1 − p) tries on average."),
     ]
     told = "at 1e-4 a packet of 540 bytes takes 62 slots instead of 55, and no timeout."
-    return _formula(answer, _resent, cases, mistakes, told)
+    return formula(answer, slots_resent, cases, mistakes, told)
 
 
 def check_apart(answer: object) -> Feedback:
@@ -874,8 +783,4 @@ def expected_bulk(mss: int, ber: float, size: int = 50_000, rto: float = 3.0) ->
     >>> expected_bulk(512, 1e-4) < expected_bulk(1460, 1e-4)
     True
     """
-    link = Link()
-    count = -(-size // mss)
-    one = Exchange(packets=1, size=mss, rto=rto, channel=Channel.random(ber))
-    slots = link.slots(mss + 40) + link.slots(40)
-    return count * (slots * link.period + one.timeout * one.loss / (1 - one.loss))
+    return bulk(mss, ber, size, rto)
