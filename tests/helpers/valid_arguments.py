@@ -37,6 +37,7 @@ _ENGINE = "behind the door: compiled, on records that `simulate` and `Session.ru
 EXEMPT = {
     **{f"{study}.figures": _FIGURE for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     **{f"{study}.exercises": _EXERCISES for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    "pharyngeal.table_exercises": _EXERCISES,
     **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     "echo.cancel.Cancelled": _RESULT,
     "echo.cancel.read_stereo": _FILES,

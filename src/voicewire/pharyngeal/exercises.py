@@ -1,37 +1,43 @@
-"""Feedback for the exercises of the pharyngeal part; the notebook of each is in its docstring."""
+"""Feedback for the exercises of the first two chapters on vowels: the tract, and measuring formants.
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; `None` means not answered yet.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from voicewire.exercises import Feedback, choice, number
-from voicewire.pharyngeal import correlation, derived, paper, reference, tract, tube
+from voicewire.exercises import UNANSWERED, Feedback, choice, number, unanswered
+from voicewire.pharyngeal import reference, tract, tube
+from voicewire.pharyngeal._student import Mistakes, judged, value
+from voicewire.pharyngeal.tract import Articulation
 
 __all__ = [
+    "check_agree",
+    "check_burg",
     "check_ceiling",
-    "check_components",
-    "check_elevation",
+    "check_closed",
     "check_false_alarms",
-    "check_first_contact",
     "check_lobanov",
-    "check_location_range",
-    "check_missing_token",
-    "check_needed_rise",
-    "check_percent",
+    "check_middle",
+    "check_order",
+    "check_perturbation",
     "check_quarter_wave",
     "check_rmse",
     "check_same_vowel",
-    "check_sd",
+    "check_share",
     "check_strongest_knob",
     "check_tract_length",
-    "check_without_leverage",
+    "check_two_tubes",
 ]
 
 
 def check_quarter_wave(answer: object) -> Feedback:
-    """F1 of a uniform tube of 16 cm, Hz (``01_tract_to_formants``).
+    """How many resonances of a uniform tube of 15 cm lie below 8 kHz.
 
     Parameters
     ----------
@@ -43,22 +49,60 @@ def check_quarter_wave(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
     Examples
     --------
-    >>> bool(check_quarter_wave(35_300 / 64))
-    True
+    >>> check_quarter_wave(8)
+    Not yet: the eighth lies above 8 kHz: round down.
     """
-    right = float(tube.uniform(16.0, 1)[0])
-    return number(
-        answer,
-        right,
-        unit="Hz",
-        hints={2 * right: "That is a half-wave: one end of the tract is closed, so only a quarter of a wave fits."},
-    )
+    hints = {
+        8.0: "the eighth lies above 8 kHz: round down.",
+        6.0: "half-waves fit a tube with two like ends; here one end is closed, and quarter-waves fit.",
+        13.0: "you count every multiple of F1, but an even number of quarter-waves doesn't fit.",
+        8000 / tube.uniform(15.0, 1)[0]: "this is 8 kHz over F1; which multiples of F1 are resonances?",
+    }
+    return number(answer, 7, 1e-3, hints=hints, right="13 quarter-waves are the last: F7 = 13 c / 4L = 7648 Hz.")
+
+
+def check_two_tubes(answer: object) -> Feedback:
+    """Hertz between F1 and F2 of two tubes of 8.825 cm, the front one three times as wide.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> check_two_tubes("2000/3")
+    Right: kl is 60° and 120°: F1 is 667 Hz, F2 1333 Hz.
+    """
+    cycle = reference.SPEED / 8.825 / 360  # Hz for a degree of kl
+    bare = math.degrees(math.atan(3))
+    hints = {
+        cycle * 120: "you have exchanged the areas: the wide tube is in front, as in [a].",
+        cycle * (180 - 2 * bare): "the tangent is squared: take the root of the ratio first.",
+        cycle * 90: "this is the uniform tube of both lengths; the areas differ.",
+        cycle * 30: "the length in kl is that of one tube, not of both.",
+    }
+    right = "kl is 60° and 120°: F1 is 667 Hz, F2 1333 Hz."
+    return number(answer, cycle * 60, 0.005, unit="Hz", hints=hints, right=right)
 
 
 def check_tract_length(answer: object) -> Feedback:
-    """Length (cm) of the uniform tube with the paper's plain F3 (``01_tract_to_formants``).
+    """A function formants (Hz) -> length (cm) of the uniform tube that fits best by least squares.
 
     Parameters
     ----------
@@ -70,26 +114,81 @@ def check_tract_length(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
     Examples
     --------
-    >>> bool(check_tract_length(5 * 35_300 / (4 * 2485.809)))
-    True
+    >>> check_tract_length(lambda formants: 35_300 / (4 * formants[0]))
+    Not yet: this fits F1 alone; the others count too.
     """
-    f3 = float(paper.TEXT_PLAIN["F3"])
-    right = 5 * reference.SPEED / (4 * f3)
-    return number(
-        answer,
-        right,
-        unit="cm",
-        hints={
-            right / 5: "That would be so if this were F1; F3 is five times F1 in a uniform tube.",
-            right * 3 / 5: "Three quarter-waves are F2; F3 has five.",
-        },
-    )
+
+    def odd(formants: Sequence[float]) -> np.ndarray:
+        return 2 * np.arange(len(formants)) + 1.0
+
+    def right(formants: Sequence[float]) -> float:
+        m = odd(formants)
+        return float(reference.SPEED / 4 * (m @ m) / (m @ np.asarray(formants)))
+
+    quarter = reference.SPEED / 4
+    mistakes: Mistakes = [
+        (lambda f: quarter / f[0], "this fits F1 alone; the others count too."),
+        (lambda f: quarter * np.mean(odd(f) / f), "the mean of one length a formant: the squares are of hertz."),
+        (lambda f: quarter / np.mean(f / odd(f)), "you average F over 2n - 1: so 1 Hz counts most in F1."),
+        (lambda f: quarter * odd(f).sum() / np.sum(f), "the sums agree so; set the derivative of the squares to zero."),
+        (lambda f: quarter * 2 * (len(f) - 1) / (f[-1] - f[0]), "the mean spacing: only two formants count."),
+    ]
+    cases = [([520.0, 1480.0, 2600.0],), ([600.0, 1900.0, 2900.0, 4300.0],), ([450.0, 1500.0],)]
+    said = "c/4 times the sum of (2n - 1)², over the sum of (2n - 1) F_n."
+    return judged(answer, right, cases, mistakes, said=said)
+
+
+def check_perturbation(answer: object) -> Feedback:
+    """A function n, a, b, e -> relative change of F_n: a uniform tube is narrowed by the share e from a to b.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> check_perturbation(lambda n, a, b, e: e * (b - a))
+    Not yet: where the narrowing lies counts: integrate the cosine.
+    """
+
+    def right(n: int, a: float, b: float, e: float) -> float:
+        m = (2 * n - 1) * math.pi
+        return e * (math.sin(m * b) - math.sin(m * a)) / m
+
+    def every(n: int, a: float, b: float, e: float) -> float:
+        return e * (math.sin(n * math.pi * b) - math.sin(n * math.pi * a)) / (n * math.pi)
+
+    mistakes: Mistakes = [
+        (
+            lambda *x: -right(*x),
+            "the sign: narrower is a negative change, a minus stands before it, and x begins at the glottis.",
+        ),
+        (lambda *x: (2 * x[0] - 1) * math.pi * right(*x), "the integral of cos kx is sin kx over k."),
+        (every, "the wave of F_n has 2n - 1 quarters, not n."),
+        (lambda n, a, b, e: e * (b - a), "where the narrowing lies counts: integrate the cosine."),
+    ]
+    cases = [(1, 0.1, 0.3, 0.1), (2, 0.2, 0.9, 0.05), (3, 0.0, 0.45, -0.1), (2, 0.5, 0.6, 0.2)]
+    return judged(answer, right, cases, mistakes, said="e (sin mb - sin ma) / m with m = (2n - 1) π.")
 
 
 def check_strongest_knob(answer: object) -> Feedback:
-    """Which articulator lowers F2 most for one tenth of its range (``01_tract_to_formants``).
+    """Which articulator lowers F2 most for one tenth of its range.
 
     Parameters
     ----------
@@ -101,25 +200,30 @@ def check_strongest_knob(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
     Examples
     --------
-    >>> bool(check_strongest_knob("body"))
-    True
+    >>> check_strongest_knob("larynx")
+    Not yet: Raising the larynx shortens the tract: F2 rises; lowered, it takes off less than another knob.
     """
     return choice(
         answer,
         "body",
         ("body", "jaw", "larynx", "lips"),
         hints={
-            "larynx": "Raising the larynx shortens the tract: F2 rises.",
+            "larynx": "Raising the larynx shortens the tract: F2 rises; lowered, it takes off less than another knob.",
             "lips": "Rounding lowers F2 too, but by less for a tenth of the range.",
             "jaw": "Move the jaw alone, and look at F1 and F2 separately.",
         },
+        right="body: drawn back by a tenth, it takes some 90 Hz off F2.",
     )
 
 
-def check_same_vowel(answer: object) -> Feedback:
-    """Two configurations with nearly the same F1 and F2, from different bodies (``01_tract_to_formants``).
+def check_share(answer: object) -> Feedback:
+    """What "both signs in 82 % of shapes drawn at random" does not say.
 
     Parameters
     ----------
@@ -131,34 +235,320 @@ def check_same_vowel(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
     Examples
     --------
-    >>> bool(check_same_vowel((tract.Articulation(), tract.Articulation())))
-    False
+    >>> check_share("b")
+    Right: it is a share of the model's shapes, drawn evenly; nobody's vowels are.
     """
-    try:
-        first: Any
-        second: Any
-        first, second = answer  # type: ignore[misc]
-        pair = [tract.formants(item).frequencies[:2] for item in (first, second)]
-    except (TypeError, ValueError, AttributeError):
-        return Feedback(False, "Give two Articulation objects, as a tuple or a list.")
-    if abs(first.root - second.root) < 0.3 and abs(first.body - second.body) < 0.3:
-        return Feedback(False, "The two tongues are nearly the same; let root or body differ by at least 0.3.")
-    gap = np.max(np.abs(pair[0] / pair[1] - 1))
-    if gap > 0.03:
-        return Feedback(False, f"Their F1 or F2 differ by {100 * gap:.1f} %; bring both within 3 %.")
-    return Feedback(True, f"Two tongues, one vowel: F1 and F2 agree within {100 * gap:.1f} %.")
+    hints = {
+        "a": "is a shape that a generator drew a speaker? Which tongues does /a/ use?",
+        "c": "of 200 shapes the share is known to some 5 %: more shapes would make it no share of speakers.",
+        "d": "the larynx was moved too: it never gave both signs, and the root's share doesn't ask for it.",
+    }
+    right = "it is a share of the model's shapes, drawn evenly; nobody's vowels are."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
-def check_rmse(answer: object, errors: Any) -> Feedback:
-    """Root mean square error of F1 (Hz) from an array of errors, shape (n, 4) (``02_formants``).
+def _shut(areas: Sequence[float], lengths: Sequence[float]) -> float:
+    """Lowest resonance of a hard tract that is closed at both ends, Hz."""
+
+    def flow(f: float) -> float:
+        chain = np.eye(2)
+        for area, length in zip(areas, lengths, strict=True):
+            chain = chain @ reference.section(area, length, 2j * np.pi * f, 1.0)
+        return float(chain[1, 0].imag)
+
+    low = 1.0
+    while flow(low) * flow(low + 20) > 0:
+        low += 20
+    return reference.bisect(flow, low, low + 20)
+
+
+def check_closed(answer: object) -> Feedback:
+    """A function areas, lengths -> lowest resonance (Hz, above 20) of a hard tract that is closed at both ends.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
-    errors : ndarray of float, shape (n, 4)
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> check_closed(lambda areas, lengths: 35_300 / (2 * sum(lengths)))
+    Not yet: right for a uniform tube; where it is narrow counts.
+    """
+    mistakes: Mistakes = [
+        (lambda a, x: reference.resonances(a, x, 1)[0], "this one is open at the lips: at a closed end u = 0, not p."),
+        (lambda a, x: 2 * reference.resonances(a, x, 1)[0], "twice the open F1: right for a uniform tube only."),
+        (lambda a, x: reference.SPEED / (2 * sum(x)), "right for a uniform tube; where it is narrow counts."),
+        (lambda a, x: 2 * _shut(a, x), "this is the double; where does your search begin?"),
+    ]
+    cases = [([4.0], [17.65]), ([1.0, 7.0], [9.0, 8.0]), ([3.0, 0.5, 5.0], [8.0, 3.0, 6.0])]
+    said = "with u = 0 at the lips, the lower left element is what must be zero."
+    return judged(answer, _shut, cases, mistakes, 1e-3, said)
+
+
+def check_same_vowel(answer: object) -> Feedback:
+    """Two configurations with nearly the same F1 and F2, from different tongues.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> check_same_vowel((tract.Articulation(), tract.Articulation()))
+    Not yet: The two tongues are nearly the same; let root or body differ by at least 0.3.
+    """
+    if unanswered(answer):
+        return UNANSWERED
+    first: object
+    second: object
+    try:
+        first, second = answer  # type: ignore[misc]
+    except Exception:  # not iterable, not two, or an object of the student's own
+        return Feedback(False, "Give two Articulation objects, as a tuple or a list.")
+    if not isinstance(first, Articulation) or not isinstance(second, Articulation):
+        return Feedback(False, "Give two Articulation objects, as a tuple or a list.")
+    if abs(first.root - second.root) < 0.3 and abs(first.body - second.body) < 0.3:
+        return Feedback(False, "The two tongues are nearly the same; let root or body differ by at least 0.3.")
+    try:
+        pair = [tract.formants(each).frequencies[:2] for each in (first, second)]
+    except ValueError as error:
+        return Feedback(False, f"No tongue reaches so far: {error}.")
+    gap = float(np.max(np.abs(pair[0] / pair[1] - 1)))
+    if not gap <= 0.03:
+        return Feedback(False, f"Their F1 or F2 differ by {100 * gap:.1f} %; bring both within 3 %.")
+    return Feedback(True, f"Two tongues, one vowel: F1 and F2 agree within {100 * gap:.1f} %.")
+
+
+def check_lobanov(answer: object) -> Feedback:
+    """The lowest of the F2 2100, 1500, 900 and 1500 Hz in Lobanov's units, by the sample SD.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_lobanov(-600)
+    Not yet: this is the distance from the mean in Hz; divide by the SD.
+    """
+    sample = math.sqrt(240_000)
+    hints = {
+        600 / sample: "the vowel lies below the speaker's mean.",
+        -600 / math.sqrt(180_000): "this divides by n; a sample SD divides by n - 1.",
+        -600.0: "this is the distance from the mean in Hz; divide by the SD.",
+        -600 / 240_000: "this divides by the variance; its root is the SD.",
+        900 / sample: "take the mean off first.",
+    }
+    return number(answer, -600 / sample, 0.005, hints=hints, right="600 Hz below the mean, with an SD of 490 Hz.")
+
+
+def check_burg(answer: object) -> Feedback:
+    """The second k of Burg's method for x = (1, 2, 1).
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_burg(0.8)
+    Not yet: f_t meets b one sample earlier: drop the first of f and the last of b.
+    """
+    hints = {
+        -0.8: "this is the first k; update f and b with it, and go on.",
+        0.8: "f_t meets b one sample earlier: drop the first of f and the last of b.",
+        1.0: "the size is right; look at the minus in the formula for k.",
+        -0.5: "there is a 2 in the formula for k: both errors count.",
+        0.048 / 0.3616: "both updates use the old f and b.",
+    }
+    right = "the filter is now 1, 0, -1: each sample is the one but one before, and that is what (1, 2, 1) does."
+    return number(answer, -1, 1e-3, hints=hints, right=right)
+
+
+def check_order(answer: object) -> Feedback:
+    """Order of prediction for a tract of 13 cm, recorded at 16 000 samples a second.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_order(18)
+    Not yet: two more than the rate in kilohertz is for a tract of 17.5 cm; count this one's formants.
+    """
+    hints = {
+        18.0: "two more than the rate in kilohertz is for a tract of 17.5 cm; count this one's formants.",
+        12.0: "and one pair more for the tilt of the voice.",
+        7.0: "a formant takes a pair of poles.",
+        16.0: "the seventh formant lies above half the sampling rate.",
+        26.0: "only what lies below half the sampling rate counts, 8000 Hz.",
+    }
+    return number(answer, 14, 1e-3, hints=hints, right="six formants below 8000 Hz, a pair each, and one pair more.")
+
+
+def check_ceiling(answer: object) -> Feedback:
+    """A function L, n -> ceiling (Hz) half-way between formants n and n + 1 of a uniform tube of L cm.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_ceiling(lambda L, n: n * 35_300 / (2 * L))
+    Right: n c / 2L: half a wave of the ceiling for each formant below it.
+    """
+    c = reference.SPEED
+    mistakes: Mistakes = [
+        (lambda L, n: (2 * n - 1) * c / (4 * L), "this is formant n itself: noise may put it above the ceiling."),
+        (lambda L, n: (2 * n + 1) * c / (4 * L), "this is formant n + 1: the tracker would find it."),
+        (lambda L, n: n * c / (4 * L), "the formants are odd multiples of c / 4L: n comes to about half as high."),
+        (lambda L, n: (n - 1) * c / (2 * L), "one too few: half-way between n - 1 and n."),
+    ]
+    cases = [(17.0, 5), (13.0, 5), (17.5, 4), (11.0, 3)]
+    said = "n c / 2L: half a wave of the ceiling for each formant below it."
+    return judged(answer, lambda L, n: n * c / (2 * L), cases, mistakes, said=said)
+
+
+def check_false_alarms(answer: object) -> Feedback:
+    """A function n, alpha -> level of each of n independent tests, so that a share alpha has a false alarm.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_false_alarms(lambda n, alpha: alpha / n)
+    Not yet: safe, but not exact: it counts studies with two false alarms twice.
+    """
+    mistakes: Mistakes = [
+        (lambda n, a: a / n, "safe, but not exact: it counts studies with two false alarms twice."),
+        (lambda n, a: 1 - (1 - a) ** n, "the other way round: this is the share if each is tested at alpha."),
+        (lambda n, a: a ** (1 / n), "so if all n must be false alarms; one is enough."),
+        (lambda n, a: (1 - a) ** (1 / n), "so probably a test stays silent; its level is the rest."),
+    ]
+    cases = [(4, 0.05), (1, 0.05), (24, 0.05), (10, 0.01)]
+    said = "all n stay silent with (1 - level)^n = 1 - alpha."
+    return judged(answer, lambda n, a: 1 - (1 - a) ** (1 / n), cases[:1] + cases[2:], mistakes, said=said)
+
+
+def check_agree(answer: object) -> Feedback:
+    """What it says of the truth that two trackers agree.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_agree("a")
+    Not yet: their codes are independent; are their assumptions?
+    """
+    hints = {
+        "a": "their codes are independent; are their assumptions?",
+        "c": "a small bandwidth says that the pole rings for long, not that it lies at the right place.",
+        "d": "it does say something: an error that only one of them makes would show.",
+    }
+    right = "what both take for granted (ceiling, order, poles only) they also get wrong together."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_rmse(answer: object, errors: ArrayLike) -> Feedback:
+    """Share of the mean square error of F2 that is bias, with Praat's default settings.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+    errors : array_like of float, shape (n, 4)
         From `validation.errors`, Hz.
 
     Returns
@@ -166,27 +556,38 @@ def check_rmse(answer: object, errors: Any) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
     Examples
     --------
-    >>> bool(check_rmse(5.0, np.array([[3.0, 0, 0, 0], [4.0, 0, 0, 0]]) * 2**0.5))
-    True
+    >>> errors = np.array([[0.0, 3, 0, 0], [0, 5, 0, 0]])
+    >>> check_rmse(16 / 17, errors)
+    Right: the square of the mean, over the mean of the squares.
     """
-    first = np.asarray(errors, dtype=float)[:, 0]
-    right = float(np.sqrt(np.nanmean(first**2)))
-    return number(
-        answer,
-        right,
-        unit="Hz",
-        hints={
-            float(np.nanmean(first)): "That is the mean error, the bias; square before the mean, root after it.",
-            float(np.nanstd(first)): "That is the scatter about the bias; the bias belongs to the error too.",
-            right**2: "The root is missing.",
-        },
-    )
+    second = np.asarray(errors, dtype=float)[:, 1]
+    share = float(np.nanmean(second) ** 2 / np.nanmean(second**2))
+    hints = {
+        math.sqrt(share): "this compares bias and RMSE; squares add up, so compare squares.",
+        1 - share: "this is the share of the scatter.",
+        math.sqrt(1 - share): "this compares the scatter and the RMSE: compare squares, and take the other part.",
+        float(np.nanmean(second)): "this is the bias, in Hz; a share is asked.",
+    }
+    right = "the square of the mean, over the mean of the squares."
+    return number(answer, share, 0.01, hints=hints, right=right)
 
 
-def check_ceiling(answer: object) -> Feedback:
-    """Ceiling (Hz) for five formants of a 17 cm tract: between F5 and F6 of the uniform tube (``02_formants``).
+_FRAMES: list[tuple[list[float], list[float]]] = [
+    ([1300.0, 1310.0, 2500.0, 1290.0, 1295.0], [80.0, 90.0, 100.0, 70.0, 60.0]),
+    ([1300.0, 1310.0, 2500.0, 1290.0, 1200.0], [80.0, 90.0, 100.0, 70.0, 700.0]),
+    ([1500.0, 1420.0, 1440.0], [601.0, 60.0, 599.0]),
+]
+_UNFOUND: list[tuple[list[float], list[float]]] = [([math.nan, 1400.0, 1420.0], [50.0, 50.0, 60.0])]
+
+
+def check_middle(answer: object) -> Feedback:
+    """A function frequencies, bandwidths -> median (Hz) of the frames no wider than 600 Hz; NaN if there is none.
 
     Parameters
     ----------
@@ -198,292 +599,42 @@ def check_ceiling(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Examples
-    --------
-    >>> bool(check_ceiling(5190))
-    True
-    """
-    f = tube.uniform(17.0, 6)
-    found = number(answer, float((f[4] + f[5]) / 2), tolerance=0.09, unit="Hz")
-    return found if found else Feedback(False, f"{found.message} It must leave F5 ({f[4]:.0f} Hz) below it, F6 above.")
-
-
-def check_false_alarms(answer: object) -> Feedback:
-    """Share of studies with at least one false alarm among four formants tested at 5 % (``02_formants``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
-    >>> bool(check_false_alarms(1 - 0.95**4))
-    True
+    >>> check_middle(lambda frequencies, bandwidths: np.median(frequencies))
+    Not yet: poles wider than 600 Hz count here.
     """
-    return number(
-        answer,
-        1 - 0.95**4,
-        tolerance=0.01,
-        hints={0.2: "Nearly: four times 5 % counts the studies with two false alarms twice.", 0.05: "For one test."},
-    )
 
+    def median(f: Sequence[float], b: Sequence[float], widest: float = 600.0) -> float:
+        return float(np.median([x for x, width in zip(f, b, strict=True) if width <= widest and math.isfinite(x)]))
 
-def check_lobanov(answer: object) -> Feedback:
-    """F2 of 1400 Hz in Lobanov's units, for a speaker with mean 1600 and SD 250 Hz (``02_formants``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_lobanov(-0.8))
-    True
-    """
-    return number(answer, -0.8, hints={0.8: "The vowel lies below the speaker's mean.", -200.0: "Divide by the SD."})
-
-
-def check_elevation(answer: object) -> Feedback:
-    """Rise (cm) of the larynx during /ʕ/ in /ʕtˁah/ (``03_articulators``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_elevation(6.1732 - 4.6995))
-    True
-    """
-    right = float(paper.cell(1, "rest", "larynx")) - float(paper.cell(1, "ayn", "larynx"))
-    hints = {float(paper.cell(1, "ayn", "larynx")): "That is the depth below the incisor; compare it with rest."}
-    return number(answer, right, tolerance=0.002, unit="cm", hints=hints)
-
-
-def check_first_contact(answer: object) -> Feedback:
-    """Location (cm) by the first-contact rule, of contacts at 7.0, 1.2 and 1.9 cm (``03_articulators``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_first_contact(1.2))
-    True
-    """
-    return number(
-        answer,
-        1.2,
-        tolerance=0.001,
-        unit="cm",
-        hints={7.0: "The most anterior contact counts: the one nearest to the incisor.", 1.9: "There is one in front."},
-    )
-
-
-def check_location_range(answer: object) -> Feedback:
-    """Which of the paper's two numbers a tracing error spoils: opening or location (``03_articulators``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_location_range("location"))
-    True
-    """
-    return choice(
-        answer,
-        "location",
-        ("opening", "location"),
-        hints={"opening": "The least distance moves only as much as the contour; where it is reached may jump."},
-    )
-
-
-def check_components(answer: object, explained: Any) -> Feedback:
-    """How many components explain at least 95 % (``03_articulators``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    explained : array_like of float
-        Share of the variance of each component.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_components(2, [0.8, 0.18, 0.02]))
-    True
-    """
-    right = int(np.searchsorted(np.cumsum(np.asarray(explained, dtype=float)), 0.95)) + 1
-    return number(answer, right, tolerance=0.001, hints={right - 1: "That many stay below 95 %."})
-
-
-def check_sd(answer: object) -> Feedback:
-    """Sample SD (cm) of the larynx over the two plain /tˁ/ tokens (``04_reproduction``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_sd(np.std([5.5298, 5.9345], ddof=1)))
-    True
-    """
-    values = paper.tokens(1, "larynx", "tt")
-    two = [values["tt-ttuttina"], values["tt-ttwajen"]]
-    return number(
-        answer,
-        float(np.std(two, ddof=1)),
-        unit="cm",
-        hints={
-            0.654: "That is what the paper prints: the SD of three tokens.",
-            float(np.std(two)): "That divides by n; a sample SD divides by n - 1.",
-        },
-    )
-
-
-def check_missing_token(answer: object) -> Feedback:
-    """The unlisted hyoid position (cm) that makes the printed mean of /a/ true over seven (``04_reproduction``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_missing_token(7 * 3.6123 - sum(paper.tokens(1, "hyoid", "a").values())))
-    True
-    """
-    listed = list(paper.tokens(1, "hyoid", "a").values())
-    right = 7 * float(paper.cell(1, "a-mean", "hyoid")) - sum(listed)
-    return number(answer, right, tolerance=5e-4, unit="cm", hints={3.6123: "That is the mean; solve it for the token."})
-
-
-def check_percent(answer: object) -> Feedback:
-    """By how many percent 0.987 cm is more than 0.542 cm (``04_reproduction``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_percent(100 * (0.987 - 0.542) / 0.542))
-    True
-    """
-    return number(
-        answer,
-        100 * (0.987 - 0.542) / 0.542,
-        unit="%",
-        hints={100 * (0.987 - 0.542) / 0.987: "That divides by the larger value, as the paper did."},
-    )
-
-
-def check_without_leverage(answer: object) -> Feedback:
-    """Correlation of larynx rise and F1 without the token of highest leverage (``04_reproduction``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> _, rise, f1 = derived.larynx_f1()
-    >>> worst = int(np.argmax(correlation.leverage(rise)))
-    >>> bool(check_without_leverage(correlation.leave_one_out(rise, f1)[worst]))
-    True
-    """
-    _, rise, f1 = derived.larynx_f1()
-    worst = int(np.argmax(correlation.leverage(rise)))
-    right = float(correlation.leave_one_out(rise, f1)[worst])
-    return number(
-        answer, right, tolerance=0.03, hints={correlation.pearson(rise, f1): "That is with all six; leave one out."}
-    )
-
-
-def check_needed_rise(answer: object) -> Feedback:
-    """Sign of the F2 change when the larynx rises (``04_reproduction``).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> bool(check_needed_rise("rises"))
-    True
-    """
-    return choice(
-        answer,
-        "rises",
-        ("rises", "falls"),
-        hints={"falls": "A raised larynx shortens the tract; what does a shorter tube do to all its resonances?"},
-    )
+    mistakes: Mistakes = [
+        (lambda f, b: median(f, b, math.inf), "poles wider than 600 Hz count here."),
+        (
+            lambda f, b: np.mean([x for x, w in zip(f, b, strict=True) if w <= 600]),
+            "a mean goes with a single bad frame.",
+        ),
+        (lambda f, b: np.mean(f), "a mean goes with a single bad frame, and wide poles count here."),
+    ]
+    found = judged(answer, median, _FRAMES, mistakes)
+    if not found:
+        return found
+    if math.isnan(value(answer, _UNFOUND[0])):
+        return Feedback(False, "where a frame has found nothing its frequency is NaN: leave it out.")
+    found = judged(answer, median, _UNFOUND, [])
+    if not found:
+        return found
+    for nothing in (([1300.0, 1400.0], [900.0, 700.0]), ([], [])):
+        try:
+            left = float(answer(*nothing))  # type: ignore[operator]
+        except Exception as error:  # whatever a student's code may raise
+            return Feedback(False, f"where no frame is left it raises {type(error).__name__}: give NaN.")
+        if not math.isnan(left):
+            return Feedback(
+                False, f"no frame is left, and yet it gives {left:g} Hz: give NaN, not a number out of nothing."
+            )
+    return Feedback(True, "one bad frame moves it by little, and nothing gives NaN.")
