@@ -8,6 +8,8 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import optimize
 
 from voicewire import paths
@@ -306,6 +308,17 @@ def test_every_check_is_tried_both_ways_with_three_mistakes_at_least():
         own = [check(answer).message for each, answer, _ in HINTS if each is check]
         own += [rmse(answer).message for each, answer, _ in HINTS if each is rmse and check is e.check_rmse]
         assert len(own) == len(set(own)) >= 3, check.__name__
+
+
+NUMBERS = [(check, float(answers[0])) for check, answers in RIGHT if isinstance(answers[0], int | float)]
+
+
+@given(st.sampled_from(NUMBERS), st.floats(0.01, 100).filter(lambda x: abs(x - 1) > 0.1))
+def test_no_number_that_is_off_by_a_tenth_passes_or_is_told_that_it_is_close(case, factor):
+    check, right = case
+    feedback = check(factor * right)
+    assert not feedback.ok
+    assert "close" not in feedback.message
 
 
 class Hostile:

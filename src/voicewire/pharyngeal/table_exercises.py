@@ -523,7 +523,7 @@ def check_missing_token(answer: object) -> Feedback:
         ),
     ]
     cases = [(6, 4), (2, 4), (6, 2), (9, 3)]
-    said = "(n + 1) units of the last decimal: seven ten-thousandths here."
+    said = "(n + 1) units of the last decimal: 0.0007 cm for six tokens and four decimals."
     return judged(answer, lambda n, d: (n + 1) * 10.0**-d, cases, mistakes, said=said)
 
 
