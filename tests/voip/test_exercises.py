@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import deque
 from fractions import Fraction
+from pathlib import Path
 from statistics import NormalDist
 
+import nbformat
 import numpy as np
 import pytest
 
@@ -18,6 +21,8 @@ from voicewire.voip import exercises as e
 from voicewire.voip import quality_exercises as q
 from voicewire.voip.calls import call
 from voicewire.voip.experiments import jain
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CHECKS = [getattr(module, name) for module in (e, q) for name in module.__all__]
 CLOSED = [60, 40, 100, 80, 50, 50, 100, 300]
@@ -288,6 +293,27 @@ def test_a_function_may_change_what_it_is_given():
         return found
 
     assert e.check_events(eats)
+
+
+PAGES = {"01_rate_control": [6.25, 273.75], "02_quality_and_playout": [56.84, 160 / 3, BUDGET]}
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_no_answer_of_three_digits_stands_on_the_page_above(chapter):
+    notebook = nbformat.read(ROOT / "notebooks" / "voip" / f"{chapter}.ipynb", 4)
+    page = []
+    for cell in notebook.cells:
+        if cell.source.startswith("## Exercises"):
+            break
+        page += [
+            cell.source,
+            *(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", [])),
+        ]
+    numbers = re.findall(r"(?<![\d.])\d+(?:\.\d+)?", "\n".join(page))
+    long = [float(number) for number in numbers if len(number.replace(".", "").lstrip("0")) >= 3]
+    assert len(long) > 50
+    for answer in PAGES[chapter]:
+        assert not any(math.isclose(number, answer, rel_tol=0.002) for number in long), answer
 
 
 # The answers by another way than the check's
