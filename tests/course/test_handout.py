@@ -39,6 +39,22 @@ def chapter():
     )
 
 
+def test_where_the_place_to_answer_is_in_view_the_fold_leaves_nothing():
+    """The form of the chapters: the question, a cell, its check, and then a solution that answers by another name."""
+    cells = [
+        new_markdown_cell("```{exercise} Slots\n:label: nfc-ex-slots\nHow many?\n```"),
+        code("answer_slots = None  # your answer"),
+        code("check_slots(answer_slots)", ["check"]),
+        new_markdown_cell("```{solution-start} nfc-ex-slots\n:class: dropdown\n```"),
+        new_markdown_cell("The secret reason."),
+        code("secret = 4", ["solution"]),
+        code("solved_slots = secret\ncheck_slots(solved_slots)", ["solution"]),
+        new_markdown_cell("```{solution-end}\n```"),
+    ]
+    copy = handout.student_copy(new_notebook(cells=cells))
+    assert [cell.source for cell in copy.cells] == [cell.source for cell in cells[:3]]
+
+
 def test_a_students_chapter_has_no_solution_and_keeps_its_checks():
     copy = handout.student_copy(chapter())
     text = nbformat.writes(copy)

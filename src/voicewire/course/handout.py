@@ -34,7 +34,8 @@ def student_copy(notebook: Any) -> Any:
     """Return a chapter without its worked solutions.
 
     Between ``{solution-start}`` and ``{solution-end}`` only the cells tagged `solution` and `check` stay: the first
-    with a placeholder for each answer, both without outputs.
+    with a placeholder for each answer, both without outputs. A `solution` that assigns no answer goes too: the place
+    to answer is before the fold then.
 
     Parameters
     ----------
@@ -69,6 +70,8 @@ def student_copy(notebook: Any) -> Any:
         if "solution" in tags or "check" in tags:
             if "solution" in tags:
                 cell.source = _placeholder(cell.source)
+                if not cell.source:
+                    continue
                 cell.metadata["tags"] = [tag for tag in tags if tag != "solution"]
             cell.outputs, cell.execution_count = [], None
         elif inside:
@@ -90,7 +93,7 @@ def _placeholder(source: str) -> str:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             names.append(node.target.id)
     answers = list(dict.fromkeys(name for name in names if name.startswith("answer")))
-    return "\n".join(f"{name} = ...  # your answer" for name in answers) or "# your answer"
+    return "\n".join(f"{name} = ...  # your answer" for name in answers)
 
 
 def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = None) -> list[Path]:
