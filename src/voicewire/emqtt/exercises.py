@@ -1,27 +1,96 @@
-"""Checks of the exercises: right in any form, and a hint for the usual mistakes."""
+"""The checks of the exercises of *E-MQTT*: right in any form, and a hint of its own for each usual mistake.
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; None means not answered yet. Where a
+function is asked, a usual mistake is a function too: what agrees with it in every case tried gets its hint.
+"""
 
 from __future__ import annotations
 
+import copy
+import re
+from collections.abc import Callable, Sequence
+
 from voicewire.emqtt import counting
-from voicewire.exercises import Feedback, choice, function, number, sequence
+from voicewire.emqtt.reference import answer as acknowledgement
+from voicewire.emqtt.reference import publish, read_length
+from voicewire.exercises import Feedback, choice, function, number, sequence, unanswered
 
 __all__ = [
-    "check_break_even",
     "check_bridge",
+    "check_capture",
     "check_contradiction",
     "check_first_byte",
-    "check_lost_puback",
+    "check_gain",
+    "check_gauge",
+    "check_late",
+    "check_line",
+    "check_load",
+    "check_longest_id",
     "check_messages",
-    "check_packets_qos2",
-    "check_ratio",
+    "check_missing",
+    "check_near_one",
+    "check_pairs",
+    "check_puback",
+    "check_pubrel",
+    "check_quorum",
     "check_remaining_length",
-    "check_silence",
+    "check_sooner",
     "check_table3",
+    "check_weight",
 ]
+
+Formula = Callable[..., float]
+Mistakes = Sequence[tuple[Formula, str]]
+"""What a student who makes a mistake would write, and what to say to it."""
+
+
+def _octets(answer: object) -> object:
+    """Return bytes that are written in hexadecimal or binary as numbers, and whatever else as it is."""
+    if isinstance(answer, bytes | bytearray):
+        return list(answer)
+    if isinstance(answer, list | tuple) and answer and all(isinstance(part, str) for part in answer):
+        return _octets(" ".join(answer))
+    if not isinstance(answer, str):
+        return answer
+    text = answer.strip(" []()").lower()
+    if re.fullmatch(r"0b[01]{1,8}|[01]{8}", text):
+        return int(text.removeprefix("0b"), 2)
+    if re.search("[a-fx]", text) and re.fullmatch(r"(0x)?([0-9a-f]{2})+([\s,:]+(0x)?([0-9a-f]{2})+)*", text):
+        return list(bytes.fromhex(re.sub(r"0x|[\s,:]", "", text)))
+    return answer
+
+
+def _numbers(
+    answer: object, wanted: Sequence[float], mistakes: dict[tuple[float, ...], str], right: str, tolerance: float = 0.0
+) -> Feedback:
+    """Judge a row of numbers, the usual wrong rows first."""
+    verdict = sequence(answer, wanted, tolerance, right=right)
+    if not verdict and not unanswered(answer):
+        for row, hint in mistakes.items():
+            if sequence(answer, row, tolerance):
+                return Feedback(False, hint)
+    return verdict
+
+
+def _function(
+    answer: object, wanted: Formula, cases: Sequence[tuple[object, ...]], mistakes: Mistakes, right: str
+) -> Feedback:
+    """Judge a function by what it gives; each call gets arguments of its own, so that it may change them."""
+
+    def judged(by: Formula) -> Feedback:
+        expected = [(copy.deepcopy(case), by(*copy.deepcopy(case))) for case in cases]
+        return function(answer, expected, 1e-6, right=right)
+
+    verdict = judged(wanted)
+    if not verdict and callable(answer):
+        for mistake, hint in mistakes:
+            if judged(mistake):
+                return Feedback(False, hint)
+    return verdict
 
 
 def check_first_byte(answer: object) -> Feedback:
-    """Notebook 1: the first byte of a retained QoS 1 PUBLISH.
+    """First byte of a PUBLISH at QoS 2 with RETAIN that is sent for the second time.
 
     Parameters
     ----------
@@ -31,7 +100,7 @@ def check_first_byte(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -39,20 +108,22 @@ def check_first_byte(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_first_byte(0x33)), bool(check_first_byte(0x32))
-    (True, False)
+    >>> check_first_byte("0x35")
+    Not yet: this is how it was sent the first time; a repetition says that it is one.
     """
     hints: dict[float, str] = {
-        0x31: "the QoS bits are missing.",
-        0x32: "RETAIN is bit 0.",
-        0x35: "that is QoS 2.",
-        33: "that is hex 33 read as decimal.",
+        0x35: "this is how it was sent the first time; a repetition says that it is one.",
+        0x3C: "RETAIN is bit 0, and it is still to be kept.",
+        0x3B: "these QoS bits say 1; QoS 2 is bit 2 of the byte.",
+        0x3F: "both QoS bits together would be QoS 3.",
+        0x39: "the QoS bits are missing.",
+        0x0D: "these are the flags; the upper four bits say that it is a PUBLISH.",
     }
-    return number(answer, 0x33, 0, hints=hints, right="0x33: type 3, QoS bits 01, RETAIN 1.")
+    return number(_octets(answer), 0x3D, 0, hints=hints, right="0x3d: type 3, DUP 1, QoS bits 10, RETAIN 1.")
 
 
 def check_remaining_length(answer: object) -> Feedback:
-    """Notebook 1: the bytes of Remaining Length 300.
+    """The bytes of the Remaining Length 2026.
 
     Parameters
     ----------
@@ -62,7 +133,7 @@ def check_remaining_length(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -70,44 +141,24 @@ def check_remaining_length(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_remaining_length([172, 2])), bool(check_remaining_length([44, 2]))
-    (True, False)
+    >>> check_remaining_length("ea 0f")
+    Right: 2026 = 106 + 15 · 128, and 106 with the eighth bit is 0xea.
+    >>> check_remaining_length([106, 15])
+    Not yet: how does a receiver know that a second byte follows the first?
     """
-    return sequence(answer, [0xAC, 0x02], 0, right="300 = 44 + 2·128; 44 with the continuation bit is 0xAC.")
-
-
-def check_packets_qos2(answer: object) -> Feedback:
-    """Notebook 1: packets for one QoS 2 message to five subscribers.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
-    Examples
-    --------
-    >>> bool(check_packets_qos2(24)), bool(check_packets_qos2(20))
-    (True, False)
-    """
-    hints: dict[float, str] = {
-        8: "that is one subscriber.",
-        20: "the publisher's own four are missing.",
-        40: "the publisher sends once, not five times.",
+    mistakes: dict[tuple[float, ...], str] = {
+        (106, 15): "how does a receiver know that a second byte follows the first?",
+        (234, 143): "the eighth bit says that another byte follows: the last byte hasn't got it.",
+        (143, 106): "the lowest seven bits come first.",
+        (7, 234): "these are eight bits a byte; a length has seven.",
+        (234, 7): "these are eight bits a byte; a length has seven.",
     }
-    return number(answer, 24, 0, hints=hints, right="4 at the publisher and 4 for each of the five.")
+    right = "2026 = 106 + 15 · 128, and 106 with the eighth bit is 0xea."
+    return _numbers(_octets(answer), [0xEA, 0x0F], mistakes, right)
 
 
-def check_lost_puback(answer: object) -> Feedback:
-    """Notebook 1: what a subscriber sees when its PUBACK is lost with the connection.
+def check_capture(answer: object) -> Feedback:
+    """Packet id and bytes of payload of the PUBLISH at the beginning of a captured stream.
 
     Parameters
     ----------
@@ -117,7 +168,7 @@ def check_lost_puback(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -125,25 +176,170 @@ def check_lost_puback(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_lost_puback("b")), bool(check_lost_puback("c"))
-    (True, False)
+    >>> check_capture([513, 7])
+    Not yet: a packet id has its high byte first.
     """
-    options = {
-        "a": "nothing",
-        "b": "the message again, with DUP",
-        "c": "the message again, without DUP",
-        "d": "a PUBREL",
+    mistakes: dict[tuple[float, ...], str] = {
+        (513, 7): "a packet id has its high byte first.",
+        (3, 7): "3 is the length of the topic; the packet id comes behind the topic.",
+        (258, 9): "the packet id's own two bytes belong to the variable header, not to the payload.",
+        (258, 14): "14 bytes follow the fixed header: topic and packet id are among them.",
+        (258, 11): "the last four bytes are a packet of their own: the length says where the PUBLISH ends.",
+        (7, 258): "the packet id first, then the bytes of payload.",
     }
+    return _numbers(answer, [258, 7], mistakes, "14 - (2 + 3) - 2 = 7; what comes behind is a PUBACK.")
+
+
+def check_weight(answer: object) -> Feedback:
+    """A function n, t, m -> bytes that one QoS 2 message costs on all legs to n subscribers.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> check_weight(lambda n, t, m: n * (18 + t + m))
+    Not yet: the publisher's own leg costs as much as a subscriber's.
+    """
+    mistakes: Mistakes = [
+        (lambda n, t, m: n * (18 + t + m), "the publisher's own leg costs as much as a subscriber's."),
+        (lambda n, t, m: (1 + n) * (6 + t + m), "this is PUBLISH alone; three packets answer each other on every leg."),
+        (lambda n, t, m: (1 + n) * (10 + t + m), "at QoS 2 not one packet comes behind PUBLISH, but three."),
+        (
+            lambda n, t, m: (1 + n) * (16 + t + m),
+            "two bytes a leg are missing: the topic's own length, or the packet id.",
+        ),
+        (
+            lambda n, t, m: (1 + n) * (14 + t + m),
+            "four bytes a leg are missing: one acknowledgement, or in each of the four packets the byte of the length.",
+        ),
+        (lambda n, t, m: 6 + t + m + n * (18 + t + m), "the publisher gets and gives acknowledgements too."),
+    ]
+    cases = [(1, 1, 6), (5, 8, 20), (40, 12, 100)]
+    right = "6 + t + m for PUBLISH and three times 4, on each of 1 + n legs."
+    return _function(answer, lambda n, t, m: (1 + n) * (18 + t + m), cases, mistakes, right)
+
+
+def check_puback(answer: object) -> Feedback:
+    """What a publisher measures from PUBLISH to PUBACK with its subscribers behind a satellite.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> check_puback("c")
+    Not yet: this would be so if PUBACK came from a subscriber.
+    """
     hints = {
-        "a": "at QoS 1 the sender keeps the message until PUBACK.",
-        "c": "a resent PUBLISH says so.",
-        "d": "PUBREL belongs to QoS 2.",
+        "b": "the message is with the subscriber then; does anybody tell the publisher?",
+        "c": "this would be so if PUBACK came from a subscriber.",
+        "d": "the broker hands out a message at each subscriber's QoS, but whom does its own PUBACK wait for?",
     }
-    return choice(answer, "b", options, hints=hints, right="At least once: the same packet id, DUP set.")
+    right = "PUBACK is the broker's; the satellite's delay isn't in it, whoever is behind."
+    return choice(answer, "a", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_pubrel(answer: object) -> Feedback:
+    """What follows if PUBREL is the first that a broker sends about a message after a break.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> check_pubrel("c")
+    Not yet: after PUBCOMP the broker has nothing left to send about this message.
+    """
+    hints = {
+        "b": "a broker whose PUBLISH is unanswered sends it again, with DUP.",
+        "c": "after PUBCOMP the broker has nothing left to send about this message.",
+        "d": "PUBREL only says that the packet id may be forgotten; who answered PUBLISH has the message.",
+    }
+    right = "only a PUBREC lets the broker go on to PUBREL."
+    return choice(answer, "a", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def _ends(stream: bytes) -> tuple[int, int]:
+    """Return the bytes of the first packet of a stream, and those of its body."""
+    size, body = read_length(stream, 1) or (0, 0)
+    return body + size, size
+
+
+def check_missing(answer: object) -> Feedback:
+    """A function stream -> bytes that must still come until the first packet is whole.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> check_missing(lambda stream: max(0, 2 + stream[1] - len(stream)))
+    Not yet: what if the first byte of the length has its eighth bit?
+    """
+    mistakes: Mistakes = [
+        (lambda s: max(0, 2 + s[1] - len(s)), "what if the first byte of the length has its eighth bit?"),
+        (lambda s: max(0, 2 + s[1] % 128 - len(s)), "the eighth bit of the length says that another byte follows."),
+        (lambda s: _ends(s)[0] - len(s), "what if more than one packet has come? Nothing is missing then."),
+        (lambda s: max(0, _ends(s)[1] - len(s)), "the length counts what follows it: the fixed header comes on top."),
+        (
+            lambda s: max(0, 1 + _ends(s)[1] - len(s)),
+            "the first byte counts, and so do the bytes that hold the length.",
+        ),
+        (lambda s: _ends(s)[0], "this is the whole packet; some of it has come already."),
+    ]
+    short, long = publish("T", b"123456", 2, 1), publish("hall/door", bytes(300), 1, 7)
+    cases = [(short[:5],), (long[:40],), (short[:2],), (long,), (short + acknowledgement("PUBACK", 7)[:2],)]
+    right = "what the length says, and the fixed header, less what is there."
+    return _function(answer, lambda s: max(0, _ends(s)[0] - len(s)), cases, mistakes, right)
 
 
 def check_messages(answer: object) -> Feedback:
-    """Notebook 2: messages for a confirmed query to 80 subscribers in MQTT and E-MQTT.
+    """Packets of a confirmed query in MQTT where E-MQTT takes 68.
 
     Parameters
     ----------
@@ -153,7 +349,7 @@ def check_messages(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -161,80 +357,247 @@ def check_messages(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_messages([964, 324])), bool(check_messages([960, 320]))
-    (True, False)
+    >>> check_messages(204)
+    Not yet: only what is done for each subscriber is three times as much; the query's own four packets are not.
     """
-    return sequence(
-        answer, {"MQTT": counting.messages("mqtt-2", 80), "E-MQTT": counting.messages("all", 80)}, 0,
-        right="4 + 12·80 and 4 + 4·80: three times as many.",
-    )  # fmt: skip
-
-
-def check_break_even(answer: object) -> Feedback:
-    """Notebook 2: from how many subscribers on is E-MQTT's PUBLISH with all ids longer than n QoS 0 responses?
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
-    Examples
-    --------
-    >>> bool(check_break_even("never")), bool(check_break_even("3"))
-    (True, False)
-    """
-    return choice(
-        answer, "never", ["1", "3", "never"],
-        hints={"1": "compare 2n bytes of ids with n responses of at least 11 bytes each.",
-            "3": "both grow linearly: compare the slopes."},
-        right="An id costs 2 bytes, a response of this paper 11 and more.",
-    )  # fmt: skip
-
-
-def check_silence(answer: object) -> Feedback:
-    """Notebook 2: what a stock publisher gets when too few subscribers exist.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
-    Examples
-    --------
-    >>> bool(check_silence("b")), bool(check_silence("a"))
-    (True, False)
-    """
-    options = {"a": "PUBREC at once", "b": "nothing", "c": "PUBREC after a time limit", "d": "PUBACK"}
-    hints = {
-        "a": "that would be a proof of something that hasn't happened.",
-        "c": "a PUBREC has no room for a reason, so a late one would still be a lie.",
-        "d": "PUBACK answers QoS 1, and would claim the same.",
+    hints: dict[float, str] = {
+        204: "only what is done for each subscriber is three times as much; the query's own four packets are not.",
+        192: "these are the packets of the subscribers; four are between publisher and broker.",
+        100: "this is with responses at QoS 0.",
+        208: "of the 68 packets four are the query's own: divide the others by four.",
+        820: "68 is the number of packets, not of subscribers.",
     }
-    return choice(
-        answer, "b", options, hints=hints, right="Silence is the only honest answer that MQTT 3.1.1 has room for."
-    )
+    return number(answer, 196, 0, hints=hints, right="16 subscribers: 4 + 4 · 16 in E-MQTT, 4 + 12 · 16 in MQTT.")
+
+
+def check_sooner(answer: object) -> Feedback:
+    """Milliseconds by which E-MQTT is sooner: 5 subscribers, 8 kbit/s, 30 ms each way, 40 bytes of headers.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_sooner("63 ms")
+    Not yet: each packet has 40 bytes of TCP and IP around it.
+    """
+    hints: dict[float, str] = {
+        63: "each packet has 40 bytes of TCP and IP around it.",
+        65: "each packet has 40 bytes around it; and both PUBLISH packets are not equally long.",
+        265: "both PUBLISH packets are not equally long.",
+        267: "E-MQTT's PUBLISH is the longer one: its two bytes are lost, not won.",
+        323: "the propagation is in both delays: it cancels.",
+        422: "this is MQTT's delay; how long does E-MQTT take?",
+        159: "this is E-MQTT's delay; how long does MQTT take?",
+        51: "five responses cross the link, one after the other.",
+    }
+    right = "5 · 53 - 2 = 263 bytes fewer, and a byte takes a millisecond."
+    return number(answer, 263, 0, absolute=1e-6, unit="ms", hints=hints, right=right)
+
+
+def check_longest_id(answer: object) -> Feedback:
+    """A function t, m -> bytes of the longest ids with which naming costs no more than the responses.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_longest_id(lambda t, m: 4 + t + m)
+    Not yet: a byte stands before each id in the packet.
+    """
+    mistakes: Mistakes = [
+        (lambda t, m: 4 + t + m, "a byte stands before each id in the packet."),
+        (lambda t, m: 5 + t + m, "a response at QoS 0 has no packet id."),
+        (lambda t, m: 2 + t + m, "no more bytes than the responses: as many are allowed."),
+        (lambda t, m: 1 + t + m, "two bytes are missing: the fixed header's, or those of the topic's length."),
+        (lambda t, m: t + m, "topic and payload are not the whole response: what stands before each of them?"),
+    ]
+    cases = [(1, 6), (9, 2), (20, 0), (1, 0)]
+    return _function(answer, lambda t, m: 3 + t + m, cases, mistakes, "1 + k bytes an id against 4 + t + m a response.")
+
+
+def check_gain(answer: object) -> Feedback:
+    """A function n, h -> what MQTT's delay over E-MQTT's tends to as the link gets slower.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_gain(lambda n, h: (17 + 13 * n) / 19)
+    Not yet: each packet has h bytes around it.
+    """
+    mistakes: Mistakes = [
+        (lambda n, h: (17 + 13 * n) / 19, "each packet has h bytes around it."),
+        (lambda n, h: n * (13 + h) / (19 + 2 * h), "MQTT has to send its query and to get its PUBREC as well."),
+        (
+            lambda n, h: (17 + 2 * h + n * (25 + 4 * h)) / (19 + 2 * h),
+            "the responses' own acknowledgements come behind them, and do not count.",
+        ),
+        (lambda n, h: (19 + 2 * h) / (17 + 2 * h + n * (13 + h)), "MQTT's delay stands above E-MQTT's."),
+        (lambda n, h: (17 + 2 * h + n * (13 + h)) / (17 + 2 * h), "E-MQTT's PUBLISH has two bytes more."),
+        (lambda n, h: 1, "the link gets slower, not faster: what remains of the propagation?"),
+    ]
+    cases = [(80, 0), (1, 40), (10, 20), (300, 52)]
+    right = "the propagation no longer counts, nor does the rate: bytes over bytes."
+    return _function(answer, lambda n, h: (17 + 2 * h + n * (13 + h)) / (19 + 2 * h), cases, mistakes, right)
+
+
+def check_late(answer: object) -> Feedback:
+    """What a publisher knows of the one subscriber that hasn't answered within its time limit.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_late("a")
+    Not yet: it may have come, and its PUBREC may be under way.
+    """
+    hints = {
+        "a": "it may have come, and its PUBREC may be under way.",
+        "b": "of a subscriber that is lost for good the publisher is told so, without waiting for the limit.",
+        "d": "the limit ends the publisher's wait; it takes no message back.",
+    }
+    right = "an answer proves that the message is there; that there is none proves nothing."
+    return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_line(answer: object) -> Feedback:
+    """Where the line for responses at QoS 1 lies in the figure of packets that the publisher receives.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_line("b")
+    Not yet: who sends the PUBACK of a response: the publisher or the broker?
+    """
+    hints = {
+        "b": "who sends the PUBACK of a response: the publisher or the broker?",
+        "c": "at QoS 2 the publisher receives PUBREL too; what of a response does it receive at QoS 1?",
+        "d": "each response still comes as a packet of its own.",
+    }
+    right = "of each response only its PUBLISH is received; its PUBACK is sent."
+    return choice(answer, "a", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def _due(
+    groups: list[list[str]],
+    answers: list[str],
+    enough: Callable[[int, int], bool] = lambda k, n: 2 * k >= n,
+    distinct: bool = True,
+    every: bool = True,
+) -> int:
+    """Return after how many answers enough of every group have answered, or of one group; 0 if that never happens."""
+    for count in range(1, len(answers) + 1):
+        come = list(set(answers[:count])) if distinct else answers[:count]
+        done = [enough(sum(name in group for name in come), len(group)) for group in groups]
+        if all(done) if every else any(done):
+            return count
+    return 0
+
+
+def check_quorum(answer: object) -> Feedback:
+    """A function groups, answers -> after how many answers half of every group has answered; 0 if never.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_quorum(3)
+    Not yet: hand over the function itself, without calling it; this is 3.
+    """
+    mistakes: Mistakes = [
+        (lambda g, a: _due(g, a, distinct=False), "each subscriber counts once, however often it answers."),
+        (lambda g, a: _due(g, a, enough=lambda k, n: k >= n // 2), "of three, one is less than half."),
+        (lambda g, a: _due(g, a, enough=lambda k, n: 2 * k > n), "at least half is asked, not more than half."),
+        (lambda g, a: _due([list({c for one in g for c in one})], a), "half of each group, not half of all together."),
+        (lambda g, a: max(0, _due(g, a) - 1), "how many answers had come, not the index of the last one."),
+        (lambda g, a: _due(g, a, every=False), "every group must have its half, not just one of them."),
+    ]
+    wards = [["ann", "bob", "cat"], ["dan", "eve"]]
+    cases = [
+        (wards, ["ann", "bob", "cat"]),
+        (wards, ["ann", "dan", "bob", "eve"]),
+        (wards, ["ann", "ann", "dan", "bob", "cat"]),
+        ([["ann", "bob"], ["bob", "cat"]], ["eve", "bob", "ann"]),
+        ([["ann"]], []),
+    ]
+    return _function(answer, _due, cases, mistakes, "a hold for each group, and PUBREC with the last of them.")
 
 
 def check_table3(answer: object) -> Feedback:
-    """Notebook 3: the true size of Table 3's PUBLISH with 60 ids.
+    """The least number of ids with which Table 3 is two bytes short.
 
     Parameters
     ----------
@@ -244,7 +607,7 @@ def check_table3(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -252,19 +615,22 @@ def check_table3(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_table3(136)), bool(check_table3(134))
-    (True, False)
+    >>> check_table3(57)
+    Not yet: with 57 ids 127 bytes follow, and seven bits still hold that.
     """
-    expected = counting.publish_size(3, 60)
     hints: dict[float, str] = {
-        counting.papers_count(expected): "the bytes of Remaining Length are left out, as in the paper.",
-        expected - 1: "Remaining Length is above 127 here: it takes two bytes.",
+        57: "with 57 ids 127 bytes follow, and seven bits still hold that.",
+        59: "waited_packet_num is in the packet too: two bytes.",
+        61: "the payload is in the packet too: six bytes.",
+        64: "the ids are not all that follows: topic, packet id, waited_packet_num and payload do too.",
+        115: "an id has two bytes: the byte before it and its own.",
+        128: "128 is the length from which on two bytes are needed, not the number of ids.",
     }
-    return number(answer, expected, 0, unit="B", hints=hints, right="133 bytes follow, so Remaining Length takes two.")
+    return number(answer, 58, 0, hints=hints, right="13 + 2 · 58 = 129 is the first above 127.")
 
 
-def check_ratio(answer: object) -> Feedback:
-    """Notebook 3: packets at the publisher, MQTT over E-MQTT, at 80 subscribers (both directions).
+def check_load(answer: object) -> Feedback:
+    """A function n -> bytes at MQTT's publisher over those at E-MQTT's that names all n subscribers.
 
     Parameters
     ----------
@@ -274,7 +640,7 @@ def check_ratio(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -282,17 +648,98 @@ def check_ratio(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_ratio(81)), bool(check_ratio(40.5))
-    (True, False)
+    >>> check_load(lambda n: 1 + n)
+    Not yet: these are packets; bytes are asked.
     """
-    ours = counting.received("mqtt-2", 80) + counting.sent("mqtt-2", 80)
-    return number(
-        answer, ours / 4, 0.001, hints={40.5: "count both directions above and below."}, right="324 packets against 4."
-    )
+
+    def naming(n: int) -> float:
+        return counting.publish_size(3, n) + 12
+
+    mistakes: Mistakes = [
+        (lambda n: 1 + n, "these are packets; bytes are asked."),
+        (lambda n: 25 * (1 + n) / 27, "the names are missing: two bytes an id."),
+        (lambda n: 25 * (1 + n) / (27 + 2 * n), "right up to 57 ids; what of Remaining Length then?"),
+        (
+            lambda n: (25 + 13 * n) / naming(n),
+            "each response at QoS 2 has three acknowledgements, and the publisher has a part in all.",
+        ),
+        (lambda n: 25 * n / naming(n), "MQTT's query has to be sent, too."),
+        (lambda n: (25 + 11 * n) / naming(n), "these are responses at QoS 0."),
+    ]
+    cases = [(1,), (10,), (57,), (58,), (80,)]
+    right = "25 (1 + n) over 27 + 2n, and one byte more from 58 on; it stays below 12.5."
+    return _function(answer, lambda n: 25 * (1 + n) / naming(n), cases, mistakes, right)
+
+
+def check_pairs(answer: object) -> Feedback:
+    """The average of paired ratios that turns into its reciprocal when the two sides are exchanged.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_pairs(3)
+    Not yet: the arithmetic mean: of the ratios the other way round it is 0.66, not a third.
+    """
+    hints: dict[float, str] = {
+        3: "the arithmetic mean: of the ratios the other way round it is 0.66, not a third.",
+        1.5: "the median: of the ratios the other way round it is 0.75, not two thirds.",
+        52 / 15: "this compares the means, not test by test: the second test decides nearly alone.",
+        1.125: "this compares the medians of both sides; the pairs are lost.",
+        0.5: "this is E-MQTT's over MQTT's.",
+        16: "this is the product of the four; its fourth root is wanted.",
+    }
+    return number(answer, 2, 1e-6, hints=hints, right="the geometric mean: (2 · 8 · 1 · 1) to the power of a quarter.")
+
+
+def check_gauge(answer: object) -> Feedback:
+    """Bounds of the ratio of two uses, read off a gauge that rounds down to whole per cent.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_gauge([1, 1.8])
+    Not yet: both levels of a use are rounded, each by up to a whole per cent.
+    """
+    mistakes: dict[tuple[float, ...], str] = {
+        (1, 1.8): "both levels of a use are rounded, each by up to a whole per cent.",
+        (4 / 3, 4 / 3): "this is the ratio of the readings; how far may each use be from its reading?",
+        (1.25, 1.5): "the least ratio has the least use above and the greatest below.",
+        (0.6, 5 / 3): "the first use reads 97 - 93, the second 96 - 93.",
+        (0.4, 4 / 3): "the first use is above, the second below.",
+        (0.75, 5 / 3): "the greatest ratio has the least use below.",
+    }
+    right = "between 3/4 and 5/2: the gauge can't even say which of the two took more."
+    return _numbers(answer, [0.75, 2.5], mistakes, right, 0.005)
 
 
 def check_contradiction(answer: object) -> Feedback:
-    """Notebook 3: which pair of the paper's numbers cannot come from one run?
+    """The row of three averages that can come from one series of synchronous queries.
 
     Parameters
     ----------
@@ -302,7 +749,7 @@ def check_contradiction(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -310,19 +757,61 @@ def check_contradiction(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_contradiction("a")), bool(check_contradiction("b"))
-    (True, False)
+    >>> check_contradiction("a")
+    Not yet: PUBREC comes before PUBCOMP in every exchange, so its average can't be the later one.
     """
-    options = {"a": "8.49 and 8.20", "b": "9.13 and 6.87", "c": "6.84 and 7.53"}
     hints = {
-        "b": "MQTT's end-to-end delay may well exceed its completion.",
-        "c": "PUBREC before PUBCOMP: that is as it should be.",
+        "a": "PUBREC comes before PUBCOMP in every exchange, so its average can't be the later one.",
+        "b": "a subscriber's leg lies within the end-to-end delay: the publisher's PUBREC waits for it.",
+        "d": "neither order is right: what must have come before PUBREC, and what comes behind it?",
     }
-    return choice(answer, "a", options, hints=hints, right="PUBREC cannot come after the PUBCOMP that follows it.")
+    right = "leg before PUBREC, PUBREC before PUBCOMP, in every exchange and so on average."
+    return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_near_one(answer: object) -> Feedback:
+    """What the paper leaves out that would bring both delays as near to each other as it prints them.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> check_near_one("a")
+    Not yet: the slower the link, the more the responses weigh: the ratio falls.
+    """
+    hints = {
+        "a": "the slower the link, the more the responses weigh: the ratio falls.",
+        "b": "more subscribers, more responses: the ratio falls.",
+        "d": "every response carries a payload as well, the query only once: the ratio falls.",
+    }
+    right = "the same 2d stands in both delays, and where it is nearly all of both they are nearly equal."
+    return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def _told(n: int, arrivals: list[tuple[str, object]], far: Callable[[list[int]], int], distinct: bool = True) -> int:
+    """Return after how many arrivals `n` have acknowledged, if `far` makes one number of the far broker's reports."""
+    for count in range(1, len(arrivals) + 1):
+        near = [what for side, what in arrivals[:count] if side == "near"]
+        reports = [int(str(what)) for side, what in arrivals[:count] if side == "far"]
+        if len(set(near) if distinct else near) + (far(reports) if reports else 0) >= n:
+            return count
+    return 0
 
 
 def check_bridge(answer: object) -> Feedback:
-    """Notebook 3: how many acknowledgements a hold must still get from beyond a bridge.
+    """A function n, arrivals -> after how many arrivals a broker with a bridge may answer; 0 if never.
 
     Parameters
     ----------
@@ -332,7 +821,7 @@ def check_bridge(answer: object) -> Feedback:
     Returns
     -------
     Feedback
-        Whether it is right, and a hint for the usual mistakes.
+        Whether it is right, and a hint for each usual mistake.
 
     Notes
     -----
@@ -340,8 +829,24 @@ def check_bridge(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_bridge(lambda n, near: max(0, n - near))), bool(check_bridge(lambda n, near: n - near))
-    (True, False)
+    >>> check_bridge(2)
+    Not yet: hand over the function itself, without calling it; this is 2.
     """
-    cases = [((3, 1), 2), ((3, 3), 0), ((3, 5), 0), ((80, 0), 80)]
-    return function(answer, cases, 0, right="so the bridge has to carry a count back, not only an acknowledgement.")
+    mistakes: Mistakes = [
+        (lambda n, a: _told(n, a, sum), "a report says how many have acknowledged so far: reports are not added up."),
+        (lambda n, a: _told(n, a, lambda far: far[-1]), "an older report that comes late takes nothing back."),
+        (lambda n, a: _told(n, a, len), "a report is no acknowledgement of one: it carries a count."),
+        (lambda n, a: _told(n, a, max, distinct=False), "each subscriber of the near broker counts once."),
+        (lambda n, a: _told(n + 1, a, max), "n are enough, not more than n."),
+        (lambda n, a: max(0, _told(n, a, max) - 1), "how many arrivals there were, not the index of the last one."),
+    ]
+    cases: list[tuple[int, list[tuple[str, object]]]] = [
+        (4, [("near", "ann"), ("far", 3), ("far", 1), ("near", "bob")]),
+        (5, [("far", 3), ("far", 1), ("near", "ann"), ("near", "bob")]),
+        (5, [("near", "ann"), ("far", 1), ("far", 3), ("near", "bob")]),
+        (3, [("near", "ann"), ("near", "ann"), ("far", 1), ("far", 2)]),
+        (2, [("far", 2), ("near", "ann")]),
+        (6, [("near", "ann"), ("far", 3)]),
+    ]
+    right = "so the bridge has to carry a count back, not only an acknowledgement."
+    return _function(answer, lambda n, a: _told(n, a, max), cases, mistakes, right)
