@@ -166,6 +166,7 @@ EXEMPT = {
     "transport.bounds.met": "rows of a recording, by name",
     "transport.bounds.record_bounds": _RECORDS,
     "transport.bounds.reliability": "rows of a recording, by name",
+    "transport.exercises_compared": _EXERCISES,
     "transport.figures_printed": _FIGURE,
     "transport.queue_stress.filled": _SOCKETS,
     "transport.queue_stress.Queued": _RESULT,

@@ -1,23 +1,22 @@
-"""Checks of this part's exercises. Each returns a `voicewire.exercises.Feedback`, whatever it is given."""
+"""Checks of the first two chapters' exercises. Each returns a `voicewire.exercises.Feedback`, whatever it is given."""
 
 from __future__ import annotations
 
 import math
 
-from voicewire.exercises import Feedback, choice, number, sequence
-from voicewire.transport import paper, theory
-from voicewire.transport.icto_format import overhead
+from voicewire.exercises import Feedback, number, sequence, unanswered
+from voicewire.mqtt.packets import encode_length
+from voicewire.transport._student import judged, matched
 
 __all__ = [
-    "check_break_even", "check_cheapest", "check_effective_samples", "check_half_width", "check_header_bytes",
-    "check_icto_overhead",
-    "check_independent_channel", "check_loop_without_merging", "check_publish_bytes", "check_reading",
-    "check_remaining_length", "check_round_trips", "check_secure_session", "check_undercount",
+    "check_causes", "check_counters", "check_effective_samples", "check_encode", "check_header_bytes",
+    "check_iterations", "check_kept_open", "check_largest_payload", "check_on_wire", "check_rare",
+    "check_remaining_length", "check_undercount",
 ]  # fmt: skip
 
 
 def check_header_bytes(answer: object) -> Feedback:
-    """TCP header bytes of a fresh connection with eight segments, two of them SYNs (01).
+    """TCP header bytes of a connection that carries 10,000 bytes in full segments, every second one acknowledged (01).
 
     Parameters
     ----------
@@ -35,51 +34,34 @@ def check_header_bytes(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_header_bytes(272)), bool(check_header_bytes(256))
+    >>> bool(check_header_bytes(560)), bool(check_header_bytes(528))
     (True, False)
     """
     return number(
-        answer, 272, 0, absolute=0.5, unit="bytes",
-        hints={256: "the two SYNs carry 8 bytes more each.", 160: "the timestamps add 12 bytes to each header.",
-               264: "there are two SYNs, one from each side.", 320: "only the two SYNs carry the longer options."},
-        right="8 · 32 + 2 · 8 = 272 bytes, to move as little as one.",
+        answer, 560, 1e-9, unit="bytes",
+        hints={528: "6.9 segments are seven: the last one is short, and a segment all the same.",
+               464: "the acknowledgements are segments too, without payload.",
+               544: "the two SYNs carry 8 bytes more each.",
+               592: "the seventh is acknowledged with the FIN: it needs no segment of its own.",
+               656: "only every second data segment is acknowledged.",
+               352: "the timestamps add 12 bytes to each header.",
+               680: "only the two SYNs carry the longer options."},
+        right="3 + 7 + 3 + 4 segments of 32 bytes, and 8 more on each SYN.",
     )  # fmt: skip
 
 
-def check_publish_bytes(answer: object) -> Feedback:
-    """Bytes of a QoS 1 PUBLISH of 200 bytes on the topic "ict/object" (01).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
-    Examples
-    --------
-    >>> bool(check_publish_bytes(217)), bool(check_publish_bytes(216))
-    (True, False)
-    """
-    expected = theory.packet_bytes(200, 1)
-    return number(
-        answer, expected, 0, absolute=0.5, unit="bytes",
-        hints={expected - 1: "the Remaining Length is above 127, so it takes two bytes.",
-               expected - 2: "QoS 1 needs a packet identifier of two bytes.",
-               expected - 3: "identifier and a second byte of length are missing."},
-        right="1 + 2 + (2 + 10) + 2 + 200: the envelope takes 17 bytes.",
-    )  # fmt: skip
+_LENGTHS = (
+    ([1, 156, 171], "the lowest seven bits go first."),
+    ([43, 28, 1], "these are the groups of seven bits; a set highest bit has to say that more follow."),
+    ([171, 28, 1], "more follows behind the second byte too."),
+    ([171, 156], "156 has its highest bit set and so announces one more byte."),
+    ([171, 156, 129], "nothing follows the last byte, so its highest bit is not set."),
+    ([78, 43], "this is the number with eight bits a byte; here a byte holds seven."),
+)
 
 
 def check_remaining_length(answer: object) -> Feedback:
-    """The two bytes that encode a Remaining Length of 321, lowest first (01).
+    """The bytes that encode a Remaining Length of 20,011, lowest first (01).
 
     Parameters
     ----------
@@ -97,14 +79,18 @@ def check_remaining_length(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_remaining_length([193, 2])), bool(check_remaining_length([65, 2]))
+    >>> bool(check_remaining_length([171, 156, 1])), bool(check_remaining_length([43, 28, 1]))
     (True, False)
     """
-    return sequence(answer, [193, 2], 0, absolute=0.5, right="321 = 65 + 2 · 128, and 65 + 128 says: more follows.")
+    for wrong, hint in _LENGTHS:
+        if not unanswered(answer) and sequence(answer, wrong, 1e-9):
+            return Feedback(False, hint)
+    said = "20,011 = 43 + 28 · 128 + 1 · 128², and all but the last say: more follows."
+    return sequence(answer, [171, 156, 1], 1e-9, right=said)
 
 
-def check_undercount(answer: object) -> Feedback:
-    """Segments that a capture above a 64 kB segmentation offload misses (02).
+def check_largest_payload(answer: object) -> Feedback:
+    """The largest payload of a QoS 1 PUBLISH on "ict/object" whose Remaining Length takes one byte (01).
 
     Parameters
     ----------
@@ -118,22 +104,139 @@ def check_undercount(answer: object) -> Feedback:
 
     Notes
     -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
-    >>> bool(check_undercount(45)), bool(check_undercount(46))
+    >>> bool(check_largest_payload(113)), bool(check_largest_payload(127))
     (True, False)
     """
     return number(
-        answer, 45, 0, absolute=0.5,
-        hints={46: "the capture did see one of them.", 45.26: "segments are whole: round up, then take away the one."},
-        right="46 segments leave the card, one is seen: 45 are missed, and with them 45 · 32 header bytes.",
+        answer, 113, 1e-9, unit="bytes",
+        hints={127: "the topic and the packet identifier are counted by the Remaining Length too.",
+               115: "at QoS 1 two bytes identify the packet.",
+               117: "topic: ten bytes; what else stands before the payload?",
+               111: "the Remaining Length counts what follows it: not the first byte, and not itself.",
+               114: "one byte holds seven bits: at most 127, not 128.",
+               241: "a byte of length holds seven bits, not eight.",
+               129: "what is asked is the payload, not the packet."},
+        right="127 - (2 + 10) - 2: from 114 bytes on, the field takes two.",
     )  # fmt: skip
 
 
-def check_half_width(answer: object) -> Feedback:
-    """Iterations for a half width of 2 % at a standard deviation of 20 % of the mean, by the normal quantile (02).
+_DIFFER = {
+    ("listen", "sack"): "three acknowledgements with one block each make 36 bytes; 40 is another number.",
+    ("listen", "offload"): "a card that cuts late lets the capture see fewer headers, not more.",
+    ("offload", "listen"): "a socket that counts too few segments gives a positive difference.",
+    ("offload", "sack"): "SACK blocks are in the capture: they give a positive difference.",
+    ("sack", "listen"): "what the listening socket misses is a SYN-ACK, and that has 40 bytes.",
+    ("sack", "offload"): "a card that cuts late lets the capture see fewer headers, not more.",
+}
+
+
+def check_counters(answer: object) -> Feedback:
+    """Why a capture and the kernel differ by +40, -480 and +36 header bytes (01).
+
+    Parameters
+    ----------
+    answer : object
+        One word for each of the three, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> check_counters("listen, offload, sack")
+    Right: one SYN-ACK of 40 bytes; 15 headers that a card adds later; three acknowledgements with 12 bytes more.
+    >>> check_counters(["sack", "offload", "listen"])
+    Not yet: A: three acknowledgements with one block each make 36 bytes; 40 is another number.
+    """
+    said = "one SYN-ACK of 40 bytes; 15 headers that a card adds later; three acknowledgements with 12 bytes more."
+    return matched(answer, ("listen", "offload", "sack"), _DIFFER, said)
+
+
+def check_kept_open(answer: object) -> Feedback:
+    """A function n -> TCP header bytes of n small messages over one connection, from opening to closing (01).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> check_kept_open(lambda n: 272 * n)
+    Not yet: this opens and closes a connection for each message.
+    >>> check_kept_open(lambda n: 208 + 64 * n)
+    Right: 64 bytes a message, 208 for opening and closing: for one message the 272 of the text.
+    """
+    return judged(
+        answer, [(n,) for n in (1, 2, 10, 150)], lambda n: 64 * n + 208,
+        [
+            (lambda n: 272 * n, "this opens and closes a connection for each message."),
+            (lambda n: 64 * n + 240, "the last message needs no acknowledgement of its own: it comes with the FIN's."),
+            (lambda n: 32 * n + 240, "each message but the last is acknowledged by a segment of its own."),
+            (lambda n: 64 * n + 192, "the SYNs carry 8 bytes more each."),
+            (lambda n: 64 * n, "the connection is opened and closed as well."),
+            (lambda n: 40 * n + 128, "the timestamps add 12 bytes to each header, also where nothing is negotiated."),
+        ],
+        "64 bytes a message, 208 for opening and closing: for one message the 272 of the text.",
+    )  # fmt: skip
+
+
+def check_encode(answer: object) -> Feedback:
+    """A function value -> the bytes that encode it as a Remaining Length (01).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> check_encode(lambda value: [value])
+    Not yet: a byte holds seven bits: from 128 on it takes more than one.
+    """
+    return judged(
+        answer, [(n,) for n in (0, 1, 127, 128, 300, 16_383, 16_384, 268_435_455)], lambda n: list(encode_length(n)),
+        [
+            (lambda n: [n], "a byte holds seven bits: from 128 on it takes more than one."),
+            (lambda n: list(encode_length(n))[::-1], "the lowest seven bits go first."),
+            (lambda n: [b & 127 for b in encode_length(n)], "nothing says that more follow: set the highest bit."),
+            (lambda n: [b | 128 for b in encode_length(n)], "the highest bit of the last byte stays clear."),
+            (lambda n: list(encode_length(n)) if n else [], "zero takes a byte as well."),
+        ],
+        "from one to four bytes, and zero takes one too.",
+    )  # fmt: skip
+
+
+def check_undercount(answer: object) -> Feedback:
+    """Header bytes that a capture above a card's segmentation misses, of 20,000 bytes (02).
 
     Parameters
     ----------
@@ -151,20 +254,63 @@ def check_half_width(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_half_width(385)), bool(check_half_width(20))
+    >>> bool(check_undercount(416)), bool(check_undercount(448))
     (True, False)
     """
-    expected = math.ceil((1.96 * 0.2 / 0.02) ** 2)
     return number(
-        answer, expected, 0.005,
-        hints={math.ceil(1.96 * 0.2 / 0.02): "square it: the width falls with the square root of n.",
-               4 * expected: "the half width is asked, not the whole."},
-        right="(1.96 · 0.2 / 0.02)², about 385: more than the paper's 150.",
+        answer, 416, 1e-9, unit="bytes",
+        hints={448: "the capture did see one of them.",
+               13: "so many segments are missed; how many header bytes is that?",
+               14: "so many segments leave the card; one of them was seen, and header bytes are asked.",
+               384: "the last segment is short, and a segment all the same.",
+               260: "with timestamps a header has 32 bytes.", 520: "only SYNs have 40."},
+        right="14 segments leave the card, one is seen: 13 headers of 32 bytes are missed.",
+    )  # fmt: skip
+
+
+def check_iterations(answer: object) -> Feedback:
+    """A function spread, half, r -> iterations for a half width, at the normal quantile and geometric memory (02).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_iterations(lambda spread, half, r: (1.96 * spread / half) ** 2)
+    Not yet: right for independent samples; what does the memory r take away?
+    """
+    def many(spread: float, half: float, r: float) -> float:
+        return (1.96 * spread / half) ** 2 * (1 + r) / (1 - r)
+
+    return judged(
+        answer, [(0.5, 0.005, 0.0), (0.5, 0.005, 0.5), (0.3, 0.002, 0.8), (1.0, 0.02, 0.25)], many,
+        [
+            (lambda c, h, r: (1.96 * c / h) ** 2, "right for independent samples; what does the memory r take away?"),
+            (lambda c, h, r: (1.96 * c / h) ** 2 * (1 - r) / (1 + r), "memory asks for more samples, not for fewer."),
+            (lambda c, h, r: 1.96 * c / h * (1 + r) / (1 - r), "the width falls with the square root of n: square it."),
+            (lambda c, h, r: many(c, h, r) * 4, "the half width is asked, not the whole."),
+            (lambda c, h, r: (1.96 * c / h * (1 + r) / (1 - r)) ** 2,
+             "the memory's factor stands beside n, not in the square."),
+            (lambda c, h, r: (1.96 * c / h) ** 2 / (1 - r), "each lag counts on both sides: 1 + 2 (r + r² + …)."),
+            (lambda c, h, r: (c / h) ** 2 * (1 + r) / (1 - r), "the quantile is missing."),
+        ],
+        "(1.96 · spread/half)², times (1 + r)/(1 - r) for the memory.", tolerance=2e-4,
     )  # fmt: skip
 
 
 def check_effective_samples(answer: object) -> Feedback:
-    """Independent samples that 150 are worth at a lag-1 correlation of 0.5 (02).
+    """What 169 samples are worth by the sum, with correlations 0.4, 0.3, 0.1, 0.05, -0.1, 0.2 (02).
 
     Parameters
     ----------
@@ -182,18 +328,23 @@ def check_effective_samples(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_effective_samples(50)), bool(check_effective_samples(75))
+    >>> bool(check_effective_samples(65)), bool(check_effective_samples(72.4))
     (True, False)
     """
     return number(
-        answer, 50, 0.01,
-        hints={75: "the factor is (1 − r)/(1 + r), not 1 − r.", 450: "dependence takes samples away."},
-        right="150 · (1 − 0.5)/(1 + 0.5) = 50: the interval is √3 times too narrow if nobody looks.",
+        answer, 65, 0.002,
+        hints={169 * 0.6 / 1.4: "this is the form for neighbours only; 0.3 is not 0.4².",
+               169 / 1.8: "each lag counts twice: once forwards, once backwards.",
+               169 / 2.9: "do not add all: stop where a pair is no longer positive.",
+               169 / 2.7: "0.05 stands in a pair with -0.1, and that pair is no longer positive.",
+               169 / 4.6: "ρ₀ = 1 stands in the first pair, and in the denominator as the 1 already.",
+               169 / 1.6: "2 · 0.8 is the sum; a 1 stands before it."},
+        right="pairs 1.4 and 0.4, then -0.05 ends it: 169/(1 + 2 · 0.8).",
     )  # fmt: skip
 
 
-def check_round_trips(answer: object) -> Feedback:
-    """Time for a fresh MQTT message at QoS 2 over links of 40 ms round trip (03).
+def check_rare(answer: object) -> Feedback:
+    """Iterations that miss what strikes one message in 400 in at most 5 % of all cases (02).
 
     Parameters
     ----------
@@ -207,29 +358,49 @@ def check_round_trips(answer: object) -> Feedback:
 
     Notes
     -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
-    >>> bool(check_round_trips(200)), bool(check_round_trips(120))
+    >>> bool(check_rare(1197)), bool(check_rare(400))
     (True, False)
     """
     return number(
-        answer, 200, 0.005, unit="ms",
-        hints={120: "that is QoS 1: the broker passes a QoS 2 message on only after PUBREL.",
-               160: "the subscriber's own PUBREC and PUBREL take another round trip.",
-               60: "that is bare TCP."},
-        right="ten flights of 20 ms each.",
+        answer, 1197, 0.003,
+        hints={400: "as many as one in how many: these miss it in 37 % of the cases.",
+               8000: "so many meet it twenty times on the average; asked is only that they meet it at all.",
+               20.5: "this is 5 % to meet it; asked is 5 % to miss it.",
+               21: "this is 5 % to meet it; asked is 5 % to miss it.",
+               380: "95 % of 400 meet it in 61 % of the cases: the chance to miss it falls as a power.",
+               520: "the logarithms have different bases.",
+               448: "this is for one message in 150."},
+        right="(399/400)ⁿ ≤ 0.05 from n = 1197 on: three times 400, roughly.",
     )  # fmt: skip
 
 
-def check_secure_session(answer: object) -> Feedback:
-    """Time for a fresh MQTT message over TLS 1.3 at a round trip of 30 ms, Nagle's algorithm left on (03).
+_CONFUSED = {
+    ("loss", "stall"): "a stall takes 40 ms; a whole second is another timer.",
+    ("loss", "warm-up"): "a warm-up comes first and fades.",
+    ("loss", "memory"): "one time stands alone: its neighbours do not resemble it.",
+    ("stall", "loss"): "all of them are late by the same amount; a loss strikes a few.",
+    ("stall", "warm-up"): "the last is as late as the first.",
+    ("stall", "memory"): "nothing changes from one to the next; where do 38 ms in each come from?",
+    ("warm-up", "loss"): "a timer does not fade over three messages.",
+    ("warm-up", "stall"): "the stall's 40 ms do not fade.",
+    ("warm-up", "memory"): "it fades from the first one on and does not come back.",
+    ("memory", "loss"): "no timer is as short as 1.5 ms.",
+    ("memory", "stall"): "a stall takes 40 ms.",
+    ("memory", "warm-up"): "the first four are as short as the last four.",
+}
+
+
+def check_causes(answer: object) -> Feedback:
+    """Which of loss, stall, warm-up and memory each of four runs shows (02).
 
     Parameters
     ----------
     answer : object
-        What the reader wrote, in any form.
+        One word for each of the four, in any form.
 
     Returns
     -------
@@ -238,29 +409,26 @@ def check_secure_session(answer: object) -> Feedback:
 
     Notes
     -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
-    >>> bool(check_secure_session(150)), bool(check_secure_session(120))
-    (True, False)
+    >>> check_causes("loss stall warm-up memory")
+    Right: a second is a timer, 40 ms in each are a setting, a slow start is a beginning, and a wave is memory.
+    >>> check_causes("stall loss warm-up memory")
+    Not yet: A: a stall takes 40 ms; a whole second is another timer.
     """
-    return number(
-        answer, 150, 0.005, unit="ms",
-        hints={120: "CONNECT follows the client's Finished, and Nagle's algorithm holds it until that is acknowledged.",
-               90: "that is MQTT without TLS.", 180: "TLS 1.3 adds one round trip; two was TLS 1.2.",
-               75: "that is half: MQTT alone takes three round trips."},
-        right="three round trips for MQTT, one for TLS, one for Nagle's algorithm.",
-    )  # fmt: skip
+    said = "a second is a timer, 40 ms in each are a setting, a slow start is a beginning, and a wave is memory."
+    return matched(answer, ("loss", "stall", "warm-up", "memory"), _CONFUSED, said)
 
 
-def check_loop_without_merging(answer: object) -> Feedback:
-    """Header bytes of 150 publishes at QoS 0, each in a segment of its own with its own acknowledgement (03).
+def check_on_wire(answer: object) -> Feedback:
+    """A function lengths, mss -> segments on the wire, from the payloads of the captured ones (02).
 
     Parameters
     ----------
     answer : object
-        What the reader wrote, in any form.
+        The function of a student, in any form.
 
     Returns
     -------
@@ -269,171 +437,25 @@ def check_loop_without_merging(answer: object) -> Feedback:
 
     Notes
     -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
-    >>> bool(check_loop_without_merging(9600)), bool(check_loop_without_merging(4800))
-    (True, False)
+    >>> check_on_wire(lambda lengths, mss: len(lengths))
+    Not yet: these are the captured ones; the card cuts what is longer than mss.
     """
-    return number(
-        answer, 9600, 0, absolute=0.5, unit="bytes",
-        hints={4800: "every one of them is acknowledged, too.", 7200: "one acknowledgement for each message."},
-        right="150 · 2 · 32 bytes: above the printed axis, so in the paper's runs something was merged.",
-    )  # fmt: skip
+    def on_wire(lengths: list[int], mss: int) -> int:
+        return sum(max(1, math.ceil(n / mss)) for n in lengths)
 
-
-def check_break_even(answer: object) -> Feedback:
-    """Messages from which one MQTT session at QoS 0 costs fewer header bytes than a TCP connection each (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> bool(check_break_even(2)), bool(check_break_even(3))
-    (True, False)
-    """
-    return number(
-        answer, 2, 0, absolute=0.4,
-        hints={1: "with one message 400 stand against 272.", 3: "try two: 400 + 64 against 2 · 272."},
-        right="400 + 64 (n − 1) < 272 n from n = 2 on.",
-    )  # fmt: skip
-
-
-def check_cheapest(answer: object) -> Feedback:
-    """The option with the fewest bytes on the sender's link for ten receivers (04).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
-    Examples
-    --------
-    >>> bool(check_cheapest("MQTT QoS 0")), bool(check_cheapest("TCP, kept open"))
-    (True, False)
-    """
-    options = [o.name for o in theory.advise(rtt=0.04, size=100, messages=10, subscribers=10)]
-    return choice(
-        answer, options[0], options,
-        hints={"TCP, kept open": "that link carries each object ten times.",
-               "TCP, a connection each": "that link carries each object ten times, and opens a connection for each."},
-        right="each object crosses the sender's link once, without acknowledgements by MQTT.",
-    )  # fmt: skip
-
-
-def check_icto_overhead(answer: object) -> Feedback:
-    """Bytes that an object with one part and the three readers r0, r1, r2 adds (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> bool(check_icto_overhead(462)), bool(check_icto_overhead(294))
-    (True, False)
-    """
-    one, three = overhead(["r0"], {"part": 1}), overhead(["r0", "r1", "r2"], {"part": 3})
-    return number(
-        answer, three, 0, absolute=0.5, unit="bytes",
-        hints={one: "that is one reader; each further one adds a name, a key, a number and an envelope.",
-               one + 2 * 48: "each reader also stands in the list: a length, a name, a key, and a number in the rule."},
-        right="84 bytes for each further reader: 1 + 2 + 32 in the list, 1 in the rule, 48 for the envelope.",
-    )  # fmt: skip
-
-
-def check_independent_channel(answer: object) -> Feedback:
-    """Whether a sealed object hides from the broker who talks to whom, and how much (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> bool(check_independent_channel(False)), bool(check_independent_channel(True))
-    (True, False)
-    """
-    return choice(
-        answer, False,
-        hints={"yes": "the topic, the size, the times, and the names in the rules are all in the open."},
-        right="it hides the content. Names, sizes, times and topic remain, so metadata may still need TLS.",
-    )  # fmt: skip
-
-
-def check_reading(answer: object) -> Feedback:
-    """Which reading brings MQTT's header bytes into the printed range and lets them rise (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> bool(check_reading("loop")), bool(check_reading("fresh"))
-    (True, False)
-    """
-    options = {
-        "fresh": "a session for each message",
-        "warm": "one message in an open session",
-        "loop": f"{paper.LOOP} publishes in one session, without a gap",
-        "spaced": f"{paper.LOOP} publishes in one session, two round trips apart",
-    }
-    return choice(
-        answer, "loop", options,
-        hints={"fresh": "about 400 bytes, whatever the payload.", "warm": "64 bytes, whatever the payload.",
-               "spaced": "near 9600 bytes, whatever the payload: steady, but above the range."},
-        right="small messages share a segment, large ones fill it: only this reading rises, and to the printed range.",
+    return judged(
+        answer, [([0, 0], 1448), ([100, 0, 1448], 1448), ([65_536, 0, 2000, 1449], 1448), ([3000], 1000)],
+        on_wire,
+        [
+            (lambda x, m: len(x), "these are the captured ones; the card cuts what is longer than mss."),
+            (lambda x, m: sum(math.ceil(n / m) for n in x), "a segment without payload is a segment too."),
+            (lambda x, m: math.ceil(sum(x) / m), "each is cut by itself; and what has no payload counts too."),
+            (lambda x, m: sum(max(1, n // m) for n in x), "the rest at the end needs a segment of its own."),
+            (lambda x, m: sum(n // m + 1 for n in x), "a payload that is cut evenly leaves no rest."),
+        ],
+        "each captured one is cut by itself, and leaves at least one.",
     )  # fmt: skip
