@@ -9,7 +9,6 @@ from typing import Any
 from voicewire.exercises import Feedback, choice, number
 from voicewire.transport._student import judged
 from voicewire.transport.icto_format import overhead
-from voicewire.transport.reference import block_option
 
 __all__ = [
     "check_all_links", "check_block", "check_break_even", "check_guard", "check_icto_overhead", "check_link_bytes",
@@ -216,6 +215,8 @@ def check_block(answer: object) -> Feedback:
     >>> check_block(lambda option: (0, False, 1024))
     Not yet: <lambda>(b''): item 3: 1024 is too large.
     """
+    from voicewire.transport.reference import block_option  # needs cryptography, and no other check does
+
     def parts(option: bytes) -> list[float]:
         value = int.from_bytes(option, "big")
         return [value >> 4, value >> 3 & 1, 2 ** ((value & 7) + 4)]
