@@ -13,16 +13,20 @@ Not yet: ten times too small: count the powers of ten again.
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-__all__ = ["UNANSWERED", "Feedback", "choice", "function", "number", "sequence", "unanswered"]
+__all__ = ["UNANSWERED", "Feedback", "Mistakes", "choice", "formula", "function", "number", "sequence", "unanswered"]
+
+Mistakes = Sequence[tuple[Callable[..., Any], str]]
+"""Functions that are wrong in a usual way, each with what to say to it."""
 
 
 @dataclass(frozen=True)
@@ -333,8 +337,9 @@ def function(
     absolute: float = 1e-12,
     unit: str = "",
     right: str = "",
+    mistakes: Mistakes = (),
 ) -> Feedback:
-    """Judge a function that the student wrote, by calling it.
+    """Judge a function that the student wrote, by calling it; each call gets arguments of its own to change.
 
     Parameters
     ----------
@@ -350,11 +355,13 @@ def function(
         Unit of what the function returns.
     right : str
         What to say to a right answer.
+    mistakes : sequence of (callable, str)
+        Functions that are wrong in a usual way, each with what to say to a function that agrees with it in every case.
 
     Returns
     -------
     Feedback
-        Whether every case is right, and if not, what the first wrong call gave or raised.
+        Whether every case is right, and if not, a usual mistake's hint or what the first wrong call gave or raised.
 
     Notes
     -----
@@ -373,18 +380,88 @@ def function(
         return UNANSWERED
     if not callable(answer):
         return Feedback(False, f"hand over the function itself, without calling it; this is {_quote(answer)}.")
+    cases = list(cases)
     for arguments, expected in cases:
-        call = f"{getattr(answer, '__name__', 'your function')}({', '.join(map(repr, arguments))})"
-        try:
-            result = answer(*arguments)
-        except Exception as error:  # whatever a student's code may raise
-            return Feedback(False, f"{call} raises {type(error).__name__}: {error}")
-        if result is None:
-            return Feedback(False, f"{call} returns nothing: is a return missing?")
-        verdict = number(result, expected, tolerance, absolute=absolute, unit=unit)
+        verdict = _one_call(answer, arguments, expected, (tolerance, absolute), unit)
         if not verdict:
-            return Feedback(False, f"{call}: {verdict.message}")
+            tried = [given for given, _ in cases]
+            hints = (hint for wrong, hint in mistakes if _agrees(answer, wrong, tried, tolerance))
+            return Feedback(False, next(hints, verdict.message))
     return Feedback(True, right or "your function gives what it should in every case tried.")
+
+
+def formula(
+    answer: object,
+    wanted: Callable[..., Any],
+    cases: Iterable[tuple[Any, ...]],
+    mistakes: Mistakes = (),
+    tolerance: float = 1e-6,
+    *,
+    right: str = "",
+) -> Feedback:
+    """Judge a function that the student wrote beside the right one, whatever form it has.
+
+    Parameters
+    ----------
+    answer : object
+        The student's function.
+    wanted : callable
+        The right one.
+    cases : iterable of tuple
+        Positional arguments of each call.
+    mistakes : sequence of (callable, str)
+        As for `function`.
+    tolerance : float
+        Relative deviation that still counts as right; beside 0 it is 1e-9.
+    right : str
+        What to say to a right answer.
+
+    Returns
+    -------
+    Feedback
+        As of `function`.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> twice = (lambda n: 2 * n, "each of them counts once.")
+    >>> formula(lambda n: n + n, lambda n: n, [(1,), (3,)], [twice])
+    Not yet: each of them counts once.
+    """
+    expected = [(case, float(wanted(*copy.deepcopy(case)))) for case in cases]
+    return function(answer, expected, tolerance, absolute=1e-9, right=right, mistakes=mistakes)
+
+
+def _one_call(
+    answer: Callable[..., Any], arguments: tuple[Any, ...], expected: float, near: tuple[float, float], unit: str
+) -> Feedback:
+    call = f"{getattr(answer, '__name__', 'your function')}({', '.join(map(repr, arguments))})"
+    try:
+        result = answer(*copy.deepcopy(arguments))
+    except Exception as error:  # whatever a student's code may raise
+        return Feedback(False, f"{call} raises {type(error).__name__}: {error}")
+    if result is None:
+        return Feedback(False, f"{call} returns nothing: is a return missing?")
+    verdict = number(result, expected, near[0], absolute=near[1], unit=unit)
+    return verdict if verdict else Feedback(False, f"{call}: {verdict.message}")
+
+
+def _agrees(answer: Callable[..., Any], wrong: Callable[..., Any], cases: list[tuple[Any, ...]], near: float) -> bool:
+    """Whether both give the same numbers in every case, those counted in which a function fails or is infinite."""
+    pairs = [(_value(answer, case), _value(wrong, case)) for case in cases]
+    same = [a == b or math.isclose(a, b, rel_tol=near, abs_tol=1e-9) or (a != a and b != b) for a, b in pairs]
+    return all(same) and any(a == a for a, _ in pairs)
+
+
+def _value(of: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
+    """What a function gives as a number, or NaN."""
+    try:
+        return float(of(*copy.deepcopy(arguments)))
+    except Exception:  # a student's code may raise anything, and a usual mistake divides by zero
+        return math.nan
 
 
 def _near(value: float, target: float, tolerance: float, absolute: float) -> bool:

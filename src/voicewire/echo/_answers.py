@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.exercises import UNANSWERED, Feedback, function, sequence, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, Mistakes, sequence, unanswered
 
 Array = NDArray[np.float64]
-Mistakes = Sequence[tuple[Callable[..., Any], str]]
-"""Functions that are wrong in a usual way, each with what to say to it."""
-
 # What the checks compare with
 
 
@@ -133,23 +130,6 @@ BACK_MISTAKES: Mistakes = (
 
 
 # How they compare
-
-
-def _value(answer: object, arguments: tuple[Any, ...]) -> float:
-    """What a student's function gives, as a number; NaN if it can't be had."""
-    try:
-        return float(answer(*arguments))  # type: ignore[operator]
-    except Exception:  # no function, or it raises: whoever judges it says so
-        return float("nan")
-
-
-def judged(answer: object, cases: Sequence[tuple[tuple[Any, ...], float]], mistakes: Mistakes, right: str) -> Feedback:
-    """Judge a function of numbers; one that is wrong in a usual way everywhere gets that mistake's hint."""
-    found = [_value(answer, arguments) for arguments, _ in cases]
-    for wrong, hint in mistakes:
-        if np.allclose(found, [float(wrong(*arguments)) for arguments, _ in cases], 1e-6, 1e-12):
-            return Feedback(False, hint)
-    return function(answer, cases, 1e-6, right=right)
 
 
 def row(

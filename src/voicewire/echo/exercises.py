@@ -9,20 +9,18 @@ from voicewire.echo._answers import (
     BOUNDED,
     BOUNDED_MISTAKES,
     CURVES,
-    Mistakes,
     back,
     best,
     bounded,
     built,
     halvings,
-    judged,
     nearest,
     parts,
     row,
     silent,
     steps,
 )
-from voicewire.exercises import Feedback, choice, number, sequence, unanswered
+from voicewire.exercises import Feedback, Mistakes, choice, function, number, sequence, unanswered
 
 __all__ = [
     "check_back",
@@ -193,7 +191,8 @@ def check_unknowns(answer: object) -> Feedback:
     )
     tried = ((2, 32, 16), (2, 32, 33), (3, 8, 5), (3, 8, 12), (4, 6, 20), (2, 4, 9))
     cases = [(case, float(silent(*case))) for case in tried]
-    return judged(answer, cases, mistakes, "S L unknowns, L + M - 1 equations: each further loudspeaker adds L.")
+    right = "S L unknowns, L + M - 1 equations: each further loudspeaker adds L."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_spread(answer: object) -> Feedback:
@@ -225,7 +224,8 @@ def check_spread(answer: object) -> Feedback:
         (lambda C: 1 / (1 - C), "the largest over the smallest: both depend on the coherence."),
     )
     cases = [((C,), (1 + C**0.5) / (1 - C**0.5)) for C in (0.04, 0.25, 0.5, 0.81, 0.99)]
-    return judged(answer, cases, mistakes, "(1 + √C) / (1 - √C): it grows without bound as C goes to 1.")
+    right = "(1 + √C) / (1 - √C): it grows without bound as C goes to 1."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_faint(answer: object) -> Feedback:
@@ -533,7 +533,8 @@ def check_gain(answer: object) -> Feedback:
     )
     tried = ((0.03, 3, 1.0), (0.5, 2, 0.5), (0.9, 5, 0.25), (0.2, 1, 0.7))
     cases = [((a, N, mu), (1 - (1 - mu * a) ** N) / a) for a, N, mu in tried]
-    return judged(answer, cases, mistakes, "what is left of the error is (1 - mu kappa)^N.")
+    right = "what is left of the error is (1 - mu kappa)^N."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_bits(answer: object) -> Feedback:
@@ -576,7 +577,8 @@ def check_bits(answer: object) -> Feedback:
     )
     tried = ((1.0, 4.0, 1 / 32), (1.0, 10.0, 0.01), (0.5, 3.0, 0.001), (1.0, 1.0, 1.0), (2.0, 100.0, 0.3))
     cases = [(case, float(halvings(*case))) for case in tried]
-    return judged(answer, cases, mistakes, "the last step refused leaves at most H most / 2^(M_b + 1).")
+    right = "the last step refused leaves at most H most / 2^(M_b + 1)."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_loud(answer: object) -> Feedback:
@@ -647,7 +649,8 @@ def check_best(answer: object) -> Feedback:
     )
     tried = ((3.0, 10.0, 1.0, 16), (1.0, 2.74, 1.0, 16), (-0.7, 1.0, 1.0, 16), (5.0, 1.0, 1.0, 4))
     cases = [(case, best(*case)) for case in (*tried, (0.01, 10.0, 1.0, 3), (-0.02, 3.0, 2.0, 12))]
-    return judged(answer, cases, mistakes, "from t = 4/3 on the next half is better.")
+    right = "from t = 4/3 on the next half is better."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 # 03_data_reuse
@@ -717,7 +720,8 @@ def check_floor(answer: object) -> Feedback:
         (lambda N, rise: 10 ** (-rise / 10), "this is for one pass."),
     )
     cases = [((N, rise), N / 10 ** (rise / 10)) for N, rise in ((5, 3.0), (3, 0.0), (2, 6.0), (1, -3.0))]
-    return judged(answer, cases, mistakes, "N passes with that memory track 10^(rise/10) times as fast as one.")
+    right = "N passes with that memory track 10^(rise/10) times as fast as one."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_passes(answer: object) -> Feedback:
@@ -787,7 +791,8 @@ def check_sign(answer: object) -> Feedback:
         ),
     )
     cases = [((a, N), 2 - (1 + a) ** N) for a, N in ((0.03, 3), (0.5, 2), (0.2, 1), (0.9, 5))]
-    return judged(answer, cases, mistakes, "1 - kappa (1 + (1 + kappa) + ...) = 2 - (1 + kappa)^N.")
+    right = "1 - kappa (1 + (1 + kappa) + ...) = 2 - (1 + kappa)^N."
+    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
 def check_short(answer: object) -> Feedback:

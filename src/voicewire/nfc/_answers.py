@@ -4,20 +4,14 @@
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
-import numpy as np
-
-from voicewire.exercises import Feedback, function
 from voicewire.nfc import closed, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
-
-Mistake = tuple[Callable[..., float], str]
-"""What a usual mistake gives for the same arguments, and what to say to it."""
 
 
 def value(answer: object, *arguments: float) -> float:
@@ -26,22 +20,6 @@ def value(answer: object, *arguments: float) -> float:
         return float(answer(*arguments))  # type: ignore[operator]
     except Exception:  # whatever a student's code may raise
         return math.nan
-
-
-def formula(
-    answer: object, right: Callable[..., float], cases: Sequence[tuple[float, ...]], mistakes: Sequence[Mistake],
-    told: str, tolerance: float = 1e-6,
-) -> Feedback:  # fmt: skip
-    """Judge a function; one that gives a usual mistake's values in all cases is told which mistake it is."""
-    verdict = function(answer, [(case, right(*case)) for case in cases], tolerance, right=told)
-    if verdict.ok or not callable(answer):
-        return verdict
-    given = [value(answer, *case) for case in cases]
-    for wrong, hint in mistakes:
-        usual = [value(wrong, *case) for case in cases]
-        if not np.isnan(given).all() and np.allclose(given, usual, rtol=tolerance, atol=1e-12, equal_nan=True):
-            return Feedback(False, hint)
-    return verdict
 
 
 def stall(delay: float) -> float:

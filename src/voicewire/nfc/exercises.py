@@ -6,17 +6,15 @@ A check takes whatever a student hands over; None means not answered yet.
 import math
 from collections.abc import Callable
 
-from voicewire.exercises import Feedback, choice, number, sequence
+from voicewire.exercises import Feedback, Mistakes, choice, formula, number, sequence
 from voicewire.nfc import closed, paper
 from voicewire.nfc._answers import (
     SIZES,
-    Mistake,
     as_good,
     best_size,
     bulk,
     doublings,
     far,
-    formula,
     goodput_share,
     mean_wait,
     root,
@@ -159,7 +157,7 @@ def check_delay_stall(answer: object) -> Feedback:
     Not yet: the response latency comes on top of the delay, and what follows waits for a slot.
     """
     cases = [(0.0,), (0.02,), (0.05,), (0.12,), (0.7,), (0.95,)]
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda d: d, "the response latency comes on top of the delay, and what follows waits for a slot."),
         (lambda d: far(d) * 0.01, "one acknowledgement crosses during the wait, and need not cross later."),
         (lambda d: far(2 * d) * 0.01, "the delay enters a round trip once, not twice."),
@@ -169,7 +167,7 @@ def check_delay_stall(answer: object) -> Feedback:
         (lambda d: max(far(d), 13) - 5, "this is in slots: in seconds, please."),
     ]
     told = "max(G', G + a) − a, in which G' has the delay: it holds without a delay, too."
-    return formula(answer, stall, cases, mistakes, told)
+    return formula(answer, stall, cases, mistakes, right=told)
 
 
 def check_smallest_window(answer: object) -> Feedback:
@@ -196,7 +194,7 @@ def check_smallest_window(answer: object) -> Feedback:
     """
     cases = [(536, 0.0), (536, 1.0), (300, 0.5), (300, 1.0), (1024, 0.5)]
     three = "three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s."
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda mss, delay: 3 * mss, three),
         (lambda mss, delay: smallest_window(mss, delay) / mss, "these are segments: in bytes, please."),
         (lambda mss, delay: 2 * mss, "with two segments the sender still waits once for the first acknowledgement."),
@@ -205,7 +203,7 @@ def check_smallest_window(answer: object) -> Feedback:
         (lambda mss, delay: smallest_window(mss, delay) + mss, "one segment less does not stall either."),
     ]
     told = "two segments, and as many more as it takes their packets and ACKs to outlast the response."
-    return formula(answer, smallest_window, cases, mistakes, told, 1e-9)
+    return formula(answer, smallest_window, cases, mistakes, 1e-9, right=told)
 
 
 def check_goodput(answer: object) -> Feedback:
@@ -239,7 +237,7 @@ def check_goodput(answer: object) -> Feedback:
 
 
     bare = "acknowledgements take slots too: the link is half duplex."
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda mss, every: mss / (mss + 40), bare),
         (lambda mss, every: mss / (mss + 46), bare),
         (lambda mss, every: data(mss), bare),
@@ -249,7 +247,7 @@ def check_goodput(answer: object) -> Feedback:
         (lambda mss, every: 8e3 * goodput_share(mss, every), "this is in bit/s: as a share of the 8 kbit/s, please."),
     ]
     told = "one ACK for two segments instead of one saves 2.5 slots of 112."
-    return formula(answer, goodput_share, cases, mistakes, told)
+    return formula(answer, goodput_share, cases, mistakes, right=told)
 
 
 def check_gap(answer: object) -> Feedback:
@@ -352,7 +350,7 @@ def check_burst_p(answer: object) -> Feedback:
 
 
     cases = [(1e-3, 5.0, 0.5), (0.02, 8.0, 0.25), (0.05, 4.0, 0.8), (0.03, 10.0, 1.0)]
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda e, n, h: e / (n * (1 - e)), "not every bit of the bad state is an error: it must be there more often."),
         (lambda e, n, h: e * h / (n * (1 - e * h)), "fewer errors in the bad state ask for more bits in it: divide."),
         (lambda e, n, h: e / (n * h), "jumps to bad start in the good state only: divide by its share of the bits."),
@@ -361,7 +359,7 @@ def check_burst_p(answer: object) -> Feedback:
         (lambda e, n, h: n * e / (h - e), "p_BG is one over the stay's length, not the length."),
     ]
     told = "the bad state has ε/h of the bits, and as many jumps lead in as out: ε/(L (h − ε))."
-    return formula(answer, right, cases, mistakes, told)
+    return formula(answer, right, cases, mistakes, right=told)
 
 
 def check_wait(answer: object) -> Feedback:
@@ -389,7 +387,7 @@ def check_wait(answer: object) -> Feedback:
     cases = [(0.1, 2), (0.3, 4), (0.2, 0), (0.5, 3), (0.8, 2)]
     tail = "after m doublings the timeout grows no more: the series has another tail."
     zero = "at p = 1/2 the ratio is 1 and its formula divides zero by zero: there each of the m terms is 1/2."
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda p, m: p / (1 - 2 * p), tail),
         (lambda p, m: p / (1 - 2 * p) if p < 0.5 else math.inf, tail),
         (lambda p, m: sum(p**k * 2 ** (k - 1) for k in range(1, 200)), tail),
@@ -405,7 +403,7 @@ def check_wait(answer: object) -> Feedback:
         (lambda p, m: 2**m * p / (1 - p), "the first losses wait less: 1, 2, 4 … up to 2^m."),
     ]
     told = "m terms that double, and a constant tail: the wall is back at 1."
-    return formula(answer, mean_wait, cases, mistakes, told)
+    return formula(answer, mean_wait, cases, mistakes, right=told)
 
 
 def check_wall(answer: object) -> Feedback:
@@ -436,7 +434,7 @@ def check_wall(answer: object) -> Feedback:
 
     cases = [(400, 4.0), (400, 10.0), (4320, 4.0), (1000, 20.0)]
     start = "a packet can also begin in the bad state: with probability ε it does."
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda bits, length: alone(bits), "this is the wall of independent errors: bursts hit fewer packets."),
         (lambda bits, length: length * alone(bits), "only about so: solve p_burst = 1/2 for ε exactly."),
         (lambda bits, length: math.log(2) * length / bits, "only about so: solve p_burst = 1/2 for ε exactly."),
@@ -447,7 +445,7 @@ def check_wall(answer: object) -> Feedback:
         (lambda bits, length: alone(bits) / length, "bursts hit fewer packets, so the wall stands at a higher rate."),
     ]
     told = "bursts move the wall out, by nearly their length while they are short beside the packet."
-    return formula(answer, wall, cases, mistakes, told, 5e-4)  # four digits
+    return formula(answer, wall, cases, mistakes, 5e-4, right=told)  # four digits
 
 
 def check_first_rto(answer: object) -> Feedback:
@@ -664,7 +662,7 @@ def check_best_mss(answer: object) -> Feedback:
         return lambda rate, rto: best_size(rate, rto, kind)
 
 
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda rate, rto: 1460, "without errors a large one is best; here a long packet is lost more often."),
         (lambda rate, rto: best_size(rate, 3.0), "the timeout is the second argument: a loss costs by it."),
         (lambda rate, rto: bulk(best_size(rate, rto), rate, rto=rto), "this is the latency: the size is asked."),
@@ -674,7 +672,7 @@ def check_best_mss(answer: object) -> Feedback:
         (by("no ACKs"), "each packet is acknowledged: the ACK's slots count."),
         (by("no rounding"), "the last packet takes a whole turn: round the number of packets up."),
     ]
-    return formula(answer, best_size, cases, mistakes, "", 1e-9)
+    return formula(answer, best_size, cases, mistakes, 1e-9, right="")
 
 
 def check_slot_checksum(answer: object) -> Feedback:
@@ -706,7 +704,7 @@ def check_slot_checksum(answer: object) -> Feedback:
         return -(-(size + 6) // 9) * (2 - (1 - rate) ** 112)
 
 
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda s, e: slots_resent(s, e, usable=10), "the checksum takes one of the ten usable bytes."),
         (lambda s, e: (s + 6) / 9 / (1 - e) ** 112, "a part of a slot takes a whole slot: round up."),
         (lambda s, e: slots_resent(s - 6, e), "the tunnel's framing is missing: 6 bytes."),
@@ -717,7 +715,7 @@ def check_slot_checksum(answer: object) -> Feedback:
         (once, "a slot that is sent again can be hit again: 1/(1 − p) tries on average."),
     ]
     told = "at 1e-4 a packet of 540 bytes takes 62 slots instead of 55, and no timeout."
-    return formula(answer, slots_resent, cases, mistakes, told)
+    return formula(answer, slots_resent, cases, mistakes, right=told)
 
 
 def check_apart(answer: object) -> Feedback:

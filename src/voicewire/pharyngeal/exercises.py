@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, number, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, Mistakes, choice, formula, number, unanswered
 from voicewire.pharyngeal import reference, tract, tube
-from voicewire.pharyngeal._student import Mistakes, judged, value
+from voicewire.pharyngeal._student import value
 from voicewire.pharyngeal.tract import Articulation
 
 __all__ = [
@@ -141,7 +141,7 @@ def check_tract_length(answer: object) -> Feedback:
     ]
     cases = [([520.0, 1480.0, 2600.0],), ([600.0, 1900.0, 2900.0, 4300.0],), ([450.0, 1500.0],)]
     said = "c/4 times the sum of (2n - 1)², over the sum of (2n - 1) F_n."
-    return judged(answer, right, cases, mistakes, said=said)
+    return formula(answer, right, cases, mistakes, right=said)
 
 
 def check_perturbation(answer: object) -> Feedback:
@@ -184,7 +184,7 @@ def check_perturbation(answer: object) -> Feedback:
         (lambda n, a, b, e: e * (b - a), "where the narrowing lies counts: integrate the cosine."),
     ]
     cases = [(1, 0.1, 0.3, 0.1), (2, 0.2, 0.9, 0.05), (3, 0.0, 0.45, -0.1), (2, 0.5, 0.6, 0.2)]
-    return judged(answer, right, cases, mistakes, said="e (sin mb - sin ma) / m with m = (2n - 1) π.")
+    return formula(answer, right, cases, mistakes, right="e (sin mb - sin ma) / m with m = (2n - 1) π.")
 
 
 def check_strongest_knob(answer: object) -> Feedback:
@@ -298,7 +298,7 @@ def check_closed(answer: object) -> Feedback:
     ]
     cases = [([4.0], [17.65]), ([1.0, 7.0], [9.0, 8.0]), ([3.0, 0.5, 5.0], [8.0, 3.0, 6.0])]
     said = "with u = 0 at the lips, the lower left element is what must be zero."
-    return judged(answer, _shut, cases, mistakes, 1e-3, said)
+    return formula(answer, _shut, cases, mistakes, 1e-3, right=said)
 
 
 def check_same_vowel(answer: object) -> Feedback:
@@ -474,7 +474,7 @@ def check_ceiling(answer: object) -> Feedback:
     ]
     cases = [(17.0, 5), (13.0, 5), (17.5, 4), (11.0, 3)]
     said = "n c / 2L: half a wave of the ceiling for each formant below it."
-    return judged(answer, lambda L, n: n * c / (2 * L), cases, mistakes, said=said)
+    return formula(answer, lambda L, n: n * c / (2 * L), cases, mistakes, right=said)
 
 
 def check_false_alarms(answer: object) -> Feedback:
@@ -507,7 +507,7 @@ def check_false_alarms(answer: object) -> Feedback:
     ]
     cases = [(4, 0.05), (1, 0.05), (24, 0.05), (10, 0.01)]
     said = "all n stay silent with (1 - level)^n = 1 - alpha."
-    return judged(answer, lambda n, a: 1 - (1 - a) ** (1 / n), cases[:1] + cases[2:], mistakes, said=said)
+    return formula(answer, lambda n, a: 1 - (1 - a) ** (1 / n), cases[:1] + cases[2:], mistakes, right=said)
 
 
 def check_agree(answer: object) -> Feedback:
@@ -620,12 +620,12 @@ def check_middle(answer: object) -> Feedback:
         ),
         (lambda f, b: np.mean(f), "a mean goes with a single bad frame, and wide poles count here."),
     ]
-    found = judged(answer, median, _FRAMES, mistakes)
+    found = formula(answer, median, _FRAMES, mistakes)
     if not found:
         return found
     if math.isnan(value(answer, _UNFOUND[0])):
         return Feedback(False, "where a frame has found nothing its frequency is NaN: leave it out.")
-    found = judged(answer, median, _UNFOUND, [])
+    found = formula(answer, median, _UNFOUND, [])
     if not found:
         return found
     for nothing in (([1300.0, 1400.0], [900.0, 700.0]), ([], [])):

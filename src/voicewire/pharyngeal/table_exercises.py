@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, Mistakes, choice, formula, function, number, unanswered
 from voicewire.pharyngeal import correlation, forensics
-from voicewire.pharyngeal._student import Mistakes, judged
 
 __all__ = [
     "check_change",
@@ -165,7 +164,7 @@ def check_least(answer: object) -> Feedback:
     ]
     cases = [(0.5, 0.4, 0.02, 0.03), (0.3, 0.05, -0.01, 0.02), (0.6, 1.2, 0.0, -0.1)]
     said = "d0 + error - slope² / (2 bend): traced openings are too small on average."
-    return judged(answer, lambda d, k, e, s: d + e - s * s / (2 * k), cases, mistakes, said=said)
+    return formula(answer, lambda d, k, e, s: d + e - s * s / (2 * k), cases, mistakes, right=said)
 
 
 def check_frames(answer: object) -> Feedback:
@@ -205,7 +204,7 @@ def check_frames(answer: object) -> Feedback:
     ]
     cases = [(0.25, 0.03, 3, 5), (0.1, 0.2, 4, 2), (0.02, 0.3, 6, 10)]
     said = "√(between² / tokens + within² / (tokens · frames)): only more tokens help against the first."
-    return judged(answer, lambda b, w, t, f: math.sqrt(b * b / t + w * w / (t * f)), cases, mistakes, said=said)
+    return formula(answer, lambda b, w, t, f: math.sqrt(b * b / t + w * w / (t * f)), cases, mistakes, right=said)
 
 
 def check_location_range(answer: object) -> Feedback:
@@ -315,7 +314,7 @@ def check_components(answer: object) -> Feedback:
             "shares add up, component by component.",
         ),
     ]
-    return judged(answer, needed, _SPREADS, mistakes, said="squares, summed up, over their sum.")
+    return formula(answer, needed, _SPREADS, mistakes, right="squares, summed up, over their sum.")
 
 
 def check_count(answer: object) -> Feedback:
@@ -358,7 +357,7 @@ def check_count(answer: object) -> Feedback:
     ]
     cases = [(0.07, 0.11, 25.0), (0.025, 0.055, 25.0), (0.01, 0.07, 25.0), (0.11, 0.29, 25.0), (0.203, 0.412, 50.0)]
     right = lambda s, e, r: math.ceil(e * r - 0.5) - math.ceil(s * r - 0.5)  # noqa: E731
-    return judged(answer, right, cases, mistakes, said="from ⌈start · rate - 1/2⌉ to before ⌈end · rate - 1/2⌉.")
+    return formula(answer, right, cases, mistakes, right="from ⌈start · rate - 1/2⌉ to before ⌈end · rate - 1/2⌉.")
 
 
 def check_sd(answer: object) -> Feedback:
@@ -488,7 +487,7 @@ def check_percent(answer: object) -> Feedback:
     ]
     cases = [(50.0,), (20.0,), (45.08,), (4.0,)]
     said = "100 x / (100 - x): what is left of the larger value is the smaller one."
-    return judged(answer, lambda x: 100 * x / (100 - x), cases, mistakes, said=said)
+    return formula(answer, lambda x: 100 * x / (100 - x), cases, mistakes, right=said)
 
 
 def check_missing_token(answer: object) -> Feedback:
@@ -524,7 +523,7 @@ def check_missing_token(answer: object) -> Feedback:
     ]
     cases = [(6, 4), (2, 4), (6, 2), (9, 3)]
     said = "(n + 1) units of the last decimal: 0.0007 cm for six tokens and four decimals."
-    return judged(answer, lambda n, d: (n + 1) * 10.0**-d, cases, mistakes, said=said)
+    return formula(answer, lambda n, d: (n + 1) * 10.0**-d, cases, mistakes, right=said)
 
 
 def check_family(answer: object) -> Feedback:
@@ -603,7 +602,7 @@ def check_without_leverage(answer: object) -> Feedback:
         (lambda x, y: abs(without(x, y, int(np.argmax(correlation.leverage(x))))), "a correlation has a sign."),
     ]
     right = lambda x, y: without(x, y, int(np.argmax(correlation.leverage(x))))  # noqa: E731
-    return judged(answer, right, _CLOUDS, mistakes, said="farthest from the mean of x, on either side.")
+    return formula(answer, right, _CLOUDS, mistakes, right="farthest from the mean of x, on either side.")
 
 
 _PRINTS = (

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voicewire import exercises
-from voicewire.exercises import Feedback
+from voicewire.exercises import Feedback, Mistakes, formula
 from voicewire.netsim import equation
-from voicewire.voip._student import Arguments, Mistake, judged
 
 __all__ = [
     "check_after_silence",
@@ -194,14 +193,14 @@ def check_loss_budget(answer: object) -> Feedback:
     >>> check_loss_budget(lambda n: 1.5 / n)
     Not yet: the loss event rate stands under a root: square both sides.
     """
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda n: 1.5 / n, "the loss event rate stands under a root: square both sides."),
         (lambda n: math.sqrt(1.5) / n, "this is the root of p."),
         (lambda n: 2 / (3 * n * n), "2/3 stands beside p under the root: it changes sides as 3/2."),
         (lambda n: n * n / 1.5, "the more packets, the fewer losses are allowed: turn it over."),
     ]
     right = "3 / (2 n²): neither the size of a packet nor the round trip counts by itself, only how many go into one."
-    return judged(answer, lambda n: 1.5 / (n * n), [(2,), (10,), (25.0,)], mistakes, right)
+    return formula(answer, lambda n: 1.5 / (n * n), [(2,), (10,), (25.0,)], mistakes, right=right)
 
 
 def check_too_late(answer: object) -> Feedback:
@@ -233,7 +232,7 @@ def check_too_late(answer: object) -> Feedback:
     def wanted(R: float) -> float:
         return R * math.log2(50 * R)
 
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda R: math.exp(-wanted(R)), "this share goes on for longer; the share that has ended is asked."),
         (after(lambda R: R * math.log(50 * R)), "a rate that doubles takes the logarithm to base 2."),
         (after(lambda R: R * math.log(50 * R, 4)), "this is Faster Restart, which quadruples."),
@@ -241,7 +240,7 @@ def check_too_late(answer: object) -> Feedback:
         (wanted, "so long takes the climb; which share of the talkspurts is shorter?"),
     ]
     right = "1 - exp(-R log2(50 R)): a fifth at 50 ms one way, two thirds at 150 ms, nearly all at 400 ms."
-    return judged(answer, after(wanted), [(0.1,), (0.3,), (0.8,)], mistakes, right)
+    return formula(answer, after(wanted), [(0.1,), (0.3,), (0.8,)], mistakes, right=right)
 
 
 def check_ceiling(answer: object) -> Feedback:
@@ -343,7 +342,7 @@ def check_events(answer: object) -> Feedback:
     >>> check_events(lambda times, rtt: len(times))
     Not yet: these are losses; those within a round trip of the first are one event.
     """
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda times, rtt: len(times), "these are losses; those within a round trip of the first are one event."),
         (_chained, "the round trip runs from the first loss of the event, not from the loss before."),
         (
@@ -354,7 +353,7 @@ def check_events(answer: object) -> Feedback:
     ]
     dense = [0.03 * k + 0.011 for k in range(12)]
     at = [([0.52, 0.55, 0.59, 0.64, 1.33], 0.1), ([0.19, 0.21, 0.28, 0.95], 0.1), (dense, 0.1), (dense, 0.2), ([], 0.1)]
-    return judged(answer, _events, at, mistakes, "an event lasts a round trip from its first loss.")
+    return formula(answer, _events, at, mistakes, right="an event lasts a round trip from its first loss.")
 
 
 def check_uneven(answer: object) -> Feedback:
@@ -383,7 +382,7 @@ def check_uneven(answer: object) -> Feedback:
     def mean(a: float, x: float) -> float:
         return 1 - a + a * x
 
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (mean, "this is the mean; Jain squares."),
         (lambda a, x: mean(a, x) / (1 - a + a * x * x), "the sum is squared above the line."),
         (lambda a, x: (1 - a + a * x * x) / mean(a, x) ** 2, "this is more than 1: turn it over."),
@@ -391,7 +390,7 @@ def check_uneven(answer: object) -> Feedback:
     ]
     right = "(1 - a + a x)² / (1 - a + a x²), however many calls there are."
     at = [(0.25, 0.2), (0.5, 0.0), (0.1, 0.7)]
-    return judged(answer, lambda a, x: mean(a, x) ** 2 / (1 - a + a * x * x), at, mistakes, right)
+    return formula(answer, lambda a, x: mean(a, x) ** 2 / (1 - a + a * x * x), at, mistakes, right=right)
 
 
 def check_pairs(answer: object) -> Feedback:
@@ -416,7 +415,7 @@ def check_pairs(answer: object) -> Feedback:
     >>> check_pairs(lambda rho: 1 / (1 - rho) ** 2)
     Not yet: the variance falls with the number of calls, not with its root.
     """
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda rho: 1 / math.sqrt(1 - rho), "this is the ratio of the standard errors; calls go with its square."),
         (lambda rho: 1 / (1 - rho) ** 2, "the variance falls with the number of calls, not with its root."),
         (lambda rho: 1 / (1 - rho**2), "the difference of the two is asked, not what is left after a regression."),
@@ -424,7 +423,7 @@ def check_pairs(answer: object) -> Feedback:
         (lambda rho: 2 / (1 - rho), "both variances are there in either way of comparing."),
     ]
     right = "1/(1 - ρ): nothing is won if the words do not matter, and tenfold at ρ = 0.9."
-    return judged(answer, lambda rho: 1 / (1 - rho), [(0.0,), (0.5,), (0.9,)], mistakes, right)
+    return formula(answer, lambda rho: 1 / (1 - rho), [(0.0,), (0.5,), (0.9,)], mistakes, right=right)
 
 
 def check_floor(answer: object) -> Feedback:
@@ -546,7 +545,7 @@ def _dropped(frames: int, places: int, gap: float, drop: str = "oldest", serving
     return dropped
 
 
-def _drops(answer: object, arguments: Arguments, wrong: list[int]) -> bool:
+def _drops(answer: object, arguments: tuple[Any, ...], wrong: list[int]) -> bool:
     """Whether a student's function gives these frames."""
     try:
         return sorted(answer(*arguments)) == sorted(wrong)  # type: ignore[operator]

@@ -12,9 +12,8 @@ from statistics import NormalDist
 import numpy as np
 
 from voicewire import exercises
-from voicewire.exercises import Feedback
+from voicewire.exercises import Feedback, Mistakes, formula
 from voicewire.voip import emodel, playout
-from voicewire.voip._student import Mistake, judged
 
 __all__ = [
     "check_best_fixed",
@@ -220,7 +219,7 @@ def check_chernov(answer: object) -> Feedback:
     >>> check_chernov(lambda m, sigma, eps: m)
     Not yet: a mean is exceeded by half of the frames.
     """
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda m, sigma, eps: m + sigma * math.sqrt(-math.log(eps)), "where is the 2 of s²σ²/2 once s is put in?"),
         (
             lambda m, sigma, eps: m + NormalDist().inv_cdf(1 - eps) * sigma,
@@ -235,7 +234,7 @@ def check_chernov(answer: object) -> Feedback:
     ]
     at = [(100.0, 10.0, 0.1), (150.0, 25.0, 0.01), (60.0, 4.0, 0.001)]
     right = "m + σ √(2 ln 1/ε): Ramjee's four deviations are good for ε = e⁻⁸, three frames in 10 000."
-    return judged(answer, lambda m, s, eps: m + s * math.sqrt(-2 * math.log(eps)), at, mistakes, right)
+    return formula(answer, lambda m, s, eps: m + s * math.sqrt(-2 * math.log(eps)), at, mistakes, right=right)
 
 
 def check_two_behind(answer: object) -> Feedback:
@@ -267,7 +266,7 @@ def check_two_behind(answer: object) -> Feedback:
     def wanted(e: float, b: float) -> float:
         return e * (stays(e, b) ** 2 + (1 - stays(e, b)) * e / b)
 
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda e, b: e * stays(e, b), "so it is for a copy in the very next packet."),
         (lambda e, b: e * stays(e, b) ** 2, "the packet between may have come: lost, came, lost counts, too."),
         (lambda e, b: e * e, "so it is if losses come at random; the state is remembered for more than one packet."),
@@ -279,7 +278,7 @@ def check_two_behind(answer: object) -> Feedback:
     ]
     at = [(0.1, 3.0), (0.05, 2.0), (0.2, 1.5)]
     right = "in bursts a copy farther behind saves more, and costs the playout another 20 ms."
-    return judged(answer, wanted, at, mistakes, right)
+    return formula(answer, wanted, at, mistakes, right=right)
 
 
 def _best_r(delays: Sequence[float], lost_count: bool = True, charge_mean: bool = False, last: bool = False) -> float:
@@ -315,7 +314,7 @@ def check_best_fixed(answer: object) -> Feedback:
     >>> check_best_fixed(lambda delays: 93.2)
     Not yet: <lambda>([40.0, 41.0, 40.0, 70.0, inf]): 93.2 is too large.
     """
-    mistakes: list[Mistake] = [
+    mistakes: Mistakes = [
         (lambda delays: _best_r(delays, lost_count=False), "a frame that never arrived is not played: count it, too."),
         (
             lambda delays: _best_r(delays, charge_mean=True),
@@ -331,4 +330,4 @@ def check_best_fixed(answer: object) -> Feedback:
         return playout.fixed(delays, [0] * len(delays), "G.711").r
 
     right = "equal to the package's on five traces that you had not seen."
-    return judged(answer, wanted, [(trace,) for trace in traces], mistakes, right)
+    return formula(answer, wanted, [(trace,) for trace in traces], mistakes, right=right)
