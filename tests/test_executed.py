@@ -208,16 +208,26 @@ def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
     assert list(json.loads((base / executed.RECORD).read_text())) == [ECHO]
 
 
-def test_an_interruption_also_ends_a_process_that_starts_at_that_moment(base, monkeypatch):
-    """The pool's own thread starts the next process when one ends; at first nothing is to be seen of it."""
-    for name, source in ((ECHO, "print(1)"), (NFC, "import time\ntime.sleep(600)")):
-        notebook = nbformat.read(base / name, as_version=4)
-        notebook.cells[0].source = source
-        notebooks.write(base / name, notebook)
-    real, blind = multiprocessing.active_children, [[]]
-    monkeypatch.setattr(multiprocessing, "active_children", lambda: blind.pop() if blind else real())
-    running = notebooks.execute({base / name: base / f"{name}.out" for name in (ECHO, NFC)}, workers=1)
-    assert next(running).path == base / ECHO
+def _say(base: Path, **sources: str) -> list[Path]:
+    for name, source in sources.items():
+        notebooks.write(base / f"{name}.ipynb", new_notebook(cells=[new_code_cell(source)]))
+    return [base / f"{name}.ipynb" for name in sources]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interruption_ends_every_process_that_was_started(tmp_path, workers):
+    paths = _say(tmp_path, one="print(1)", two="import time\ntime.sleep(600)", three="print(3)")
+    running = notebooks.execute({path: path.with_suffix(".out") for path in paths}, workers=workers)
+    assert next(running).path == paths[0]
     with pytest.raises(KeyboardInterrupt):
         running.throw(KeyboardInterrupt)
-    assert real() == []
+    assert multiprocessing.active_children() == []
+    assert not paths[1].with_suffix(".out").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_process_that_is_killed_fails_its_notebook_and_the_others_are_executed(tmp_path):
+    """The kernel here kills the process that executes it, as a machine without memory would."""
+    paths = _say(tmp_path, one="import os\nos.kill(os.getppid(), 9)", two="print(2)")
+    ended = {run.path: run.error for run in notebooks.execute({path: path for path in paths}, workers=1)}
+    assert ended == {paths[0]: "the process that executed it ended with exit code -9", paths[1]: ""}

@@ -15,12 +15,13 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -279,40 +280,56 @@ def execute(targets: Mapping[Path, Path], workers: int | None = None) -> Iterato
         Kernels at a time; by default one for each core.
     """
     workers = workers or min(len(targets) or 1, os.cpu_count() or 1)
-    # one task a process: the peak memory told is that notebook's own
-    pool = ProcessPoolExecutor(workers, max_tasks_per_child=1, initializer=_quiet)
-    with _interrupts_wait():
-        waiting = [pool.submit(_execute, path, target) for path, target in targets.items()]
+    context = multiprocessing.get_context("spawn")
+    waiting = deque(targets.items())
+    running: dict[Any, tuple[Connection, Path, SpawnProcess]] = {}
     try:
-        for future in as_completed(waiting):
-            yield future.result()
+        while waiting or running:
+            while waiting and len(running) < workers:
+                path, target = waiting.popleft()
+                with _interrupts_wait():
+                    receiver, sender = context.Pipe(duplex=False)
+                    process = context.Process(target=_report, args=(sender, path, target))
+                    process.start()
+                    running[receiver] = receiver, path, process
+                    sender.close()  # the only one left is the process's: when it ends, so does the connection
+            for ready in wait([*running]):
+                receiver, path, process = running.pop(ready)
+                yield _received(receiver, path, process)
     except BaseException:
-        with _ending_children():  # until the pool is gone: its own thread may start one more at this moment
-            pool.shutdown(cancel_futures=True)
+        with _interrupts_wait():
+            _end([process for *_, process in running.values()])
         raise
-    pool.shutdown()
 
 
-@contextmanager
-def _ending_children() -> Iterator[None]:
-    """End every process of the pool while the block runs: asked first, so that nbclient ends its kernel, then made to.
+def _report(sender: Connection, path: Path, target: Path) -> None:
+    """Execute one notebook, in a process of its own: the peak memory told is that notebook's."""
+    signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the first process's to act on; kernels get it as usual
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    sender.send(_execute(path, target))
 
-    One that is started meanwhile is ended too.
-    """
-    start, over = time.monotonic(), threading.Event()
 
-    def end() -> None:
-        while not over.wait(0.2):
-            for child in multiprocessing.active_children():
-                (child.terminate if time.monotonic() - start < 5 else child.kill)()
+def _received(receiver: Connection, path: Path, process: SpawnProcess) -> Run:
+    with receiver:
+        try:
+            result: Run = receiver.recv()
+        except EOFError:
+            process.join()
+            return Run(path, 0.0, 0, f"the process that executed it ended with exit code {process.exitcode}")
+    process.join()
+    return result
 
-    ending = threading.Thread(target=end)
-    ending.start()
-    try:
-        yield
-    finally:
-        over.set()
-        ending.join()
+
+def _end(processes: Sequence[SpawnProcess]) -> None:
+    """End processes: asked first, so that nbclient ends its kernel, then made to."""
+    for process in processes:
+        process.terminate()
+    until = time.monotonic() + 5
+    for process in processes:
+        process.join(max(0.0, until - time.monotonic()))
+        process.kill()
+        process.join()
 
 
 @contextmanager
@@ -326,13 +343,6 @@ def _interrupts_wait() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _quiet() -> None:
-    """In a process of the pool: Ctrl-C is the first process's to act on; kernels get it as usual."""
-    signal.signal(signal.SIGINT, lambda *_: None)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def run(
