@@ -413,4 +413,4 @@ def session(
             f"more than {ROOM} packets are under way: lower the latency or the Ethernet delay, "
             "or lengthen the retransmission timeout"
         )
-    return (*tally[0].item(), packets)
+    return (*tally.item(), packets)
