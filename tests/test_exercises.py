@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, choice, formula, function, number, sequence, unanswered
 
 
 class Hostile:
@@ -290,3 +291,72 @@ def test_what_was_given_is_quoted_as_it_was_and_at_most_forty_letters_of_it():
     assert function(6.5, [((1,), 1)]).message.endswith("this is 6.5.")
     assert function([1, 2], [((1,), 1)]).message.endswith("this is a list.")
     assert function(10**50, [((1,), 1)]).message.endswith(f"this is 1{'0' * 39}.")
+
+
+def _share(a, b):
+    return a / (a + b)
+
+
+SHARES = [(1, 2), (3.5, 0.25), (0, 4)]
+OVER = (lambda a, b: a / b, "that is the ratio of the two, not the share.")
+
+
+@pytest.mark.parametrize(
+    "same", [_share, lambda a, b: 1 - b / (a + b), lambda a, b: np.float32(a / (a + b)), lambda a, b: [a / (a + b)]]
+)
+def test_a_formula_of_another_form_is_right(same):
+    assert formula(same, _share, SHARES, [OVER])
+
+
+A, B = sympy.symbols("a b")
+
+
+@pytest.mark.parametrize(
+    "same",
+    [A / (A + B), 1 - B / (A + B), (A**2 + A * B) / (A + B) ** 2],
+)
+def test_an_expression_of_another_form_is_right(same):
+    assert formula(same, _share, SHARES, [OVER])
+
+
+def test_symbols_with_assumptions_and_constants_are_expressions_too():
+    n = sympy.Symbol("n", positive=True, integer=True)
+    assert formula(sympy.sqrt(n**2), lambda n: n, [(1,), (7,)])
+    assert formula(sympy.pi / 2, lambda n: np.pi / 2, [(1,), (7,)])
+    assert formula(n, lambda n: n, [(1,), (7,)])  # a symbol alone can be called, and is no function
+
+
+def test_an_expression_in_other_quantities_says_in_which_it_is_wanted():
+    assert formula(A / (A + sympy.Symbol("c")), _share, SHARES).message == (
+        "c is not a quantity of this question: write it in a, b."
+    )
+
+
+def test_a_wrong_expression_is_told_with_numbers():
+    assert formula(A / B, _share, SHARES, [OVER]).message == OVER[1]
+    wrong = formula(A / (A - B), _share, [(3, 3)])
+    assert not wrong and "your_formula(3, 3)" in wrong.message
+
+
+def test_a_usual_mistake_is_named_only_if_all_cases_agree():
+    assert formula(OVER[0], _share, SHARES, [OVER]).message == OVER[1]
+    sometimes = formula(lambda a, b: a / b if a == 1 else 0.7, _share, SHARES, [OVER])
+    assert not sometimes and sometimes.message != OVER[1]
+
+
+def test_a_function_that_fails_everywhere_has_no_usual_mistake():
+    def fails(a, b):
+        raise ValueError("no")
+
+    verdict = formula(fails, _share, SHARES, [(fails, "never said")])
+    assert not verdict and "raises ValueError" in verdict.message
+
+
+def test_a_function_that_changes_its_argument_is_judged_by_what_it_returns():
+    def spoils(values):
+        values.sort()
+        return values[len(values) // 2]
+
+    cases = [([3, 1, 2],), ([5, 9, 7],)]
+    assert formula(spoils, lambda values: sorted(values)[1], cases)
+    assert cases == [([3, 1, 2],), ([5, 9, 7],)]

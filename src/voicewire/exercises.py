@@ -14,6 +14,7 @@ Not yet: ten times too small: count the powers of ten again.
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -399,12 +400,12 @@ def formula(
     *,
     right: str = "",
 ) -> Feedback:
-    """Judge a function that the student wrote beside the right one, whatever form it has.
+    """Judge a formula that the student derived beside the right one, whatever form it has.
 
     Parameters
     ----------
     answer : object
-        The student's function.
+        The student's function, or an expression of SymPy in symbols named like the arguments of `wanted`.
     wanted : callable
         The right one.
     cases : iterable of tuple
@@ -430,9 +431,29 @@ def formula(
     >>> twice = (lambda n: 2 * n, "each of them counts once.")
     >>> formula(lambda n: n + n, lambda n: n, [(1,), (3,)], [twice])
     Not yet: each of them counts once.
+    >>> import sympy
+    >>> n = sympy.Symbol("n")
+    >>> formula((n**2 - 1) / (n - 1) - 1, lambda n: n, [(2,), (3,)])
+    Right: your function gives what it should in every case tried.
     """
+    if hasattr(answer, "free_symbols"):
+        names = list(inspect.signature(wanted).parameters)
+        strange = sorted({symbol.name for symbol in answer.free_symbols} - set(names))
+        if strange:
+            return Feedback(False, f"{strange[0]} is not a quantity of this question: write it in {', '.join(names)}.")
+        answer = _callable(answer, names)
     expected = [(case, float(wanted(*copy.deepcopy(case)))) for case in cases]
     return function(answer, expected, tolerance, absolute=1e-9, right=right, mistakes=mistakes)
+
+
+def _callable(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
+    """Give the function that an expression of SymPy stands for, whatever its symbols are assumed to be."""
+
+    def your_formula(*values: Any) -> Any:
+        given = dict(zip(names, values, strict=True))
+        return expression.evalf(subs={symbol: given[symbol.name] for symbol in expression.free_symbols})
+
+    return your_formula
 
 
 def _one_call(
