@@ -208,3 +208,20 @@ def test_a_larynx_that_drags_the_root_along_lowers_the_second_formant():
     assert tied[:, 1].mean() < 0
     assert (tied[:, 1] < 0).sum() > len(tied) / 2
     assert (tied[:, 0] > free[:, 0]).all()  # the root raises F1
+
+
+def test_the_lower_a_constriction_of_the_throat_lies_the_less_f2_falls():
+    rng = np.random.default_rng(8)  # not the chapter's shapes
+    drawn = [tract.random_open(rng, root=0.5) for _ in range(60)]
+    upper, middle, lower = experiments.constricted_at(drawn, tuple(experiments.PHARYNX.values()))
+    assert (upper[:, 1] < lower[:, 1]).all()  # F2, Hz, shape by shape
+    assert np.median(upper[:, 1]) < np.median(middle[:, 1]) < np.median(lower[:, 1])
+    assert abs(np.median(lower[:, 1])) < 0.2 * abs(np.median(upper[:, 1]))
+    assert np.median(lower[:, 2]) < 0 < np.median(upper[:, 2])  # F3
+    assert all(np.median(change[:, 0]) > 0 for change in (upper, middle, lower))
+
+
+@pytest.mark.parametrize("place", experiments.PHARYNX.values())
+def test_the_throat_narrows_most_where_it_was_asked_to(place):
+    before, after = (tract.outline(Articulation(jaw=0.3, root=root, root_place=place)) for root in (0.0, 0.5))
+    assert before.place[(before.opening - after.opening).argmax()] == pytest.approx(place, abs=0.25)

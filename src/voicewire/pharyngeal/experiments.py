@@ -7,6 +7,7 @@ The numbers that the paper derives from its own tables are recomputed in `derive
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ from voicewire.pharyngeal.tract import Articulation
 
 __all__ = [
     "HEIGHTS",
+    "PHARYNX",
     "ROOTS",
     "causes",
+    "constricted_at",
     "coupled_roots",
     "gestures",
     "larynx_heights",
@@ -35,6 +38,11 @@ HEIGHTS = (-0.6, -0.3, 0.0, 0.3, 0.6)
 """Larynx heights against the shape's own, cm."""
 ROOTS = (0.0, 0.15, 0.3, 0.45)
 """How far the tongue root moves back, in the model's unit."""
+PHARYNX = {"uvular": 9.5, "emphatic": 11.5, "pharyngeal": 13.5}
+"""Where three families of consonants narrow the throat, cm along the wall: its upper end, middle and lower end.
+
+The order is what the paper cites (Section I, after [5]); the centimetres are ours, what the model's root can reach.
+"""
 _HARD_PALATE = 5.5  # cm along the wall from the incisor: what is bone and stays
 _FREE_ROOT = 0.7  # a root farther back than this could not move by the last of `ROOTS`
 
@@ -157,6 +165,37 @@ def root_movements(plain: list[Articulation], roots: Sequence[float] = ROOTS) ->
     able = [shape for shape in plain if shape.root <= _FREE_ROOT]
     moved = np.array([shapes.changes(able, root=float(root)) for root in roots])
     return np.asarray(moved[:, :, 1] - moved[:, :, 0])
+
+
+def constricted_at(plain: list[Articulation], places: Sequence[float], narrowing: float = 0.5) -> Array:
+    """Return what a constriction of the throat does to the formants, place by place.
+
+    Parameters
+    ----------
+    plain : list of Articulation
+        Shapes; each is taken with a root at rest and with a constricted one.
+    places : sequence of float
+        Where the root is nearest to the wall, cm along the wall from the incisor (`tract.LIMITS`).
+    narrowing : float
+        How far the root moves towards the wall there, cm.
+
+    Returns
+    -------
+    ndarray of float, shape (places, shapes, 4)
+        Change of F1 to F4, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
+
+    Examples
+    --------
+    >>> high, low = constricted_at([Articulation(jaw=0.3)], (9.5, 13.5))[:, 0, 1]
+    >>> bool(high < low < 0)
+    True
+    """
+    at_rest = [[replace(shape, root=0.0, root_place=place) for shape in plain] for place in places]
+    return np.array([shapes.changes(members, root=narrowing) for members in at_rest])
 
 
 def gestures(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
