@@ -169,6 +169,7 @@ EXEMPT = {
     "transport.exercises_compared": _EXERCISES,
     "transport.figures_printed": _FIGURE,
     "transport.queue_stress.filled": _SOCKETS,
+    "transport.small": READING,
     "transport.queue_stress.Queued": _RESULT,
     "transport.wireshark": _FILES,
     "transport.dissect": "bytes of a protocol (tests of its own)",
