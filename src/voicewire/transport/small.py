@@ -1,4 +1,4 @@
-"""Segments of a conversation and the tools of a seal, in numbers small enough to do by hand.
+"""Segments of a conversation, and the tools of a seal in small numbers.
 
 Nothing here protects anything: what does are the maintained parts of
 `cryptography`. The chapter is woven from these pieces. With large numbers in
