@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cryptography.hazmat.primitives.poly1305 import Poly1305
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire import paths
