@@ -212,6 +212,8 @@ EXEMPT = {
     "transport.rules_tried": _SOCKETS,
     "transport.timing": "rows of a recording, by name",
     "emqtt.weak": _RECORDS,
+    "emqtt.waiting": READING,
+    "emqtt.figures_waiting": _FIGURE,
     "testbed.capability": _SOCKETS,
     "testbed.capture": _SOCKETS,
     "testbed.counters": _SOCKETS,
