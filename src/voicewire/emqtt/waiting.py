@@ -1,4 +1,4 @@
-"""What a confirmed query costs, whom it names, and how long it waits: to read.
+"""A confirmed query to read: its packets, its names, how long it waits.
 
 Nothing here is clever. The chapter is woven from these pieces. The counts
 are those of `voicewire.emqtt.counting`, the ids those of
