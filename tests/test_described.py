@@ -19,6 +19,7 @@ from voicewire import claims, paths
 
 ROOT = paths.root()
 HEAD = "| where in the paper | what it describes | where it is here | or why not |"
+LISTED = Path(__file__).with_name("described.txt")  # what another reading of each paper found, line by line
 TABLES = [name for name in paths.STUDIES if HEAD in (ROOT / "data" / name / "README.md").read_text(encoding="utf-8")]
 
 
@@ -100,7 +101,37 @@ def test_what_the_paper_describes_has_a_place_or_a_reason(study):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("study", ["transport", "emqtt", "echo", "pharyngeal", "voip"])
+def listed() -> dict[str, list[list[str]]]:
+    """Lines of `LISTED` by study, each as where, what, first words of its row; "+" leads if it had no row before."""
+    parts = (part.partition("\n") for part in re.split(r"(?m)^## ", LISTED.read_text(encoding="utf-8"))[1:])
+    return {name: [line.split(" = ") for line in body.splitlines() if line] for name, _, body in parts}
+
+
+def unmatched(lines: list[list[str]], table: list[list[str]]) -> list[list[str]]:
+    """Lines that are not three parts, or whose last part begins no row of the table, or more than one."""
+    return [
+        line
+        for line in lines
+        if len(line) != 3 or not line[2] or sum(cells[1].startswith(line[2]) for cells in table) != 1
+    ]
+
+
+@pytest.mark.parametrize("study", listed())
+def test_what_another_reading_of_the_paper_found_has_its_row(study):
+    page = (ROOT / "data" / study / "README.md").read_text(encoding="utf-8")
+    lines = listed()[study]
+    assert unmatched(lines, rows(page)) == []
+    had = sum(not line[0].startswith("+ ") for line in lines)
+    assert f"and the row of each; {had} of its {len(lines)} lines had one then." in " ".join(page.split())
+
+
+def test_a_line_without_its_row_is_noticed():
+    table = [["Section I", "two tubes", "`x`", ""], ["Section I", "two ears", "`y`", ""]]
+    lines = [["I", "pipes", "two tubes"], ["I", "ears", "two"], ["I", "noses", "noses"], ["I", "eyes"], ["I", "a", ""]]
+    assert unmatched(lines, table) == lines[1:]
+
+
+@pytest.mark.parametrize("study", ["transport", "emqtt", "echo", "pharyngeal", "voip", "nfc"])
 def test_these_studies_have_their_table(study):
     assert study in TABLES
 

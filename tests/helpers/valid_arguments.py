@@ -93,6 +93,7 @@ EXEMPT = {
     "voip.calls.quality": "a task of the sweep; `call` checks",
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
     "voip.dccp.cookie": "bytes of a protocol (tests of its own)",
+    "voip.dccp.dropped": "options of a protocol (tests of its own)",
     "voip.dccp.features": "options of a protocol (tests of its own)",
     "voip.dccp.nonce.found_after": "inf for a receiver that is never found (tests of its own)",
     "voip.dccp.nonce.honest": "options of a protocol (tests of its own)",
