@@ -108,6 +108,57 @@ def test_a_page_is_quiet_offline_accessible_and_no_wider_than_a_telephone(browse
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def test_the_scorecard_is_an_instrument(browser):
+    """Chosen, searched, put in order, addressed, tried with another tolerance, printed."""
+    with Visit(browser, "book/scorecard.html") as visit:
+        page = visit.page
+        every = page.locator(".vw-row").count()
+        said = page.locator(".vw-filters output")
+        assert said.inner_text() == f"{every} claims"
+        assert page.locator(".vw-row:visible").count() == 0  # studies are folded
+        for part in (".vw-overview", ".vw-filters"):
+            box = page.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= 800, part
+        page.select_option("[name=study]", "nfc")
+        page.select_option("[name=verdict]", "partly")
+        left = page.locator(".vw-row:not([hidden])")
+        assert said.inner_text() == f"{left.count()} of {every} claims"
+        assert {row.get_attribute("data-verdict") for row in left.all()} == {"partly"}
+        assert "study=nfc&verdict=partly" in page.url
+        page.reload()  # the address says what was chosen
+        assert page.locator(".vw-row:not([hidden])").count() == left.count() > 0
+        page.click(".vw-filters button")
+        page.wait_for_function("!location.search")
+        page.fill("[name=q]", "echo.erle-one zzz")
+        assert said.inner_text() == f"0 of {every} claims"
+        page.fill("[name=q]", "")
+        page.select_option("[name=order]", "id")
+        page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+        names = (
+            page.locator(".vw-study").first.locator(":scope > .vw-row").evaluate_all("all => all.map(one => one.id)")
+        )
+        assert names == sorted(names) and len(names) > 5
+        box = page.locator(".vw-whatif:has(legend)").first
+        assert box.locator("output").inner_text().endswith("This is the ledger's own.")
+        box.locator("input").first.fill("0")
+        assert box.locator("output").inner_text().endswith("This is yours, not the ledger's.")
+        page.reload()
+        page.evaluate("document.querySelectorAll('.vw-study, .vw-cause').forEach(fold => { fold.open = true })")
+        heights = page.locator(".vw-row > summary").evaluate_all("all => all.map(one => one.offsetHeight)")
+        assert max(heights) <= 36 and len(heights) == every
+        row = page.locator(".vw-row").nth(every // 2).get_attribute("id")
+        page.goto(f"{(SITE / 'book' / 'scorecard.html').as_uri()}#{row}")
+        page.reload()
+        assert page.locator(f"#{row.replace('.', chr(92) + '.')} dl").is_visible()
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.evaluate("document.querySelectorAll('.vw-study, .vw-cause').forEach(fold => { fold.open = true })")
+        seen = page.locator(".vw-row > summary > .vw-verdict").evaluate_all(
+            "all => all.every(one => one.getBoundingClientRect().right <= 360)"
+        )
+        assert seen
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_sliders_work_by_keyboard(browser):
     tried = 0
     for name in PAGES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -13,8 +14,9 @@ from sphinx.errors import ExtensionError
 
 from voicewire import claims, paths
 from voicewire.ledger import collecting
+from voicewire.ledger.rules import band
 from voicewire.publish import clone
-from voicewire.publish.pages import gather, mend, scorecard, status
+from voicewire.publish.pages import claim_list, gather, mend, scorecard, status
 
 ROOT = paths.root()
 
@@ -126,9 +128,47 @@ def test_a_row_whose_page_is_missing_is_not_linked(monkeypatch, base):
     assert "? unjudged" in page
 
 
+def test_claims_of_one_cause_are_folded_once_more():
+    rows = [row(), row(id="nfc.a", cause="a-slip"), row(id="nfc.b"), row(id="nfc.c", cause="a-slip")]
+    rows += [row(id="nfc.d", cause="alone")]
+    text = claim_list.study(rows, lambda target: None, "Claims")
+    group = re.findall(r'<details class="vw-cause">(.*?)</details></details>', text, re.S)
+    assert len(group) == 1 and re.findall(r'id="score-([^"]+)"', group[0]) == ["nfc.a", "nfc.c"]
+    assert re.findall(r'id="score-([^"]+)"', text) == ["nfc.table-1.x", "nfc.a", "nfc.c", "nfc.b", "nfc.d"]
+
+
+def test_a_verdict_with_a_tolerance_is_what_its_numbers_say():
+    """What the page lets a reader change decides as the ledger does, as long as nothing is changed."""
+    tried: Counter[str] = Counter()
+    for claim in collecting.scorecard(ROOT):
+        trial = claim_list.numbers(claim)
+        if trial is None or claim.get("readings"):
+            continue
+        ((_, pairs),) = trial["readings"]
+        ends = [band(said, {trial["kind"]: trial["size"]}) for said, _ in pairs]
+        kept = [low <= here <= high for (low, high), (_, here) in zip(ends, pairs, strict=True)]
+        tried[claim["verdict"]] += 1
+        # six digits are stored of a number: at the very edge of a band they may say the other thing
+        if claim["verdict"] == "reproduced":
+            assert all(kept), claim["id"]
+        elif claim["verdict"] == "not reproduced":
+            assert not any(kept), claim["id"]
+        elif claim["verdict"] == "partly":
+            assert any(kept) and not all(kept), claim["id"]
+    assert min(tried[name] for name in ("reproduced", "partly", "not reproduced")) > 5
+
+
+def test_a_claim_of_a_notebooks_page_links_to_its_row():
+    body = '<tr id="claim-nfc.a"><td>A <code>x</code><code>nfc.a</code></td></tr><tr><td><code>nfc.a</code></td></tr>'
+    page = {"body": body}
+    scorecard.back(None, "notebooks/nfc/03_reproduction", "page.html", page, None)
+    link = '<a href="../../book/scorecard.html#score-nfc.a"><code>nfc.a</code></a>'
+    assert page["body"] == body.replace("<code>nfc.a</code>", link, 1)
+
+
 @pytest.mark.parametrize("verdict", claims.VERDICTS)
 def test_a_badge_is_readable_without_its_colour(verdict):
-    text = re.sub(r"<[^>]*>", "", scorecard.badge(verdict))
+    text = re.sub(r"<[^>]*>", "", claim_list.badge(verdict))
     assert text == f"{claims.VERDICTS[verdict]} {verdict}"
 
 

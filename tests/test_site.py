@@ -172,7 +172,7 @@ def _in_the_notebook(claim: dict[str, Any], book: str) -> str:
 def test_every_judged_row_of_the_scorecard_links_to_the_notebook():
     text = (SITE / "book" / "scorecard.html").read_text(encoding="utf-8")
     for claim in json.loads((SITE / "claims.json").read_text(encoding="utf-8"))["claims"]:
-        row = text.partition(f'id="score-{claim["id"]}"')[2].partition("</tr>")[0]
+        row = text.partition(f'id="score-{claim["id"]}"')[2].partition("</dl>")[0]
         assert (f'.html#{claim["anchor"]}"' in row) is (claim["notebook"] is not None), claim["id"]
 
 

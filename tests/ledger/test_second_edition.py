@@ -11,7 +11,7 @@ from voicewire import claims, cli, paths
 from voicewire.claims import Claim, ClaimError
 from voicewire.ledger import rechecking, sampling, tally
 from voicewire.ledger.judging import agreed
-from voicewire.publish.pages import scorecard as scorecard_page
+from voicewire.publish.pages import claim_list
 from voicewire.stats import Interval
 
 RIVAL = {"mechanism": "the labels exchanged within each seed"}
@@ -365,7 +365,7 @@ def test_a_stated_number_of_runs_stands_beside_the_verdict(tmp_path, capsys):
     body = f"{HEAD}claims:\n{CLAIM}  rival: {{mechanism: labels exchanged}}\n  runs: 30\n  state: registered\n"
     (score,) = claims.scorecard(text(tmp_path, f"{body}  statistic: mean time over seeds\n"))
     assert score["runs"] == 30
-    assert "Runs stated beforehand: 30." in scorecard_page._besides(score)
+    assert "Runs stated beforehand: 30." in claim_list._besides(score)
 
 
 # By reading, registered, ours, labels

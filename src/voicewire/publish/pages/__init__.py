@@ -13,7 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from voicewire.publish.machines import site
-from voicewire.publish.pages import drawings, gather, hints, mend, offline
+from voicewire.publish.pages import drawings, gather, hints, mend, offline, scorecard
 
 __all__ = ["setup"]
 
@@ -43,6 +43,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     doctree-resolved: add
     doctree-resolved: put
     html-page-context: clean
+    html-page-context: back
     build-finished: prune
     build-finished: mend
     build-finished: publish
@@ -53,6 +54,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", hints.add)
     app.connect("doctree-resolved", drawings.put)
     app.connect("html-page-context", offline.clean)
+    app.connect("html-page-context", scorecard.back)
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)
     app.connect("build-finished", mend.mend, priority=901)

@@ -5,6 +5,7 @@ Everything here is read from the executed notebooks by `voicewire.ledger.collect
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Any
 
 from voicewire import paths
 from voicewire.ledger import collecting, tally
-from voicewire.ledger.presentation import beside, show_html
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS
 from voicewire.publish.machines import linked, listing
+from voicewire.publish.pages import claim_list
 
-__all__ = ["FILLS", "PICTURE", "WIDTH", "badge", "draw_picture", "page", "picture"]
+__all__ = ["FILLS", "PICTURE", "WIDTH", "back", "draw_picture", "page", "picture"]
 
 PICTURE = Path("book/_static/scorecard.svg")
 WIDTH = 360  # as wide as a telephone, so that the letters need not shrink there
@@ -27,6 +28,9 @@ FILLS = ("#00795c", "#0072b2", "#7a6a00", "#b34700", "#a3578a", "#6b6b6b", "#4b4
 """The verdicts' colours, in their order; book.css has the same for the badges."""
 
 Rows = Sequence[Mapping[str, Any]]
+
+ROW = re.compile(r'(<tr id="claim-([^"]+)">(?:(?!</tr>).)*?)<code>\2</code>', re.DOTALL)
+"""A claim's row in a notebook's table, up to its name."""
 
 
 def summary(rows: Rows) -> str:
@@ -141,43 +145,21 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     titles = {row["study"]: paths.part(row["study"]).title for row in rows}
     # A picture that failed to come would not be seen in a strict build: it stands in the page itself.
     data = linked.script(rows, base, listing.citation(base)["url"])
-    parts = [_raw(f'<figure class="vw-glance">{picture(rows, titles)}</figure>{_overview(rows, titles)}{data}')]
+    drawn = f'<details class="vw-glance"><summary>As a picture</summary>{picture(rows, titles)}</details>'
+    parts = [_raw(f"{_overview(rows, titles)}{claim_list.filters(titles)}{drawn}{data}")]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
         theirs, ours = ([row for row in mine if (row.get("whose") == "ours") == own] for own in (False, True))
-        reply = f"{{ref}}`What the authors answer <reply-{study}>`\n\n"
-        parts.append(f"(scorecard-{study})=\n## {name}\n\n" + reply + _raw(_table(theirs, name, link)))
+        listed = claim_list.study(theirs, link, "Claims of the paper")
         if ours:
-            parts.append("Questions of ours, which count for nothing above:\n\n" + _raw(_table(ours, name, link)))
+            listed += claim_list.study(ours, link, "Questions of ours, which count for nothing above")
+        parts.append(f"(scorecard-{study})=\n## {name}\n\n{_raw(listed)}")
+        parts.append(f"{{ref}}`What the authors answer <reply-{study}>`\n")
     return "\n".join(parts)
 
 
 def _raw(html: str) -> str:
     return f"```{{raw}} html\n{html}\n```\n"
-
-
-def badge(verdict: str) -> str:
-    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone.
-
-    Parameters
-    ----------
-    verdict : str
-        One of `voicewire.ledger.vocabulary.VERDICTS`.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> badge("unheard of")
-    '<span class="vw-verdict vw-verdict-none">? unheard of</span>'
-    """
-    names = list(VERDICTS)
-    kind = names.index(verdict) if verdict in names else "none"
-    sign = VERDICTS.get(verdict, "?")
-    return f'<span class="vw-verdict vw-verdict-{kind}">{sign} {escape(verdict)}</span>'
 
 
 def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
@@ -216,62 +198,31 @@ def _both(causes: int, rows: int) -> str:
     return f"{causes} <small>({rows} claims)</small>" if rows > causes else str(rows or "")
 
 
-def _table(rows: Rows, name: str, link: Callable[[str], str | None]) -> str:
-    lines = []
-    for row in rows:
-        where = escape(str(row["where"]))
-        address = link(row["notebook"].removesuffix(".ipynb")) if row["notebook"] else None
-        if address:
-            where = f'<a class="reference internal" href="{address}#{row["anchor"]}">{where}</a>'
-        lines.append(
-            f'<tr id="score-{row["id"]}"><th scope="row">{where}<br><code>{row["id"]}</code></th>'
-            f"<td>{escape(row['statement'])}</td>"
-            f"<td>{show_html(row['printed'], row['unit'])}</td>"
-            f"<td>{show_html(row['reproduced'], row['unit'])}</td>"
-            f"<td>{badge(row['verdict'])}</td><td>{escape(row['reason'])}{_tolerance(row)}{_besides(row)}</td></tr>"
-        )
-    return (
-        f'<div class="vw-claims" tabindex="0" role="region" aria-label="Claims: {escape(name)}"><table>'
-        '<thead><tr><th scope="col">where</th><th scope="col">the paper says</th><th scope="col">printed</th>'
-        '<th scope="col">here</th><th scope="col">verdict</th><th scope="col">why</th></tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
+def back(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Link each claim of a notebook's page to its row in the scorecard.
 
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        The build.
+    pagename, templatename : str
+        Of the page that is written.
+    context : dict
+        What the template gets; its ``body`` is changed.
+    doctree : docutils.nodes.document
+        Not used.
 
-def _besides(row: Mapping[str, Any]) -> str:
-    """Return what the ledger says of the claim besides its text: whose, from what cause, how far it reaches, when."""
-    text = beside(row.get("places", ()), row.get("rival"), row.get("readings", ()), row["unit"], row.get("runs", 0))
-    if row.get("owes_rival"):
-        text += "<br>Its rival is not named yet."
-    if row.get("reach"):
-        text += f"<br>Judged over: {escape(row['reach'])}."
-    if row.get("cause"):
-        text += f"<br>Cause: {escape(row['cause'])}."
-    if row.get("chosen"):
-        text += f"<br>Tolerance and statistic chosen: {CHOSEN[row['chosen']]}."
-    return text
-
-
-CHOSEN = {
-    "ledger-first": "before the first result stood in the history",
-    "exploratory": "after exploratory runs",
-    "after-the-result": "after a result had been seen",
-}
-"""What `chosen` says, in words. History shows the order of commits, not that nobody looked."""
-
-
-def _tolerance(row: Mapping[str, Any]) -> str:
-    if not row["tolerance"]:
-        return ""
-    ((kind, size),) = row["tolerance"].items()
-    words = {
-        "relative": f"within {float(size) * 100:g} %" if kind == "relative" else "",
-        "absolute": f"within {size} {row['unit']}".rstrip(),
-        "at_least": f"at least {size} {row['unit']}".rstrip(),
-        "at_most": f"at most {size} {row['unit']}".rstrip(),
-        "between": f"between {size[0]} and {size[1]} {row['unit']}".rstrip() if kind == "between" else "",
-    }[kind]
-    return f'<br><span class="vw-tolerance">Tolerance: {escape(words)}. {escape(row["tolerance_reason"])}</span>'
+    Examples
+    --------
+    >>> page = {"body": '<tr id="claim-nfc.x"><td><code>nfc.x</code></td></tr>'}
+    >>> back(None, "notebooks/nfc/03_reproduction", "page.html", page, None)
+    >>> page["body"]
+    '<tr id="claim-nfc.x"><td><a href="../../book/scorecard.html#score-nfc.x"><code>nfc.x</code></a></td></tr>'
+    """
+    if "body" in context and 'id="claim-' in context["body"]:
+        up = "../" * pagename.count("/")
+        link = rf'\1<a href="{up}book/scorecard.html#score-\2"><code>\2</code></a>'
+        context["body"] = ROW.sub(link, context["body"])
 
 
 def draw_picture(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
