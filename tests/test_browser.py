@@ -129,9 +129,9 @@ def test_the_scorecard_is_an_instrument(browser):
         assert page.locator(".vw-row:not([hidden])").count() == left.count() > 0
         page.click(".vw-filters button")
         page.wait_for_function("!location.search")
-        page.fill("[name=q]", "echo.erle-one zzz")
+        page.fill(".vw-filters [name=q]", "echo.erle-one zzz")
         assert said.inner_text() == f"0 of {every} claims"
-        page.fill("[name=q]", "")
+        page.fill(".vw-filters [name=q]", "")
         page.select_option("[name=order]", "id")
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
         names = (

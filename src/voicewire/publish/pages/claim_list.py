@@ -183,7 +183,7 @@ def claim(row: Mapping[str, Any], link: Callable[[str], str | None]) -> str:
     if trial:
         marks += f" data-numbers='{escape(json.dumps(trial, ensure_ascii=False))}'"
     return (
-        f'<details class="vw-row" id="score-{row["id"]}"{marks}><summary>{badge(row["verdict"])}'
+        f'<details class="vw-row" id="score-{row["id"]}"{marks}><summary class="vw-line">{badge(row["verdict"])}'
         f"<span>{said}</span><code>{row['id']}</code></summary><p>{said} "
         f'<a href="#score-{row["id"]}">{row["id"]}</a></p><dl>{listed}</dl></details>'
     )

@@ -163,21 +163,21 @@ def _raw(html: str) -> str:
 
 
 def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
+    signs = {sign: name for name, sign in VERDICTS.items()} | {BY_READING: "of these, by reading"}
     heads = "".join(
-        f'<th scope="col"><span aria-hidden="true">{sign}</span><br>{name}</th>' for name, sign in VERDICTS.items()
+        f'<th scope="col"><span aria-hidden="true">{sign}</span>{_unseen(name)}</th>' for sign, name in signs.items()
     )
-    heads += f'<th scope="col"><span aria-hidden="true">{BY_READING}</span><br>by reading</th>'
-    heads += '<th scope="col">rival not named</th><th scope="col">our questions</th>'
+    heads += '<th scope="col">no rival</th><th scope="col">ours</th>'
     lines = []
     table = tally.by_study(rows)
     for study, count in table.items():
-        cells = "".join(f"<td>{_both(count.causes[name], count.rows[name])}</td>" for name in VERDICTS)
-        cells += (
-            f"<td>{count.by_reading or ''}</td><td>{count.rival_owed or ''}</td><td>{count.ours.total() or ''}</td>"
-        )
+        cells = [count.rows.total(), count.causes.total(), *(count.causes[name] for name in VERDICTS), count.by_reading]
+        cells += [count.rival_owed, count.ours.total()]
+        name = escape(titles[study].partition(":")[0])
         lines.append(
-            f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{escape(titles[study])}</a>'
-            f"</th><td>{_both(count.causes.total(), count.rows.total())}</td>{cells}</tr>"
+            f'<tr><th scope="row"><a class="reference internal" href="#scorecard-{study}">{name}</a></th>'
+            + "".join(f"<td>{number or ''}</td>" for number in cells)
+            + "</tr>"
         )
     registered = sum(count.registered for count in table.values())
     unrun = sum(count.rival_unrun for count in table.values())
@@ -185,17 +185,20 @@ def _overview(rows: Rows, titles: Mapping[str, str]) -> str:
         f"{registered} claims are registered and not computed yet" if registered else "",
         f"{unrun} rivals are named and not run yet" if unrun else "",
     ]
-    below = "; ".join(filter(None, waiting))
+    legend = [f"{sign} {name}" for sign, name in signs.items()]
+    legend += ["no rival: its rival mechanism is not named", "ours: questions of ours, counted nowhere else"]
+    below = "; ".join(["The verdicts count causes: " + " · ".join(legend), *filter(None, waiting)])
     return (
         '<div class="vw-claims vw-overview" tabindex="0" role="region" aria-label="Verdicts by study"><table>'
-        f'<thead><tr><th scope="col">Study</th><th scope="col">claims</th>{heads}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>" + (f"<p>{below}.</p>" if below else "")
+        '<thead><tr><th scope="col">Study</th><th scope="col">claims</th><th scope="col">causes</th>'
+        f"{heads}</tr></thead>"
+        f'<tbody>{"".join(lines)}</tbody></table></div><p class="vw-legend">{below}.</p>'
     )
 
 
-def _both(causes: int, rows: int) -> str:
-    """Return how many causes there are, and how many claims rest on them where these are more."""
-    return f"{causes} <small>({rows} claims)</small>" if rows > causes else str(rows or "")
+def _unseen(words: str) -> str:
+    """Return words for those who listen to the page."""
+    return f'<span class="visually-hidden">{words}</span>'
 
 
 def back(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
