@@ -188,3 +188,9 @@ def test_nothing_of_the_agent_is_left(port: int) -> None:
     with a.Agent("127.0.0.1", port):
         assert "voicewire-agent" in {t.name for t in threading.enumerate()} - before
     assert {t.name for t in threading.enumerate()} == before
+
+
+def test_a_request_and_its_response_are_two_publications_each_over_two_connections(port: int) -> None:
+    """Section 2.1: query and answer each cross twice, with four packets of QoS 2 each time."""
+    found = mqtt5.request_response(port)
+    assert found == dict.fromkeys(("PUBLISH", "PUBREC", "PUBREL", "PUBCOMP"), 4)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from voicewire import claims
 from voicewire.nfc import experiments, paper
+from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import Link
 from voicewire.nfc.readings import SHORT_RESPONSE, efficiency_readings, left_open
@@ -83,3 +84,28 @@ def test_the_largest_cell_of_table_73_needs_a_timeout_that_stays():
     cell, printed = ("random", 1e-4), paper.TABLE_73["random", 1e-4]
     stays, doubles = (experiments.exchanges(200, backoff=grows)[cell].percentile(printed) for grows in (False, True))
     assert doubles < 2.5 < stays < 97.5
+
+
+def test_what_a_small_window_costs_is_an_idle_link():
+    """Figs. 7.2 and 7.3: the same packets cross, so all that differs is the slots in which none does."""
+    runs = experiments.window_runs()
+    assert set(runs) == {(d, w) for d in paper.ETHERNET_DELAYS for w in paper.INITIAL_CWND_SIZES}
+    for delay in paper.ETHERNET_DELAYS:
+        small, large = (runs[delay, w] for w in (2048, 8192))
+        assert (small.data_sent, small.air) == (large.data_sent, large.air)
+        waits = [run.slots - run.air for run in (small, large)]
+        assert small.seconds - large.seconds == pytest.approx((waits[0] - waits[1]) * 0.01)
+        assert waits[0] > waits[1]
+
+
+def test_a_gain_is_the_share_of_the_smallest_windows_mean():
+    """Fig. 7.5, by sessions of our own making: the reading with each 25th packet lost needs no luck."""
+    seconds = {
+        w: Session(paper.LOSSY_BYTES, window=w, channel=Channel.periodic(25)).run(np.random.default_rng(0)).seconds
+        for w in paper.INITIAL_CWND_SIZES
+    }
+    gains = experiments.lossy_gains(2)
+    assert gains["each 25th packet, exactly"] == pytest.approx(
+        {w: 100 * (seconds[2048] - seconds[w]) / seconds[2048] for w in (4096, 8192)}
+    )
+    assert all(np.shape(gain) == (2,) for name in experiments.LOSSY_READINGS for gain in gains[name].values())

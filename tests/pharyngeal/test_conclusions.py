@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from voicewire import claims
-from voicewire.pharyngeal import conclusions, derived, experiments, formants, shapes, validation
+from voicewire.pharyngeal import conclusions, derived, experiments, formants, shapes, tract, validation
 
 FOUND = {name: value for name, (value, _) in conclusions.conclusions().items()}
 
@@ -175,3 +175,19 @@ def test_repetitions_of_one_vowel_show_far_less_than_the_shift():
     found = validation.shifts(validation.tokens(2, 2, None), "praat", formants.MALE)
     assert abs(found["alike"][:, 0]).max() < 60 < 100 < found["true"][:, 0].min()
     assert abs(found["tracked"] - found["true"]).max() < 40
+
+
+def test_a_root_that_goes_back_brings_f1_and_f2_together():
+    """Section I, after [6]: against formants that are computed shape by shape, without the chapter's helpers."""
+    plain = [shape for shape in shapes.load()["plain"] if shape.root <= 0.7]
+    f1, f2 = (520.0, 1573.0)  # the text's plain vowel, rounded
+    wanted = []
+    for back in experiments.ROOTS:
+        ways = []
+        for shape in plain:
+            there, moved = (tract.formants(s).frequencies for s in (shape, tract.moved(shape, root=back)))
+            ways.append((moved[1] - moved[0]) - (there[1] - there[0]))
+        wanted.append(f2 - f1 + np.mean(ways))
+    found = experiments.root_advances(shapes.load()["plain"])
+    assert found == pytest.approx(wanted, abs=1.0)
+    assert (np.diff(found) < 0).all()

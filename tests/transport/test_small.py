@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire import paths
-from voicewire.transport import examples, recording
+from voicewire.transport import examples, readings, recording
 from voicewire.transport.reference import header_bytes
 from voicewire.transport.small import agreed, conversation, response, tag, vouched
 
@@ -66,3 +66,15 @@ def test_all_fresh_messages_lie_between_the_bounds() -> None:
         low, high = (header_bytes(conversation(writes, riding)) for riding in (True, False))
         assert len(kept) > 1000
         assert kept.between(low, high).all(), (transport, qos, kept.describe())
+
+
+def test_the_least_ratio_of_headers_is_found_by_hand() -> None:
+    """Figure 4, at the sending end: means of each configuration with one payload, over TCP's of the same kind."""
+    rows = recording.load_iterations(paths.data("transport"))
+    some = rows[(rows.network == "lan") & (rows.session == "fresh") & (rows["size"] == 100) & rows.nodelay]
+    tcp = some[some.transport == "tcp"].groupby("kind").sender_header.mean()
+    mqtt = some[some.transport == "mqtt"].groupby(["qos", "kind"]).publisher_header.mean()
+    ratios = [mqtt[qos, kind] / tcp[kind] for qos in (0, 1, 2) for kind in ("bytes", "file")]
+    found = readings.header_ratio(readings.Recorded(rows), ["lan"], [100])
+    assert found["sending end"] == pytest.approx(min(ratios))
+    assert readings.header_ratio(readings.Recorded(rows), ["lan"], [100], transport="tcp")["sending end"] == 1.0

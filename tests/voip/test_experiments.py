@@ -139,6 +139,19 @@ def test_figures_carry_their_data():
     assert ax.lines[0].get_ydata().tolist() == [81.0, 71.0]
 
 
+def test_what_is_played_came_before_its_talkspurts_delay_was_over():
+    """Section 3.2: frame by frame, with the delay that the playout gave the talkspurt."""
+    c = call("TFRC SP FR", "G.729", delay_ms=100, loss=0.01, seconds=30)
+    order = list(dict.fromkeys(c.talk.spurts.tolist()))
+    played = [
+        bool(delay <= c.playout.delays_ms[order.index(spurt)])
+        for delay, spurt in zip(c.delays_ms, c.talk.spurts, strict=True)
+    ]
+    assert listening.transmit(listening.speech("voice"), c).tolist() == played
+    assert 0 < sum(played) < len(played)
+    assert 1 - sum(played) / len(played) == pytest.approx(c.playout.loss)
+
+
 @pytest.mark.parametrize("coder", listening.CODERS)
 def test_coders_return_the_same_length(coder):
     speech = listening.speech("voice")
