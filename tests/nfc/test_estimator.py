@@ -9,8 +9,9 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.estimator import estimated
 from voicewire.nfc.exchange import Exchange
-from voicewire.nfc.reference.estimator import Estimator, backed_off, measured, needless, tried_with
+from voicewire.nfc.reference.estimator import needless, tried_with
 from voicewire.nfc.reference.exchange import Air
+from voicewire.nfc.reference.timer import Estimator, backed_off, measured
 
 
 def test_section_2_1_and_2_2_the_first_second_and_the_first_rtt():

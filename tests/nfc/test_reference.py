@@ -1,5 +1,7 @@
 """The reading version against the compiled engine: the same packets in the same slots from the same random numbers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import Phase, example, given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from voicewire.nfc import engine
 from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference import exchange as exchange_to_read
@@ -16,6 +19,13 @@ from voicewire.nfc.session import LWIP, Recovery, Session
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
 
+ethernets = st.builds(
+    Ethernet,
+    loss=st.sampled_from([0.0, 0.0, 0.1]),
+    load=st.sampled_from([0.0, 0.5, 0.8]),
+    service=st.sampled_from([0.0, 0.01, 0.25]),
+    room=st.sampled_from([0, 1, 4, 12]),
+)
 channels = st.one_of(
     st.just(Channel()),
     st.floats(0, 2e-4).map(Channel.random),
@@ -38,6 +48,7 @@ def the_same(session, seed):
     assert (len(acks), sum(row[4] for row in acks)) == (fast.acks_sent, fast.acks_lost)
     assert fast.acks_arrived == fast.acks_sent - fast.acks_lost
     assert sum(row[1] for row in plain.packets) == fast.air
+    assert plain.dropped == fast.dropped
     return fast
 
 
@@ -70,6 +81,49 @@ def test_a_session_is_the_engine_s(
         duplicates=duplicates, single_buffer=single, link=Link(framing=framing), channel=channel, recovery=recovery,
     )  # fmt: skip
     the_same(session, seed)
+
+
+@settings(max_examples=150, deadline=None, phases=QUICK)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(1, 30_000),
+    mss=st.integers(100, 1460),
+    window=st.integers(1, 8192),
+    limit=st.integers(1, 12_000),
+    delay=st.sampled_from([0, 0, 300, 1000]),
+    rto=st.sampled_from([0.5, 3.0]),
+    floor=st.one_of(st.none(), st.sampled_from([0.2, 1.0])),
+    retransmissions=st.integers(0, 6),
+    duplicates=st.sampled_from([0, 1, 3]),
+    channel=channels,
+    recovery=st.builds(Recovery, *[st.booleans()] * 5),
+    ethernet=ethernets,
+)
+def test_a_session_with_a_busy_ethernet_and_an_estimated_timeout_is_the_engine_s(
+    seed, size, mss, window, limit, delay, rto, floor, retransmissions, duplicates, channel, recovery, ethernet
+):
+    if floor is not None:
+        recovery = replace(recovery, timer_runs_on=True)
+    session = Session(
+        size=size, mss=mss, window=window, window_limit=limit, ethernet_delay=delay / 1000, rto=rto, rto_floor=floor,
+        retransmissions=retransmissions, duplicates=duplicates, channel=channel, recovery=recovery, ethernet=ethernet,
+    )  # fmt: skip
+    the_same(session, seed)
+
+
+@pytest.mark.parametrize("floor", [None, 0.2])
+@pytest.mark.parametrize("ethernet", [Ethernet(0.1), Ethernet(load=0.8, service=0.25), Ethernet(load=0.8, room=20)])
+def test_a_long_session_over_a_busy_ethernet_is_the_engine_s(ethernet, floor):
+    """Drops, delays and repairs of every kind, in a window of forty segments."""
+    session = Session(
+        size=60_000, mss=300, window_limit=12_000, ethernet=ethernet, rto_floor=floor,
+        recovery=Recovery(timer_runs_on=True),
+    )  # fmt: skip
+    done = the_same(session, 3)
+    assert done.delivered == 60_000
+    if ethernet.loss or ethernet.room:
+        assert done.dropped > 0
+        assert done.fast + done.timeouts > 0
 
 
 @pytest.mark.parametrize("recovery", [Recovery(), LWIP])

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from voicewire._compiled import njit
 from voicewire._records import room, rule, table
+from voicewire.nfc import around
+from voicewire.nfc.around import answered, begun, comes_back, handshaken, reaches, repeated
 from voicewire.nfc.channel import PERIODIC, cross
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.growth import halve, widen
-from voicewire.nfc.records import Air, Answer, Appliance, Sender, Settings, Tally, World
+from voicewire.nfc.records import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
 
 __all__: list[str] = []
 
@@ -52,16 +54,21 @@ def _advance(w: World, number: int) -> None:
     s.next = max(s.next, number)
     s.dup = 0
     s.tries = 0
-    s.at = w.air.now + w.settings.rto if number < s.next else FAR_AWAY
+    if s.estimates:
+        answered(w)
+    s.at = w.air.now + s.wait if number < s.next else FAR_AWAY
     # a retransmission that waits for the link and is not needed any more leaves the queue
     while not w.settings.waits and s.head < s.tail and w.queue[s.head & (len(w.queue) - 1)] < number:
         s.head += 1
 
 
 @rule
-def _enqueue(w: World, number: int) -> None:
-    """Hand a segment to the link, behind all that waits."""
+def _enqueue(w: World, number: int, rng: np.random.Generator) -> None:
+    """Hand a segment over: it waits for the link behind all others, if it reaches the bridge."""
     s = w.sender
+    if not reaches(w, s.tail - s.head, rng):
+        _start_timer(w)  # the sender does not know
+        return
     if s.tail - s.head == len(w.queue):
         w.air.overflow = True
         return
@@ -70,7 +77,7 @@ def _enqueue(w: World, number: int) -> None:
 
 
 @rule
-def _duplicate(w: World) -> None:
+def _duplicate(w: World, rng: np.random.Generator) -> None:
     """At the threshold the segment is sent again at once, with half a window."""
     s = w.sender
     s.dup += 1
@@ -80,22 +87,26 @@ def _duplicate(w: World) -> None:
         halve(w)
         s.cwnd = s.ssthresh + w.settings.threshold * w.settings.mss
         s.at = FAR_AWAY  # it starts anew with the repeat
+        if s.estimates:
+            repeated(w, False)
         if w.settings.waits:
-            _enqueue(w, s.una)
-        else:
+            _enqueue(w, s.una, rng)
+        elif reaches(w, s.tail - s.head, rng):
             s.head -= 1
             w.queue[s.head & (len(w.queue) - 1)] = s.una
+        else:
+            _start_timer(w)
     elif s.dup > w.settings.threshold and s.recovering:
         s.cwnd += w.settings.mss
 
 
 @rule
-def _on_ack(w: World, number: int) -> None:
+def _on_ack(w: World, number: int, rng: np.random.Generator) -> None:
     s = w.sender
     if number > s.una:
         _advance(w, number)
     elif number == s.una and s.una < s.next:
-        _duplicate(w)
+        _duplicate(w, rng)
     s.cwnd = min(s.cwnd, float(w.settings.window_limit))
 
 
@@ -114,6 +125,8 @@ def _on_timeout(w: World) -> None:
     s.dup = 0
     s.recovering = s.recovering and w.settings.outlasts
     s.at = FAR_AWAY
+    if s.estimates:
+        repeated(w, True)
 
 
 @rule
@@ -122,18 +135,21 @@ def _start_timer(w: World) -> None:
     s = w.sender
     if w.settings.runs_on and (s.at < FAR_AWAY or s.una == s.next):
         return
-    wait = w.settings.rto
-    s.at = w.air.now + (wait << min(s.tries, 40) if w.settings.backoff else wait)
+    doubles = w.settings.backoff and not s.estimates
+    s.at = w.air.now + (s.wait << min(s.tries, 40) if doubles else s.wait)
 
 
 @rule
-def _fill(w: World) -> None:
+def _fill(w: World, rng: np.random.Generator) -> None:
     """Hand over what the window allows; one segment always may."""
     s = w.sender
+    first = s.next
     while s.next < len(w.sizes) and (s.flight == 0 or s.flight + w.sizes[s.next] <= s.cwnd):
-        _enqueue(w, s.next)
+        _enqueue(w, s.next, rng)
         s.flight += w.sizes[s.next]
         s.next += 1
+    if s.estimates:
+        begun(w, first)
     if w.settings.runs_on:
         _start_timer(w)
 
@@ -170,7 +186,7 @@ def _on_packet(w: World, number: int) -> None:
 
 
 @rule
-def _crossed(w: World) -> None:
+def _crossed(w: World, rng: np.random.Generator) -> None:
     """The packet on the link is there, or lost."""
     s = w.sender
     way = w.air.on
@@ -185,23 +201,24 @@ def _crossed(w: World) -> None:
         w.tally.acks_lost += 1
     else:
         w.tally.acks_arrived += 1
+        at = comes_back(w, w.air.now + w.settings.far, rng)
         if s.seen_tail - s.seen_head == len(w.seen):
             w.air.overflow = True
-        else:
+        elif at >= 0:
             answer = w.seen[s.seen_tail & (len(w.seen) - 1)]
-            answer.at = w.air.now + w.settings.far
+            answer.at = at
             answer.number = w.air.number
             s.seen_tail += 1
 
 
 @rule
-def _digest(w: World) -> None:
+def _digest(w: World, rng: np.random.Generator) -> None:
     """The sender reads the acknowledgements whose response latency is over."""
     s = w.sender
     while s.seen_head < s.seen_tail and w.seen[s.seen_head & (len(w.seen) - 1)].at <= w.air.now:
         number = w.seen[s.seen_head & (len(w.seen) - 1)].number
         s.seen_head += 1
-        _on_ack(w, number)
+        _on_ack(w, number, rng)
 
 
 @rule
@@ -274,8 +291,8 @@ def _transfer(w: World, rng: np.random.Generator, packets: Packets, log: bool) -
     air, s = w.air, w.sender
     while True:
         if air.on != NOTHING and air.busy_until == air.now:
-            _crossed(w)
-        _digest(w)
+            _crossed(w, rng)
+        _digest(w, rng)
         if s.una == len(w.sizes) or air.overflow:
             return
         if _expired(w):
@@ -283,7 +300,7 @@ def _transfer(w: World, rng: np.random.Generator, packets: Packets, log: bool) -
                 w.tally.gave_up = True
                 return
             _on_timeout(w)
-        _fill(w)
+        _fill(w, rng)
         if air.on == NOTHING and _take_turn(w, rng) and log:
             packets.append((air.now, air.length, air.on, air.number, int(air.lost)))
         later = _next_event(w)
@@ -323,16 +340,18 @@ def _single(w: World, way: int, slots: int, bits: int, rng: np.random.Generator,
 @njit(cache=True)
 def _control(w: World, slots: int, bits: int, rng: np.random.Generator, packets: Packets, log: bool) -> None:
     """Exchange a SYN or FIN for its answer, again until both have crossed or the limit is passed."""
-    wait = w.settings.rto
+    wait = w.sender.wait
     for attempt in range(w.settings.limit + 1):
         if attempt > 0:
             w.tally.timeouts += 1
         begun = w.air.now
-        if not _single(w, UP, slots, bits, rng, packets, log):
+        if reaches(w, 0, rng) and not _single(w, UP, slots, bits, rng, packets, log):
             w.air.now += w.settings.near
             if not _single(w, DOWN, slots, bits, rng, packets, log):
-                w.air.now += w.settings.far
-                return
+                at = comes_back(w, w.air.now + w.settings.far, rng)
+                if at >= 0:
+                    w.air.now = at
+                    return
         w.air.now = begun + slots + wait
         if w.settings.backoff:
             wait *= 2
@@ -344,6 +363,8 @@ def _prepare(w: World) -> None:
     w.sender.cwnd = float(min(w.settings.window, w.settings.window_limit))
     w.sender.ssthresh = float(w.settings.window_limit)
     w.sender.at = FAR_AWAY
+    w.sender.wait = w.settings.rto
+    w.sender.timed = around.NOBODY
     w.air.on = NOTHING
     w.air.last = UP
 
@@ -364,6 +385,8 @@ def _run(
     _prepare(w)
     packets = [(0, 0, 0, 0, 0)]
     _control(w, s.syn, SYN_BITS, rng, packets, log)
+    if w.sender.estimates:
+        handshaken(w)
     if not w.tally.gave_up:  # the ACK of the handshake; should it be lost, the first data packet says the same
         _single(w, UP, s.ack, ACK_BITS, rng, packets, log)
         _transfer(w, rng, packets, log)
@@ -386,11 +409,12 @@ def _ring(entries: int) -> int:
 
 def session(
     settings: Settings, slots: NDArray[np.int64], sizes: NDArray[np.int64], bad: bool, rng: np.random.Generator,
-    log: bool,
+    log: bool, beside: Around | None = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Run a session of segments that take so many slots and hold so many bytes; `bad` is the channel's first state.
 
-    Returns the fields of `Tally`, and the packets if they are to be logged (`session.Result` explains all).
+    Returns the fields of `Tally`, the packets if they are to be logged, and with an Ethernet the packets that it
+    dropped (`session.Result` explains all).
 
     Raises
     ------
@@ -403,6 +427,8 @@ def session(
     digesting = settings.far // settings.ack + 4
     sender, appliance, air, tally = table(Sender, 1), table(Appliance, 1), table(Air, 1), table(Tally, 1)
     air["bad"] = bad
+    if beside is not None:
+        digesting += around.switch_on(beside, sender, air) // settings.ack
     again = 1 + settings.limit if settings.waits or settings.runs_on else 1  # a segment may wait more than once
     queue = np.empty(_ring(min(again * len(slots) + 1, ROOM + len(slots))), np.int64)
     have = np.zeros(len(slots), np.bool_)
@@ -413,4 +439,6 @@ def session(
             f"more than {ROOM} packets are under way: lower the latency or the Ethernet delay, "
             "or lengthen the retransmission timeout"
         )
+    if beside is not None:
+        return (*tally.item(), packets, int(air["dropped"][0]))
     return (*tally.item(), packets)

@@ -27,7 +27,7 @@ from voicewire.nfc._answers import (
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link
-from voicewire.nfc.reference.estimator import Estimator, measured
+from voicewire.nfc.reference.timer import Estimator, measured
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire.nfc.slots import shared
 

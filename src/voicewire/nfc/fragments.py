@@ -162,6 +162,11 @@ class FragmentedSession(Session):
         Bit errors or packet losses.
     recovery : Recovery
         What differs from the model's own rules once segments are lost.
+    rto_floor : float or None
+        Floor of a timeout that is estimated from round trips as RFC 6298 has it, s; `rto` is then the first one.
+        None: `rto` stays. It needs a timer that runs on and doubles.
+    ethernet : Ethernet
+        What packets meet between bridge and end-user device, beside the delay.
     mtu : int
         Bytes of the largest datagram that passes.
 

@@ -35,8 +35,21 @@ class Settings(NamedTuple):
     whole: bool
 
 
+class Around(NamedTuple):
+    """What a session may have beside its settings: a busy Ethernet, a timeout that is estimated."""
+
+    loss: float
+    load: float
+    room: int
+    pace: float  # slots that a packet of others takes
+    rto: float  # before anything is measured, s
+    period: float  # of a slot, s
+    least: float  # floor of the timeout, s
+    estimates: bool
+
+
 class Sender:
-    """The end-user device."""
+    """The end-user device; `srtt`, `rttvar`, `rto` and `least` are those of `reference.timer.Estimator`."""
 
     una: int  # first unacknowledged segment
     next: int  # the next to hand to the link
@@ -49,6 +62,16 @@ class Sender:
     recovering: bool  # since a fast retransmit
     at: int  # when the timer fires
     tries: int  # timeouts in a row
+    wait: int  # the timeout, slots
+    estimates: bool  # whether it is estimated
+    rto: float  # the timeout, s
+    least: float  # its floor, s
+    srtt: float
+    rttvar: float
+    period: float  # of a slot, s
+    timed: int  # the segment that is timed, or nobody
+    since: int  # slot in which it was handed over
+    fresh: int  # from this segment on none has been sent yet
     head: int  # of the ring of segments that wait for the link: entry k at k & mask
     tail: int
     seen_head: int  # of the ring of acknowledgements that it digests
@@ -76,6 +99,13 @@ class Air:
     lost: bool
     busy_until: int
     overflow: bool  # of a ring
+    busy: bool  # whether the Ethernet does anything to packets
+    loss: float
+    load: float
+    room: int  # packets that the bridge's memory holds, or 0
+    pace: float  # slots that a packet of others takes
+    dropped: int  # packets that did not come through
+    back: int  # slot in which the last acknowledgement comes to the sender
 
 
 class Answer:

@@ -9,6 +9,7 @@ import numpy as np
 from voicewire import checks
 from voicewire.nfc import engine, paper
 from voicewire.nfc.channel import Channel
+from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.errors import (
     ParameterError,
     check_count,
@@ -25,7 +26,7 @@ from voicewire.nfc.link import (
     slots_of_packet,
     slots_of_wait,
 )
-from voicewire.nfc.records import Settings
+from voicewire.nfc.records import Around, Settings
 
 __all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session"]
 
@@ -87,6 +88,7 @@ class Recovery:
 
 
 OWN = Recovery()
+QUIET = Ethernet()
 LWIP = Recovery(True, True, True, True, True)
 """All five rules of lwIP 2.1.3."""
 
@@ -126,6 +128,11 @@ class Session:
         Bit errors or packet losses.
     recovery : Recovery
         What differs from the model's own rules once segments are lost.
+    rto_floor : float or None
+        Floor of a timeout that is estimated from round trips as RFC 6298 has it, s; `rto` is then the first one.
+        None: `rto` stays. It needs a timer that runs on and doubles.
+    ethernet : Ethernet
+        What packets meet between bridge and end-user device, beside the delay.
 
     Raises
     ------
@@ -157,6 +164,8 @@ class Session:
     link: Link = field(default_factory=Link)
     channel: Channel = field(default_factory=Channel)
     recovery: Recovery = OWN
+    rto_floor: float | None = None
+    ethernet: Ethernet = QUIET
 
     def __post_init__(self) -> None:
         check_count("bytes to transfer", self.size)
@@ -167,7 +176,10 @@ class Session:
         check_not_negative("Ethernet delay", self.ethernet_delay, "s")
         check_positive("retransmission timeout", self.rto, "s")
         check_count("retransmissions", self.retransmissions, least=0)
-        checks.fields(self, ParameterError, link=checks.a(Link), channel=checks.a(Channel), recovery=checks.a(Recovery))
+        checks.fields(
+            self, ParameterError, link=checks.a(Link), channel=checks.a(Channel), recovery=checks.a(Recovery),
+            ethernet=checks.a(Ethernet), rto_floor=checks.maybe(checks.number(above=0.0, high=1e7)),
+        )  # fmt: skip
         check_count("duplicates for a fast retransmit", self.duplicates, least=0)
         if self.restart_window is not None:
             check_count("restart window", self.restart_window)
@@ -176,6 +188,11 @@ class Session:
         if self.size > LARGEST:
             raise ParameterError(f"bytes to transfer is {self.size}: more than {LARGEST} cannot be simulated")
         check_countable(self.link, self.rto, self.backoff, self.retransmissions, 1)
+        if self.rto_floor is not None and not (self.backoff and self.recovery.timer_runs_on):
+            raise ParameterError(
+                "an estimated timeout (rto_floor) needs the standard's timer: set backoff=True and "
+                "recovery=Recovery(timer_runs_on=True)"
+            )
         if self.far >= NEVER:
             raise ParameterError("response latency and Ethernet delay are longer than any session: lower them")
 
@@ -188,6 +205,11 @@ class Session:
     def far(self) -> int:
         """Response latency of the end-user device with the Ethernet delay, slots."""
         return self.link.slots_of_time(self.latency + self.ethernet_delay)
+
+    @cached_property
+    def pace(self) -> float:
+        """Slots that a packet of others takes on the Ethernet."""
+        return self.ethernet.service / self.link.period
 
     def data_slots(self) -> np.ndarray:
         """Give the slots of each data segment, shape (n,).
@@ -211,7 +233,7 @@ class Session:
         Parameters
         ----------
         rng : Generator, optional
-            Needed by a channel with random errors.
+            Needed by a channel with random errors, or an Ethernet with losses or other traffic.
         log : bool
             Keep the list of all packets (`Result.packets`).
 
@@ -222,15 +244,28 @@ class Session:
         Raises
         ------
         ParameterError
-            If the channel is random and no generator is given.
+            If something is random and no generator is given.
         """
         if rng is None:
             if self.channel.kind in (1, 2) and self.channel.to_bad > 0:
                 raise ParameterError("a random channel needs a generator: pass rng=numpy.random.default_rng(seed)")
+            if self.ethernet.loss > 0 or self.ethernet.load > 0:
+                raise ParameterError("a busy Ethernet needs a generator: pass rng=numpy.random.default_rng(seed)")
             rng = NO_LUCK
         sizes, slots = self._segments
         bad = self.channel.start(rng)
-        return Result(self, *engine.session(self._settings, slots, sizes, bad, rng, log))
+        return Result(self, *engine.session(self._settings, slots, sizes, bad, rng, log, self._around))
+
+    @cached_property
+    def _around(self) -> Around | None:
+        """What the engine needs of Ethernet and estimator; None if neither is asked for."""
+        if self.ethernet.quiet and self.rto_floor is None:
+            return None
+        port, least = self.ethernet, self.rto_floor
+        return Around(
+            loss=port.loss, load=port.load, room=port.room, pace=self.pace, rto=self.rto, period=self.link.period,
+            least=0.0 if least is None else least, estimates=least is not None,
+        )  # fmt: skip
 
     @cached_property
     def _settings(self) -> Settings:
@@ -286,6 +321,8 @@ class Result:
     packets : ndarray of int64, shape (k, 5)
         Columns: first slot, slots, direction (0 to the appliance, 1 back), segment (-1: control; of an ACK the next
         one expected), lost. Empty unless asked for.
+    dropped : int
+        Packets that did not come through the Ethernet, either way.
 
     Notes
     -----
@@ -318,6 +355,7 @@ class Result:
     gave_up: bool
     air: int
     packets: np.ndarray
+    dropped: int = 0
 
     @property
     def seconds(self) -> float:

@@ -10,7 +10,9 @@ Where lwIP differs once segments are lost (`tests/nfc/test_witness.py`
 drives it beside these rules) is `session.Recovery`: its repeat queues
 behind what waits for the link, its window grows by bytes acknowledged, its
 timer runs on, a timeout does not end its fast recovery, and a loss halves
-its window, not what is under way.
+its window, not what is under way. With a stopwatch (`reference.timer`) the
+timeout is estimated; a busy Ethernet (`reference.ethernet`) drops segments
+before they reach the link, and acknowledgements behind it.
 """
 
 from __future__ import annotations
@@ -21,13 +23,26 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES, segment_sizes
+from voicewire.nfc.reference.ethernet import Port, comes_back, reaches
 from voicewire.nfc.reference.exchange import CONTROL, DOWN, UP, Air, cross
+from voicewire.nfc.reference.timer import (
+    Estimator,
+    Stopwatch,
+    answered,
+    backed_off,
+    begun,
+    measured,
+    timeout,
+)
 from voicewire.nfc.session import Recovery, Session
 
+SYN_AGAIN = 3.0  # s, the least timeout after a SYN's (5.7)
+
 __all__ = [
-    "HalfDuplex", "Sender", "Timer", "Window", "advance", "count_bytes",
-    "duplicate", "expired", "fill", "halve", "hand_over", "listen",
-    "on_ack", "on_timeout", "put", "take_turn", "transfer", "widen",
+    "HalfDuplex", "Sender", "Timer", "Window", "admit", "advance",
+    "count_bytes", "duplicate", "expired", "fill", "halve", "hand_over",
+    "listen", "on_ack", "on_timeout", "put", "take_turn", "timed",
+    "transfer", "widen",
 ]  # fmt: skip
 
 
@@ -121,6 +136,8 @@ class Sender(Timer, Window):
         Since a fast retransmit.
     rules : Recovery
         Which rules of lwIP's are in force.
+    watch : Stopwatch or None
+        What a timeout is estimated with; None: it is constant.
 
     Notes
     -----
@@ -144,11 +161,16 @@ class Sender(Timer, Window):
     recovering: bool = False  # since a fast retransmit
     fast: int = 0  # fast retransmits
     rules: Recovery = field(default_factory=Recovery)
+    watch: Stopwatch | None = None  # a timeout that is estimated
 
 
 def sender_of(session: Session, sizes: list[int]) -> Sender:
     """Give the sender of a session, before its first segment."""
     limit = float(session.window_limit)
+    watch = None
+    if session.rto_floor is not None:
+        e = Estimator(rto=session.rto, least=session.rto_floor)
+        watch = Stopwatch(link=session.link, estimator=e)
     return Sender(
         sizes=sizes,
         mss=session.mss,
@@ -156,10 +178,11 @@ def sender_of(session: Session, sizes: list[int]) -> Sender:
         limit=limit,
         ssthresh=limit,
         rto=max(1, session.link.slots_of_time(session.rto)),
-        backoff=session.backoff,
+        backoff=session.backoff and watch is None,  # else the estimator does
         threshold=session.duplicates or math.inf,
         restart=min(float(session.restart_window or session.mss), limit),
         rules=session.recovery,
+        watch=watch,
     )
 
 
@@ -332,12 +355,49 @@ def advance(s: Sender, now: int, number: int) -> None:
     widen(s, number)
     s.una, s.next = number, max(s.next, number)
     s.dup = s.tries = 0
+    timed(s, now)
     waits = s.una < s.next
     s.at = now + s.rto if waits else math.inf
     if s.rules.repeat_waits:
         return
     while s.queue and s.queue[0] < s.una:
         s.queue.pop(0)  # its repeat is not needed any more
+
+
+def timed(s: Sender, now: int) -> None:
+    """Progress may end a measurement: a new timeout.
+
+    Parameters
+    ----------
+    s : Sender
+        Changed in place.
+    now : int
+        The slot.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> s = Sender(sizes=[100] * 4, mss=100,
+    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
+    >>> timed(s, 30)
+    >>> s.rto
+    300
+    """
+    if s.watch is not None:
+        answered(s.watch, now, s.una)
+        s.rto = timeout(s.watch)
+
+
+def repeated(s: Sender, fired: bool) -> None:
+    """A repeat ends the measurement (Karn); a timer that fired doubles."""
+    if s.watch is not None:
+        s.watch.segment = None
+        if fired:
+            backed_off(s.watch.estimator)
+            s.rto = timeout(s.watch)
 
 
 def duplicate(s: Sender) -> None:
@@ -373,6 +433,7 @@ def duplicate(s: Sender) -> None:
         s.at = math.inf  # it starts anew with the repeat
         last = len(s.queue) if s.rules.repeat_waits else 0
         s.queue.insert(last, s.una)
+        repeated(s, fired=False)
     elif s.dup > s.threshold and s.recovering:
         s.cwnd += s.mss
 
@@ -431,6 +492,7 @@ def on_timeout(s: Sender) -> None:
     s.next, s.flight, s.dup = s.una, 0, 0
     s.recovering = s.recovering and s.rules.outlasts_timeout
     s.at = math.inf
+    repeated(s, fired=True)
 
 
 class Appliance:
@@ -488,6 +550,8 @@ class HalfDuplex:
         Direction of the packet before.
     digested : list of (int, int)
         Acknowledgements that the sender reads: when, and the number.
+    port : Port
+        The bridge's, to the Ethernet.
 
     Notes
     -----
@@ -501,6 +565,7 @@ class HalfDuplex:
     """
 
     air: Air
+    port: Port
     session: Session
     sender: Sender
     far: Appliance
@@ -520,7 +585,9 @@ def opened(session: Session, rng: np.random.Generator) -> HalfDuplex:
     ack = session.link.slots(HEADER_BYTES)
     far = Appliance(session, len(sizes), ack)
     slots = session.data_slots().tolist()
-    return HalfDuplex(air, session, sender_of(session, sizes), far, slots)
+    port = Port(session.ethernet, session.pace, rng)
+    sender = sender_of(session, sizes)
+    return HalfDuplex(air, port, session, sender, far, slots)
 
 
 def put(
@@ -621,11 +688,22 @@ def listen(link: HalfDuplex, now: int) -> None:
                 on_packet(link.far, now, link.number)
             crossed(link.sender, now)
         elif not link.lost:
-            later = now + link.session.far
-            link.digested.append((later, link.number))
+            later = comes_back(link.port, now + link.session.far)
+            if later is not None:
+                link.digested.append((later, link.number))
         link.way = None
     while link.digested and link.digested[0][0] <= now:
-        on_ack(link.sender, now, link.digested.pop(0)[1])
+        read(link, now, link.digested.pop(0)[1])
+
+
+def read(link: HalfDuplex, now: int, number: int) -> None:
+    """An acknowledgement; its repeat may not get as far as the bridge."""
+    s, before = link.sender, link.sender.fast
+    waiting = len(s.queue)
+    on_ack(s, now, number)
+    if s.fast > before and not reaches(link.port, waiting):
+        s.queue.pop(-1 if s.rules.repeat_waits else 0)
+        crossed(s, now)
 
 
 def expired(link: HalfDuplex, now: int) -> bool:
@@ -660,7 +738,7 @@ def expired(link: HalfDuplex, now: int) -> bool:
 
 
 def hand_over(link: HalfDuplex, now: int) -> None:
-    """Queue what the window allows; an idle link takes a packet.
+    """Hand over what the window allows; an idle link takes a packet.
 
     Parameters
     ----------
@@ -680,11 +758,50 @@ def hand_over(link: HalfDuplex, now: int) -> None:
     >>> link.number, link.sender.queue
     (0, [1])
     """
-    fill(link.sender)
-    if link.sender.rules.timer_runs_on:
-        crossed(link.sender, now)
+    s, waiting, first = link.sender, len(link.sender.queue), link.sender.next
+    fill(s)
+    if s.watch is not None:
+        begun(s.watch, now, first, s.next)
+    admit(link, now, waiting)
+    if s.rules.timer_runs_on:
+        crossed(s, now)
     if link.way is None:
         take_turn(link, now)
+
+
+def admit(link: HalfDuplex, now: int, waiting: int) -> None:
+    """What comes behind `waiting` segments gets to the bridge, or not.
+
+    Parameters
+    ----------
+    link : HalfDuplex
+        Changed in place.
+    now : int
+        The slot.
+    waiting : int
+        Segments that were there before.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> from voicewire.nfc.ethernet import Ethernet
+    >>> session = Session(240, mss=60, ethernet=Ethernet(room=3))
+    >>> link = opened(session, np.random.default_rng(1))
+    >>> link.sender.queue = [0, 1, 2, 3]
+    >>> admit(link, 0, 1)
+    >>> link.sender.queue, link.port.dropped
+    ([0, 1, 2], 1)
+    """
+    s = link.sender
+    new, s.queue[waiting:] = s.queue[waiting:], []
+    for number in new:
+        if reaches(link.port, len(s.queue)):
+            s.queue.append(number)
+        else:
+            crossed(s, now)  # the sender does not know: its timer runs
 
 
 def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
@@ -743,27 +860,39 @@ class Outcome:
     sender: Sender
     appliance: Appliance
     packets: list[tuple[int, ...]]
+    dropped: int  # on the Ethernet
 
 
 def control(
-    air: Air,
-    session: Session,
-    sender: Sender,
-    now: int,
-    slots: int,
-    size: int,
+    link: HalfDuplex, now: int, slots: int, size: int
 ) -> tuple[int, bool]:
     """A SYN or FIN and its answer, again until both have crossed."""
-    wait = sender.rto
+    air, session = link.air, link.session
+    wait = link.sender.rto
     for attempt in range(session.retransmissions + 1):
-        sender.timeouts += attempt > 0
-        if not cross(air, now, slots, UP, CONTROL, size):
+        link.sender.timeouts += attempt > 0
+        up = reaches(link.port, 0)
+        if up and not cross(air, now, slots, UP, CONTROL, size):
             reply = now + slots + session.near
             if not cross(air, reply, slots, DOWN, CONTROL, size):
-                return reply + slots + session.far, True
+                back = reply + slots + session.far
+                later = comes_back(link.port, back)
+                if later is not None:
+                    return later, True
         now += slots + wait
         wait *= 2 if session.backoff else 1
     return now, False
+
+
+def handshaken(s: Sender, slots: int, floor: float) -> None:
+    """The SYN's round trip, if it was sent once; else (5.7) of RFC 6298."""
+    if s.watch is None:
+        return
+    if s.timeouts == 0:
+        measured(s.watch.estimator, slots * s.watch.link.period)
+    else:
+        s.watch.estimator.rto = max(floor, SYN_AGAIN)
+    s.rto = timeout(s.watch)
 
 
 def run(session: Session, rng: np.random.Generator) -> Outcome:
@@ -771,15 +900,17 @@ def run(session: Session, rng: np.random.Generator) -> Outcome:
     link = opened(session, rng)
     air, sender, far = link.air, link.sender, link.far
     syn = session.link.slots(SYN_BYTES)
-    now, alive = control(air, session, sender, 0, syn, SYN_BYTES)
+    now, alive = control(link, 0, syn, SYN_BYTES)
     if alive:
+        handshaken(sender, now, session.rto)
         cross(air, now, far.ack, UP, CONTROL, HEADER_BYTES)
         now, alive = transfer(link, now + far.ack)
         now = finish(link, now)
     if alive:
-        now, alive = control(air, session, sender, now, far.ack, HEADER_BYTES)
+        now, alive = control(link, now, far.ack, HEADER_BYTES)
     if alive:
         cross(air, now, far.ack, UP, CONTROL, HEADER_BYTES)
         now += far.ack
     delivered = sum(sender.sizes[: far.expected])
-    return Outcome(now, delivered, not alive, sender, far, air.log)
+    dropped = link.port.dropped
+    return Outcome(now, delivered, not alive, sender, far, air.log, dropped)

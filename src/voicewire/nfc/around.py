@@ -1,0 +1,112 @@
+"""The Ethernet beside the link, and the timeout that is estimated, compiled from their reading versions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire._compiled import njit
+from voicewire._records import rule
+from voicewire.nfc.link import ONE_SLOT_SLACK
+from voicewire.nfc.records import Around, World
+from voicewire.nfc.reference import ethernet, timer
+
+__all__: list[str] = []
+
+NOBODY = -1  # no segment is timed
+SYN_AGAIN = 3.0  # s, the least timeout after a SYN that was repeated: RFC 6298 (5.7)
+LEAST_DRAWN = 2.0**-53  # of one less a random number
+
+met = njit(cache=True)(ethernet.met)
+measured = rule(timer.measured)
+backed_off = rule(timer.backed_off)
+
+
+@rule
+def reaches(w: World, waiting: int, rng: np.random.Generator) -> bool:
+    """Whether a packet from the sender comes to the bridge."""
+    a = w.air
+    if not a.busy or met(a.loss, a.load, a.room, waiting, rng) >= 0:
+        return True
+    a.dropped += 1
+    return False
+
+
+@rule
+def comes_back(w: World, at: int, rng: np.random.Generator) -> int:
+    """Give the slot in which a packet due at `at` comes to the sender, or a negative number if it is dropped."""
+    a = w.air
+    if not a.busy:
+        return at
+    before = met(a.loss, a.load, a.room, 0, rng)
+    if before < 0:
+        a.dropped += 1
+        return -1
+    a.back = max(a.back, at + math.ceil(before * a.pace - ONE_SLOT_SLACK))
+    return a.back
+
+
+@rule
+def set_timeout(w: World) -> None:
+    """Round the timeout up to slots."""
+    s = w.sender
+    s.wait = max(1, math.ceil(s.rto / s.period - ONE_SLOT_SLACK))
+
+
+@rule
+def begun(w: World, first: int) -> None:
+    """Segments from `first` on leave: time one that is new."""
+    s = w.sender
+    if s.timed == NOBODY and s.next > s.fresh:
+        s.timed = max(first, s.fresh)
+        s.since = w.air.now
+    s.fresh = max(s.fresh, s.next)
+
+
+@rule
+def answered(w: World) -> None:
+    """Progress may end a measurement."""
+    s = w.sender
+    if s.timed != NOBODY and s.una > s.timed:
+        measured(s, (w.air.now - s.since) * s.period)
+        s.timed = NOBODY
+    set_timeout(w)
+
+
+@rule
+def repeated(w: World, fired: bool) -> None:
+    """A repeat ends the measurement; a timer that fired doubles."""
+    w.sender.timed = NOBODY
+    if fired:
+        backed_off(w.sender)
+        set_timeout(w)
+
+
+@rule
+def handshaken(w: World) -> None:
+    """The SYN's round trip, if it was sent once."""
+    s = w.sender
+    if w.tally.timeouts == 0:
+        measured(s, w.air.now * s.period)
+    else:
+        s.rto = max(s.rto, SYN_AGAIN)
+    set_timeout(w)
+
+
+def most_before(around: Around) -> int:
+    """Give the most slots that packets of others can keep an acknowledgement."""
+    drawn = 0 if around.load == 0 else int(math.log(LEAST_DRAWN) / math.log(around.load))
+    kept = min(drawn, around.room - 1) if around.room else drawn
+    return math.ceil(kept * around.pace)
+
+
+def switch_on(beside: Around, sender: NDArray[Any], air: NDArray[Any]) -> int:
+    """Switch Ethernet and estimator on; return the slots that an acknowledgement may be kept at most."""
+    air["busy"], air["loss"], air["load"] = True, beside.loss, beside.load
+    air["room"], air["pace"] = beside.room, beside.pace
+    sender["estimates"], sender["rto"], sender["least"] = beside.estimates, beside.rto, beside.least
+    sender["period"] = beside.period
+    return most_before(beside)

@@ -1,0 +1,162 @@
+"""What a packet meets on the Ethernet side of the bridge, to read.
+
+Notebook 2 is woven from this; `engine` compiles `met` from here, so that
+there is no second copy of the law.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voicewire.nfc.ethernet import Ethernet
+from voicewire.nfc.link import ONE_SLOT_SLACK
+
+__all__ = ["Port", "comes_back", "met", "reaches", "slots_behind"]
+
+LOST = -1
+
+
+def met(
+    loss: float, load: float, room: int, waiting: int, rng: np.random.Generator
+) -> int:
+    """Give the packets of others before ours, or LOST.
+
+    Parameters
+    ----------
+    loss, load : float
+        Share of packets lost, and of the time that others take.
+    room : int
+        Packets that the memory holds; 0: all.
+    waiting : int
+        Ours in it.
+    rng : Generator
+        Where chance comes from.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> met(0.0, 0.0, 4, 3, rng), met(0.0, 0.0, 4, 4, rng)
+    (0, -1)
+    >>> [met(0.0, 0.5, 0, 0, rng) for _ in range(5)]
+    [1, 4, 0, 4, 0]
+    """
+    if loss > 0 and rng.random() < loss:
+        return LOST
+    before = 0
+    if load > 0:  # n packets or more with load to the n
+        before = int(math.log(1 - rng.random()) / math.log(load))
+    full = room > 0 and waiting + before >= room
+    return LOST if full else before
+
+
+def slots_behind(before: int, pace: float) -> int:
+    """Give the slots that packets of others take, rounded up."""
+    return math.ceil(before * pace - ONE_SLOT_SLACK)
+
+
+@dataclass
+class Port:
+    """The bridge's port to the Ethernet.
+
+    Attributes
+    ----------
+    ethernet : Ethernet
+        What is asked.
+    pace : float
+        Slots that a packet of others takes.
+    rng : Generator
+        Where chance comes from.
+    dropped : int
+        Packets that did not come through.
+    last : int
+        Slot in which the last acknowledgement comes to the sender.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Port(Ethernet(), 1.0, np.random.default_rng(1)).dropped
+    0
+    """
+
+    ethernet: Ethernet
+    pace: float  # slots that a packet of others takes
+    rng: np.random.Generator
+    dropped: int = 0
+    last: int = 0  # when the last acknowledgement comes
+
+
+def reaches(port: Port, waiting: int) -> bool:
+    """A packet from the sender comes to the bridge, or is dropped.
+
+    Parameters
+    ----------
+    port : Port
+        Changed in place.
+    waiting : int
+        Ours in the bridge's memory.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> port = Port(Ethernet(room=2), 1.0, np.random.default_rng(1))
+    >>> [reaches(port, waiting) for waiting in (0, 1, 2)], port.dropped
+    ([True, True, False], 1)
+    """
+    e = port.ethernet
+    lost = met(e.loss, e.load, e.room, waiting, port.rng) == LOST
+    port.dropped += lost
+    return not lost
+
+
+def comes_back(port: Port, at: int) -> int | None:
+    """The slot in which a packet due at `at` comes, or None: dropped.
+
+    Parameters
+    ----------
+    port : Port
+        Changed in place.
+    at : int
+        The slot in which it would come without others.
+
+    Returns
+    -------
+    int or None
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> port = Port(Ethernet(load=0.5), 10.0, np.random.default_rng(1))
+    >>> [comes_back(port, at) for at in (100, 105, 190)]
+    [110, 145, 190]
+    """
+    e = port.ethernet
+    before = met(e.loss, e.load, e.room, 0, port.rng)
+    if before == LOST:
+        port.dropped += 1
+        return None
+    port.last = max(port.last, at + slots_behind(before, port.pace))
+    return port.last

@@ -1,0 +1,219 @@
+"""The timer of RFC 6298, to read; times in seconds.
+
+Notebook 2 is woven from this. `measured` and `backed_off` are compiled from
+here for the engine, too; `estimator` drives them in exchanges, `session` in
+a window, where a stopwatch says which segment is timed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voicewire.nfc.link import Link, slots_of_wait
+
+__all__ = [
+    "Estimator", "Stopwatch", "answered", "backed_off", "begun", "measured",
+    "timeout",
+]  # fmt: skip
+
+GRANULARITY = 0.01  # s: the clock counts slots
+LONGEST = 60.0  # s, the least that a maximum may be (2.5)
+
+
+@dataclass(kw_only=True)
+class Estimator:
+    """The timer of RFC 6298; times in s.
+
+    Parameters
+    ----------
+    rto : float
+        One second before anything is measured (2.1).
+    least : float
+        What it is never below (2.4).
+    srtt, rttvar : float
+        Smoothed RTT, and how much RTTs vary; 0 before the first.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Estimator().rto
+    1.0
+    """
+
+    rto: float = 1.0
+    least: float = 1.0  # the timeout is never below it
+    srtt: float = 0.0  # smoothed RTT, 0 before the first
+    rttvar: float = 0.0  # how much RTTs vary
+
+
+def measured(e: Estimator, rtt: float) -> None:
+    """A new RTT, of a packet that was sent once (Karn): (2.2) to (2.4).
+
+    Parameters
+    ----------
+    e : Estimator
+        Changed in place.
+    rtt : float
+        s.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> e = Estimator()
+    >>> measured(e, 2.0)
+    >>> e.srtt, e.rttvar, e.rto
+    (2.0, 1.0, 6.0)
+    """
+    if e.srtt == 0:
+        e.srtt, e.rttvar = rtt, rtt / 2
+    else:
+        e.rttvar += (abs(e.srtt - rtt) - e.rttvar) / 4
+        e.srtt += (rtt - e.srtt) / 8
+    e.rto = max(e.least, e.srtt + max(GRANULARITY, 4 * e.rttvar))
+
+
+def backed_off(e: Estimator) -> None:
+    """The timer has fired: it waits twice as long, up to 60 s (5.5).
+
+    Parameters
+    ----------
+    e : Estimator
+        Changed in place.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> e = Estimator(rto=40.0)
+    >>> backed_off(e)
+    >>> e.rto
+    60.0
+    >>> e = Estimator(rto=90.0)  # measured so, on a slow path
+    >>> backed_off(e)
+    >>> e.rto
+    90.0
+    """
+    e.rto = max(e.rto, min(2 * e.rto, LONGEST))
+
+
+@dataclass(kw_only=True)
+class Stopwatch:
+    """Times one segment of a window after the other.
+
+    Parameters
+    ----------
+    link : Link
+        Whose slots are counted.
+    estimator : Estimator
+        What the RTTs go to.
+    segment : int or None
+        The one that is timed now.
+    since : int
+        Slot in which it was handed over.
+    fresh : int
+        From this segment on none has been sent yet.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> Stopwatch(link=Link(), estimator=Estimator()).segment is None
+    True
+    """
+
+    link: Link
+    estimator: Estimator
+    segment: int | None = None  # the one that is timed
+    since: int = 0  # slot in which it was handed over
+    fresh: int = 0  # from here on nothing has been sent yet
+
+
+def begun(w: Stopwatch, now: int, first: int, end: int) -> None:
+    """Segments `first` to `end - 1` leave: time one that is new (Karn).
+
+    Parameters
+    ----------
+    w : Stopwatch
+        Changed in place.
+    now : int
+        The slot.
+    first, end : int
+        The segments that are handed over, `end` not among them.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> w = Stopwatch(link=Link(), estimator=Estimator())
+    >>> begun(w, 31, 0, 4)
+    >>> w.segment, w.since, w.fresh
+    (0, 31, 4)
+    """
+    if w.segment is None and end > w.fresh:
+        w.segment, w.since = max(first, w.fresh), now
+    w.fresh = max(w.fresh, end)
+
+
+def answered(w: Stopwatch, now: int, number: int) -> None:
+    """All before `number` is acknowledged: perhaps what is timed, too.
+
+    Parameters
+    ----------
+    w : Stopwatch
+        Changed in place.
+    now : int
+        The slot.
+    number : int
+        First segment that is missing.
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> w = Stopwatch(link=Link(), estimator=Estimator())
+    >>> begun(w, 31, 0, 4)
+    >>> answered(w, 231, 1)
+    >>> w.estimator.srtt, w.estimator.rto, w.segment
+    (2.0, 6.0, None)
+    """
+    if w.segment is not None and number > w.segment:
+        measured(w.estimator, (now - w.since) * w.link.period)
+        w.segment = None
+
+
+def timeout(w: Stopwatch) -> int:
+    """The timeout in slots, rounded up.
+
+    Parameters
+    ----------
+    w : Stopwatch
+        As it is now.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> timeout(Stopwatch(link=Link(), estimator=Estimator(rto=1.003)))
+    101
+    """
+    return max(1, slots_of_wait(w.link, w.estimator.rto))
