@@ -15,7 +15,7 @@ from nonsense import Case
 from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
-from voicewire.nfc import channel, exchange, fragments, link, session, slots
+from voicewire.nfc import channel, ethernet, exchange, fragments, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.voip import talk
 from voicewire.voip.dccp import importance
@@ -138,6 +138,7 @@ EXEMPT = {
     "nfc.closed.Parts": _RESULT,
     "nfc.drawings": _FIGURE,
     "nfc.engine": _ENGINE,
+    "nfc.around": _ENGINE,
     "nfc.estimator.Estimated": _RESULT,
     "nfc.growth": _ENGINE,
     "nfc.readings.LeftOpen": _RESULT,
@@ -593,11 +594,13 @@ NFC = {
     "nfc.estimator.estimated": Case(
         lambda: {"exchange": exchange.Exchange(packets=2), "runs": 2, "rng": rng(), "least": 1.0}
     ),
+    "nfc.ethernet.Ethernet": Case(lambda: {"loss": 0.01, "load": 0.5, "service": 0.02, "room": 8}),
+    "nfc.ethernet.Ethernet.dropped": Case(lambda: {"self": ethernet.Ethernet(load=0.5, room=8), "waiting": 2}),
     "nfc.fragments.FragmentedSession": Case(
         lambda: {"size": 5000, "mss": 2048, "window": 4096, "window_limit": 8192, "restart_window": 1024,
                  "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
                  "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel(),
-                 "recovery": session.LWIP, "mtu": 1500}
+                 "recovery": session.LWIP, "rto_floor": 1.0, "ethernet": ethernet.Ethernet(), "mtu": 1500}
     ),
     "nfc.fragments.fragments": Case(lambda: {"data": 4000, "mtu": 1500}),
     "nfc.fragments.reassembled": Case(lambda: {"parts": fragments.fragments(4000, 1500)}),
@@ -667,7 +670,7 @@ NFC = {
         lambda: {"size": 5000, "mss": 1024, "window": 4096, "window_limit": 8192, "restart_window": 1024,
                  "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
                  "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel(),
-                 "recovery": session.LWIP}
+                 "recovery": session.LWIP, "rto_floor": 1.0, "ethernet": ethernet.Ethernet()}
     ),
     "nfc.session.Session.run": Case(
         lambda: {"self": session.Session(channel=channel.Channel.random(1e-5)), "rng": rng(), "log": True}

@@ -9,13 +9,13 @@ import numpy as np
 from voicewire import checks
 from voicewire.nfc import engine, paper
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.errors import (
     ParameterError,
     check_count,
     check_not_negative,
     check_positive,
 )
+from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.link import (
     HEADER_BYTES,
     LARGEST,

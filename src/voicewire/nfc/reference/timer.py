@@ -7,7 +7,7 @@ a window, where a stopwatch says which segment is timed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voicewire.nfc.link import Link, slots_of_wait
 
@@ -120,6 +120,8 @@ class Stopwatch:
         Slot in which it was handed over.
     fresh : int
         From this segment on none has been sent yet.
+    log : list of (int, float, float)
+        For each RTT the slot, the RTT and the timeout that follows, s.
 
     Notes
     -----
@@ -136,6 +138,7 @@ class Stopwatch:
     segment: int | None = None  # the one that is timed
     since: int = 0  # slot in which it was handed over
     fresh: int = 0  # from here on nothing has been sent yet
+    log: list[tuple[int, float, float]] = field(default_factory=list)
 
 
 def begun(w: Stopwatch, now: int, first: int, end: int) -> None:
@@ -191,7 +194,9 @@ def answered(w: Stopwatch, now: int, number: int) -> None:
     (2.0, 6.0, None)
     """
     if w.segment is not None and number > w.segment:
-        measured(w.estimator, (now - w.since) * w.link.period)
+        rtt = (now - w.since) * w.link.period
+        measured(w.estimator, rtt)
+        w.log.append((now, rtt, w.estimator.rto))
         w.segment = None
 
 
