@@ -1,6 +1,6 @@
-"""The figures of what stands beside the session: fragments, checks, estimated timers, control slots, power."""
+"""The figures beside the session: fragments, checks, estimated timers, a busy Ethernet, control slots, power."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib import pyplot as plt
@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from voicewire import checks, figures
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.fragments import ETHERNET_MTU, FragmentedSession
 from voicewire.nfc.framing import past_sum
 from voicewire.nfc.session import Session
 from voicewire.nfc.slots import ShortSession, power_share
 
-__all__ = ["control_runs", "fragment_cost", "past_checks", "power_and_latency", "timeouts"]
+__all__ = [
+    "congested", "control_runs", "fragment_cost", "past_checks", "power_and_latency", "timeouts", "window_timeouts",
+]  # fmt: skip
 
 
 def _new_axes(ax: Axes | None) -> Axes:
@@ -128,6 +131,93 @@ def timeouts(traces: Mapping[str, NDArray[np.float64]], rtt: float, ax: Axes | N
     ax.set(xlabel="packet", ylabel="timeout (s)", yscale="log")
     ax.legend()
     return figures.origin(ax, "simulated here")
+
+
+@checks.takes(error=ParameterError, traces=checks.a(Mapping), constant=checks.number(0.0))
+def window_timeouts(
+    traces: Mapping[str, Sequence[tuple[int, float, float]]], constant: float, ax: Axes | None = None
+) -> Axes:
+    """Draw round trips in a window, and the timeout that is estimated from them, over time (notebook 2).
+
+    Parameters
+    ----------
+    traces : mapping of str to sequence of (int, float, float)
+        By name, for each round trip its slot, itself and the timeout after it, s (`reference.timer.Stopwatch`).
+    constant : float
+        A constant timeout beside them, s.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0).get_ylabel()
+    'timeout, round trip (s)'
+    """
+    ax = _new_axes(ax)
+    for colour, marker, (name, log) in zip(figures.SERIES, figures.MARKERS, traces.items(), strict=False):
+        slots, rtts, waits = np.array(log, dtype=float).T
+        at = paper.SLOT_PERIOD * slots
+        ax.step(at, waits, where="post", color=colour, label=f"timeout, {name}")
+        ax.plot(at, rtts, marker, color=colour, markerfacecolor="white", label=f"round trip, {name}")
+    ax.axhline(constant, color=figures.COLOURS["muted"], linestyle="--", label=f"constant {constant:g} s")
+    ax.set(xlabel="time (s)", ylabel="timeout, round trip (s)", ylim=(0, None))
+    ax.legend(fontsize="small")
+    return figures.origin(ax, "simulated here")
+
+
+@checks.takes(error=ParameterError, ethernets=checks.a(Mapping), runs=checks.whole(2, 10_000))
+def congested(ethernets: Mapping[str, Ethernet], runs: int = 100, ax: Axes | None = None) -> Axes:
+    """Draw the latency of 50 kB over the largest window, a curve for each Ethernet (notebook 2).
+
+    Parameters
+    ----------
+    ethernets : mapping of str to Ethernet
+        By name, what shares the Ethernet.
+    runs : int
+        Sessions of each mark, whose mean is drawn with its 95 % interval.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/02_errors_and_timers``.
+
+    Examples
+    --------
+    >>> congested({"quiet": Ethernet()}, 2).get_xlabel()
+    'largest window (segments)'
+    """
+    ax = _new_axes(ax)
+    windows = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32])
+    for i, (name, ethernet) in enumerate(ethernets.items()):
+        took = np.array([_took(int(window), ethernet, runs) for window in windows])
+        half = 1.96 * took.std(axis=1, ddof=1) / np.sqrt(runs)
+        ax.errorbar(
+            windows, took.mean(axis=1), half, fmt=figures.MARKERS[i] + figures.LINESTYLES[i], color=figures.SERIES[i],
+            label=name,
+        )  # fmt: skip
+    ax.set(xlabel="largest window (segments)", ylabel="latency of 50 kB (s)", ylim=(50, 90))
+    ax.legend(loc="upper left")
+    return figures.origin(ax, "simulated here")
+
+
+def _took(window: int, ethernet: Ethernet, runs: int) -> list[float]:
+    """Latencies, s, of sessions that begin with their largest window, of so many segments."""
+    most = window * paper.MSS
+    session = Session(paper.FIGURE_72_BYTES, window=most, window_limit=most, ethernet=ethernet)
+    return [session.run(np.random.default_rng(seed)).seconds for seed in range(runs)]
 
 
 @checks.takes(error=ParameterError, session=checks.a(ShortSession), ran=checks.a(Mapping))

@@ -7,21 +7,22 @@ there is no second copy of the law.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.link import ONE_SLOT_SLACK
 
-__all__ = ["Port", "comes_back", "met", "reaches", "slots_behind"]
+__all__ = ["met", "reaches"]
 
 LOST = -1
 
 
 def met(
-    loss: float, load: float, room: int, waiting: int, rng: np.random.Generator
-) -> int:
+    loss: float, load: float, room: int, waiting: int,
+    rng: np.random.Generator,
+) -> int:  # fmt: skip
     """Give the packets of others before ours, or LOST.
 
     Parameters
@@ -81,6 +82,8 @@ class Port:
         Packets that did not come through.
     last : int
         Slot in which the last acknowledgement comes to the sender.
+    digested : list of (int, int)
+        Acknowledgements that the sender reads: when, and the number.
 
     Notes
     -----
@@ -97,6 +100,7 @@ class Port:
     rng: np.random.Generator
     dropped: int = 0
     last: int = 0  # when the last acknowledgement comes
+    digested: list[tuple[int, int]] = field(default_factory=list)
 
 
 def reaches(port: Port, waiting: int) -> bool:

@@ -548,8 +548,6 @@ class HalfDuplex:
         segment, whether it is lost, slot in which it has crossed.
     last : int
         Direction of the packet before.
-    digested : list of (int, int)
-        Acknowledgements that the sender reads: when, and the number.
     port : Port
         The bridge's, to the Ethernet.
 
@@ -575,7 +573,6 @@ class HalfDuplex:
     lost: bool = False
     until: int = -1
     last: int = UP
-    digested: list[tuple[int, int]] = field(default_factory=list)
 
 
 def opened(session: Session, rng: np.random.Generator) -> HalfDuplex:
@@ -690,10 +687,11 @@ def listen(link: HalfDuplex, now: int) -> None:
         elif not link.lost:
             later = comes_back(link.port, now + link.session.far)
             if later is not None:
-                link.digested.append((later, link.number))
+                link.port.digested.append((later, link.number))
         link.way = None
-    while link.digested and link.digested[0][0] <= now:
-        read(link, now, link.digested.pop(0)[1])
+    digested = link.port.digested
+    while digested and digested[0][0] <= now:
+        read(link, now, digested.pop(0)[1])
 
 
 def read(link: HalfDuplex, now: int, number: int) -> None:
@@ -796,6 +794,8 @@ def admit(link: HalfDuplex, now: int, waiting: int) -> None:
     ([0, 1, 2], 1)
     """
     s = link.sender
+    if link.port.ethernet.quiet:
+        return
     new, s.queue[waiting:] = s.queue[waiting:], []
     for number in new:
         if reaches(link.port, len(s.queue)):

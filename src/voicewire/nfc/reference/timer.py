@@ -13,7 +13,6 @@ from voicewire.nfc.link import Link, slots_of_wait
 
 __all__ = [
     "Estimator", "Stopwatch", "answered", "backed_off", "begun", "measured",
-    "timeout",
 ]  # fmt: skip
 
 GRANULARITY = 0.01  # s: the clock counts slots
