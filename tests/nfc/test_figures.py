@@ -7,6 +7,7 @@ import pytest
 
 from voicewire.nfc import drawings, figures, paper
 from voicewire.nfc.channel import Channel
+from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.framing import past_sum
 from voicewire.nfc.link import Link
@@ -140,3 +141,21 @@ def test_control_runs_and_power_start_and_end_where_the_formulas_do():
     x, y = drawings.power_and_latency(session).lines[0].get_data()
     assert (x[0], x[-1]) == pytest.approx((90, 75))
     assert y[-1] == pytest.approx(session.seconds(212, 2.5))
+
+
+def test_the_timeouts_of_a_window_are_drawn_over_the_slots_of_their_round_trips():
+    ax = drawings.window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0)
+    wait, rtt, constant = ax.lines
+    assert wait.get_xdata().tolist() == rtt.get_xdata().tolist() == [1.0, 3.0]
+    assert wait.get_ydata().tolist() == [3.0, 4.5]
+    assert rtt.get_ydata().tolist() == [1.0, 2.0]
+    assert set(constant.get_ydata()) == {3.0}
+
+
+def test_a_window_beyond_the_bridge_s_memory_is_drawn_longer():
+    ax = drawings.congested({"room for 8": Ethernet(load=0.5, room=8), "all": Ethernet(load=0.5)}, 40)
+    small, large = ({int(x): y for x, y in line.get_xydata()} for line in (ax.containers[0][0], ax.containers[1][0]))
+    assert large[3] == large[32] == Session(50_000, window=3072, window_limit=3072).run().seconds
+    assert small[3] < large[3] + 1.5
+    assert min(small[16], small[32]) > small[4] + 5
+    assert small[1] > small[3] + 5
