@@ -108,5 +108,5 @@ def switch_on(beside: Around, sender: NDArray[Any], air: NDArray[Any]) -> int:
     air["busy"], air["loss"], air["load"] = True, beside.loss, beside.load
     air["room"], air["pace"] = beside.room, beside.pace
     sender["estimates"], sender["rto"], sender["least"] = beside.estimates, beside.rto, beside.least
-    sender["period"] = beside.period
+    sender["period"], sender["timed"] = beside.period, NOBODY
     return most_before(beside)

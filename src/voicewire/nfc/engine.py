@@ -364,7 +364,6 @@ def _prepare(w: World) -> None:
     w.sender.ssthresh = float(w.settings.window_limit)
     w.sender.at = FAR_AWAY
     w.sender.wait = w.settings.rto
-    w.sender.timed = around.NOBODY
     w.air.on = NOTHING
     w.air.last = UP
 
