@@ -205,8 +205,8 @@ def congested(ethernets: Mapping[str, Ethernet], runs: int = 100, ax: Axes | Non
         took = np.array([_took(int(window), ethernet, runs) for window in windows])
         half = 1.96 * took.std(axis=1, ddof=1) / np.sqrt(runs)
         ax.errorbar(
-            windows, took.mean(axis=1), half, fmt=figures.MARKERS[i] + figures.LINESTYLES[i], color=figures.SERIES[i],
-            label=name,
+            windows, took.mean(axis=1), half, fmt=figures.MARKERS[i], linestyle=figures.LINESTYLES[i],
+            color=figures.SERIES[i], label=name,
         )  # fmt: skip
     ax.set(xlabel="largest window (segments)", ylabel="latency of 50 kB (s)", ylim=(50, 90))
     ax.legend(loc="upper left")
