@@ -1,5 +1,7 @@
 """Conservation, closed forms and rules of the simulator."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -191,3 +193,17 @@ def test_initial_window(mss, expected):
 def test_bad_input(make):
     with pytest.raises(NetsimError):
         make()
+
+
+def test_a_frame_of_udp_is_two_events_a_departure_and_an_arrival():
+    frames = np.arange(50) * 20 * MS
+    assert simulate([Flow(frames, 20, Udp(), Path(50))]).events == 2 * len(frames)
+
+
+def test_a_log_that_is_full_keeps_its_beginning(monkeypatch):
+    flow = Flow(np.arange(100) * 20 * MS, 20, Tfrc(), Path(50))
+    whole = simulate([flow], log=True).flows[0]
+    monkeypatch.setattr(sys.modules[simulate.__module__], "_LOG_ROWS", 5)
+    part = simulate([flow], log=True).flows[0]
+    assert np.array_equal(part.levels, whole.levels[:5])
+    assert np.array_equal(part.rates, whole.rates[:5])
