@@ -77,9 +77,14 @@ ENGINES = {
 }
 ENGINE_TESTS = {
     "netsim": (
-        "test_equation", "test_reference", "test_simulate", "test_wire", "test_ccid2", "test_tfrc_choices",
+        "test_equation",
+        "test_reference",
+        "test_simulate",
+        "test_wire",
+        "test_ccid2",
+        "test_tfrc_choices",
         "test_tfrc_rates",
-    ),  # fmt: skip
+    ),
     "nfc": ("test_channel", "test_exchange", "test_reference", "test_session"),
     "voip": ("test_playout", "test_quality", "test_reference"),
 }
