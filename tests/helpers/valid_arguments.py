@@ -86,6 +86,7 @@ EXEMPT = {
     "pharyngeal.vowels.wide": _PRINTED,
     "pharyngeal.transitions.Transition": _RESULT,
     "pharyngeal.xray.Frame": _RESULT,
+    "voip.derived_figures": _FIGURE,
     "voip.quality_exercises": _EXERCISES,
     "voip.blocking": READING,
     "voip.bursts.Fixed": _RESULT,

@@ -19,11 +19,13 @@ from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 __all__ = [
     "LossHistory",
     "closed_interval",
+    "first_interval",
     "lose",
     "loss_event_rate",
     "open_interval",
     "receive_rate",
     "same_event",
+    "would_have_come",
 ]
 
 
@@ -35,6 +37,37 @@ class Report:
     counter: int
     x_recv: float  # bytes a second
     p: float
+
+
+def would_have_come(before: int, after: int, k: int, count: int) -> int:
+    """When the k-th of `count` missing packets would have come (5.2).
+
+    Parameters
+    ----------
+    before : int
+        Arrival of the last packet before the gap, ns.
+    after : int
+        Arrival of the first one after it, ns.
+    k : int
+        Which of the missing ones, from 1.
+    count : int
+        How many are missing.
+
+    Returns
+    -------
+    int
+        ns: evenly spread in between.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> would_have_come(100, 160, 1, 2), would_have_come(100, 160, 2, 2)
+    (120, 140)
+    """
+    return before + (after - before) * k // (count + 1)
 
 
 @dataclass
@@ -214,6 +247,38 @@ def closed_interval(
     return interval
 
 
+def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
+    """The interval whose rate would be X_recv (6.3.1).
+
+    Parameters
+    ----------
+    h : LossHistory
+        Says how large a packet is, and whether this is TFRC-SP.
+    x_recv : float
+        Receive rate, bytes a second.
+    rtt : float
+        Round trip, s.
+
+    Returns
+    -------
+    float
+        Packets.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> round(first_interval(LossHistory(20), 1000.0, 0.1), 1)
+    29.1
+    """
+    if not h.small:
+        return 1 / inverse_equation(x_recv, float(h.size), rtt)
+    x = x_recv * (h.size + 40) / h.size
+    return 1 / inverse_equation(x, 1460.0, rtt)
+
+
 def lose(
     h: LossHistory, seq: int, when: int, rtt: float, x_recv: float
 ) -> bool:
@@ -259,14 +324,6 @@ def lose(
     h.events += 1
     h.first_seq, h.first_time, h.losses = seq, when, 1
     return True
-
-
-def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
-    """The interval whose rate would be X_recv (6.3.1)."""
-    if not h.small:
-        return 1 / inverse_equation(x_recv, float(h.size), rtt)
-    x = x_recv * (h.size + 40) / h.size
-    return 1 / inverse_equation(x, 1460.0, rtt)
 
 
 @dataclass
@@ -457,9 +514,10 @@ class TfrcReceiver:
             gap.later += 1
             if gap.later < 3:
                 continue
-            span = gap.after - gap.before
             for k in range(gap.count):
-                when = gap.before + span * (k + 1) // (gap.count + 1)
+                when = would_have_come(
+                    gap.before, gap.after, k + 1, gap.count
+                )
                 x_recv = self.receive_rate(now, rtt)
                 begins_event |= self.lose(gap.first + k, when, rtt, x_recv)
         self.gaps = [gap for gap in self.gaps if gap.later < 3]

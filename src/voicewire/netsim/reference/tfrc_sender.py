@@ -11,11 +11,78 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from voicewire.netsim.reference.equation import tcp_rate
+from voicewire.netsim.reference.equation import (
+    small_packet_rate,
+    tcp_rate,
+)
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tfrc_receiver import Report
 
-__all__ = ["allow", "nominal_time", "unheard"]
+__all__ = [
+    "allow",
+    "answered",
+    "counted",
+    "kept_limit",
+    "nominal_time",
+    "report_wait",
+    "unheard",
+]
+
+
+def counted(counter: int, quarters: int) -> int:
+    """CCVal counts quarters of a round trip, at most five at once.
+
+    Parameters
+    ----------
+    counter : int
+        CCVal of the packet before, 0 to 15.
+    quarters : int
+        Whole quarters of a round trip since it was counted up.
+
+    Returns
+    -------
+    int
+        CCVal of the next packet.
+
+    Notes
+    -----
+    RFC 4342 section 8.1. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> counted(3, 1), counted(3, 80), counted(15, 1)
+    (4, 8, 0)
+    """
+    return (counter + min(quarters, 5)) % 16
+
+
+def answered(counter: int, reported: int) -> int:
+    """After a report CCVal is four beyond the packet that it answers.
+
+    Parameters
+    ----------
+    counter : int
+        CCVal now, 0 to 15.
+    reported : int
+        CCVal of the packet that the report answers.
+
+    Returns
+    -------
+    int
+        CCVal from now on.
+
+    Notes
+    -----
+    RFC 4342 section 8.1. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> answered(5, 3), answered(8, 3)
+    (7, 8)
+    """
+    if (counter - reported) % 16 < 4:
+        return (reported + 4) % 16
+    return counter
 
 
 class TfrcSender:
@@ -185,7 +252,7 @@ class TfrcSender:
         now : int
             Time, ns.
         """
-        wait = max(4.0 * self.rtt, 2.0 * self.s / self.x)
+        wait = report_wait(self.s, self.rtt, self.x)
         self.timer = now + int(wait * SECOND)
         self.idle = True  # until something is sent
 
@@ -266,7 +333,7 @@ class TfrcSender:
         """
         passed = (now - self.counter_at) * 4 // int(self.rtt * SECOND)
         if passed > 0:
-            self.counter = (self.counter + min(passed, 5)) % 16
+            self.counter = counted(self.counter, passed)
             self.counter_at = now
 
     def on_answer(self, now: int, report: Report) -> list[Packet]:
@@ -289,10 +356,9 @@ class TfrcSender:
         worse = report.p > self.p
         self.p, self.x_recv = report.p, report.x_recv
         allow(self, now, self.receive_limit(now, report, worse))
-        ahead = (self.counter - report.counter) % 16
-        if ahead < 4:
-            self.counter = (report.counter + 4) % 16
-            self.counter_at = now
+        counter = answered(self.counter, report.counter)
+        if counter != self.counter:
+            self.counter, self.counter_at = counter, now
         self.set_timer(now)
         self.rate_changed(now)
         return []
@@ -359,8 +425,7 @@ class TfrcSender:
 def equation_rate(s: TfrcSender) -> float:
     """X_calc; TFRC-SP counts 1460 bytes, less headers (RFC 4828)."""
     if s.small:
-        x = tcp_rate(1460.0, s.rtt, s.p)
-        return x * s.s / (s.s + 40.0)
+        return small_packet_rate(s.s, s.rtt, s.p)
     return tcp_rate(float(s.s), s.rtt, s.p)
 
 
@@ -396,6 +461,36 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
     else:
         x = s.x
     s.change_rate(x)
+
+
+def report_wait(s: float, rtt: float, x: float) -> float:
+    """Nofeedback timer: four round trips, or two packets' time.
+
+    Parameters
+    ----------
+    s : float
+        Bytes of a packet.
+    rtt : float
+        Round trip, s.
+    x : float
+        Allowed rate, bytes a second.
+
+    Returns
+    -------
+    float
+        Seconds.
+
+    Notes
+    -----
+    RFC 3448 section 4.3, step 5. Chapter
+    ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> report_wait(20, 0.1, 1000.0), report_wait(20, 0.1, 20.0)
+    (0.4, 2.0)
+    """
+    return max(4.0 * rtt, 2.0 * s / x)
 
 
 LESS = 1 - 1e-9  # what rounding leaves of "equal" is not "less"
@@ -465,6 +560,40 @@ def nominal_time(base: int, spacing: int, ready: int) -> int:
     (100, 250)
     """
     return max(base + spacing, ready)
+
+
+def kept_limit(
+    known: list[float], rate: float, worse: bool
+) -> tuple[float, float]:
+    """A report on a data-limited time: what is kept, and the limit.
+
+    Parameters
+    ----------
+    known : list of float
+        Receive rates that are remembered, bytes a second; at first infinity.
+    rate : float
+        X_recv of the report, bytes a second.
+    worse : bool
+        Whether the loss event rate has risen.
+
+    Returns
+    -------
+    tuple of float
+        The one rate that is remembered now, and the new limit.
+
+    Notes
+    -----
+    RFC 5348 section 4.3. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> kept_limit([1000.0], 50.0, False), kept_limit([1000.0], 50.0, True)
+    ((1000.0, 2000.0), (500.0, 500.0))
+    """
+    if worse:
+        known, rate = [x / 2 for x in known], 0.85 * rate
+    top = max([rate, *(x for x in known if x < math.inf)])
+    return top, top if worse else 2 * top
 
 
 class TfrcSender5348(TfrcSender):
@@ -590,12 +719,9 @@ class TfrcSender5348(TfrcSender):
         rate = report.x_recv
         known = self.received
         if self.data_limited(now, report.echo):
-            if worse:
-                known = [(at, x / 2) for at, x in known]
-                rate *= 0.85
-            top = max([rate] + [x for _, x in known if x < math.inf])
+            top, limit = kept_limit([x for _, x in known], rate, worse)
             self.received = [(now, top)]
-            return top if worse else 2 * top
+            return limit
         begin = now - 2 * int(self.rtt * SECOND)
         known = [(at, x) for at, x in known if at >= begin]
         self.received = [*known[-7:], (now, rate)]
