@@ -63,6 +63,7 @@ EXEMPT = {
     "pharyngeal.articulated": _PRINTED,
     "pharyngeal.control": _RECORDS,
     "pharyngeal.derived": _PRINTED,
+    "pharyngeal.derived_figures": _FIGURE,
     "pharyngeal.corpora": _FILES,
     "pharyngeal.correlation.PermutationTest": _RESULT,
     "pharyngeal.experiments": "shapes that were recorded",
