@@ -44,6 +44,20 @@ def test_round_trips_are_counted_alike(transport: str, qos: int, session: str) -
     assert len(steps) == len(theory.flights(transport, qos, session))
 
 
+@pytest.mark.parametrize(
+    ("waits", "late", "trips"),
+    [
+        (True, (True, True), 5), (True, (True, False), 4), (True, (False, True), 4), (True, (False, False), 3),
+        (False, (True, True), 4), (False, (True, False), 3), (False, (False, True), 3), (False, (False, False), 2),
+    ],
+)  # fmt: skip
+def test_what_the_standard_leaves_open(waits: bool, late: tuple[bool, bool], trips: float) -> None:
+    """MQTT 3.1.1, sections 3.1.4 (not to wait for CONNACK) and 4.3.3 (when a receiver passes on)."""
+    assert r.arrival(r.exchange(True, 2, True, waits, late)) == trips
+    assert r.arrival(r.exchange(True, 2, False, waits, late)) == 1 + sum(late)
+    assert r.arrival(r.exchange(True, 1, True, waits, late)) == 2 + waits
+
+
 def ours(data: bytes, reader: Identity, name: str, now: float) -> object:
     try:
         return open_object(data, reader, OWNER.public, parts=[name], now=now)[name]

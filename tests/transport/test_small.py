@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from cryptography.hazmat.primitives.poly1305 import Poly1305
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from voicewire import paths
-from voicewire.transport import examples, readings, recording
+from voicewire.foundations.tcp import small_writes
+from voicewire.transport import examples, paper, readings, recording
 from voicewire.transport.reference import header_bytes
-from voicewire.transport.small import agreed, conversation, response, tag, vouched
+from voicewire.transport.small import agreed, conversation, loop_headers, response, tag, vouched
 
 PRIME = 2**255 - 19
 WRITES = {"tcp": ">", "mqtt-qos0": "><>>", "mqtt-qos1": "><><>", "mqtt-qos2": "><><><>"}
@@ -78,3 +79,23 @@ def test_the_least_ratio_of_headers_is_found_by_hand() -> None:
     found = readings.header_ratio(readings.Recorded(rows), ["lan"], [100])
     assert found["sending end"] == pytest.approx(min(ratios))
     assert readings.header_ratio(readings.Recorded(rows), ["lan"], [100], transport="tcp")["sending end"] == 1.0
+
+
+@given(st.integers(1, 60), st.integers(1, 400), st.integers(1, 100))
+def test_a_loop_has_the_segments_that_following_each_write_gives(n: int, gap: int, answer: int) -> None:
+    """In whole milliseconds; where an answer comes just when a message is written, either may be first."""
+    assume(all(k * gap % answer for k in range(1, n)))
+    segments = len(small_writes([float(k * gap) for k in range(n)], float(answer)))
+    assert loop_headers(n, gap, answer) == 400 + 64 * (segments - 1)
+
+
+def test_recorded_loops_lie_between_a_prompt_and_a_delayed_acknowledgement() -> None:
+    """To four segments, which closing and jitter make of it."""
+    rows = recording.load_iterations(paths.data("transport"))
+    loops = rows[(rows.session == "loop") & (rows.qos == 0) & (rows["size"] <= 10) & (rows.gap > 0)]
+    loops = loops[(loops.transport == "mqtt") & (loops.publisher_retransmitted == 0)]
+    assert len(loops) > 200
+    for (network, gap), some in loops.groupby(["network", "gap"]):
+        rtt = 1e3 * paper.NETWORKS[network].rtt
+        low, high = (loop_headers(paper.LOOP, gap * rtt, rtt + delay) for delay in (40.0, 0.0))
+        assert some.publisher_header.between(low - 128, high + 128).all(), (network, gap)

@@ -87,12 +87,14 @@ def header_bytes(flags: Iterable[str]) -> int:
 
 OPEN = [("S", ""), ("SA", "S")]
 SESSION = [("CONNECT", "SA"), ("CONNACK", "CONNECT")]
-QOS_2 = [("PUBREC", "PUBLISH"), ("PUBREL", "PUBREC"),
-         ("to subscriber", "PUBREL"), ("its PUBREC", "to subscriber"),
-         ("release", "its PUBREC")]
+TO_BROKER = [("PUBREC", "PUBLISH"), ("PUBREL", "PUBREC")]
+TO_SUBSCRIBER = [("its PUBREC", "to subscriber"), ("release", "its PUBREC")]
 
 
-def exchange(mqtt: bool, qos: int, fresh: bool) -> list[tuple[str, str]]:
+def exchange(
+    mqtt: bool, qos: int, fresh: bool,
+    waits: bool = True, late: tuple[bool, bool] = (True, True),
+) -> list[tuple[str, str]]:
     """What crosses the network until the receiver's program has a message.
 
     Parameters
@@ -103,6 +105,11 @@ def exchange(mqtt: bool, qos: int, fresh: bool) -> list[tuple[str, str]]:
         0, 1 or 2.
     fresh : bool
         Whether connection and session must be opened first.
+    waits : bool
+        Whether the client waits for CONNACK before it publishes.
+    late : (bool, bool)
+        At QoS 2, whether broker and subscriber pass the message on at
+        PUBREL; else at PUBLISH.
 
     Returns
     -------
@@ -122,10 +129,12 @@ def exchange(mqtt: bool, qos: int, fresh: bool) -> list[tuple[str, str]]:
     if not mqtt:
         return [*steps, ("data", "SA" if fresh else "")]
     steps += SESSION if fresh else []
-    steps.append(("PUBLISH", "CONNACK" if fresh else ""))
-    if qos == 2:
-        return steps + QOS_2
-    return [*steps, ("to subscriber", "PUBLISH")]
+    connected = "CONNACK" if waits else "SA"
+    steps.append(("PUBLISH", connected if fresh else ""))
+    if qos == 2 and late[0]:
+        steps += TO_BROKER
+    steps.append(("to subscriber", steps[-1][0]))
+    return steps + (TO_SUBSCRIBER if qos == 2 and late[1] else [])
 
 
 def arrival(steps: list[tuple[str, str]]) -> float:
@@ -158,7 +167,7 @@ def arrival(steps: list[tuple[str, str]]) -> float:
     arrived = {"": 0.0}
     for step, after in steps:
         arrived[step] = arrived[after] + 0.5
-    return max(arrived.values())
+    return arrived[steps[-1][0]]
 
 
 def made_hops(

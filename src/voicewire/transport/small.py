@@ -7,12 +7,15 @@ the place of the small ones the tag is Poly1305 and a power is Python's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 # Lines as short as the page of the book is wide.
 # fmt: off
 
-__all__ = ["agreed", "conversation", "response", "tag", "vouched"]
+__all__ = [
+    "agreed", "conversation", "loop_headers", "response", "tag", "vouched",
+]
 
 
 def conversation(writes: str, riding: bool) -> list[str]:
@@ -188,3 +191,39 @@ def vouched(
     """
     right = r * agreed(public, challenge, prime) % prime
     return agreed(g, s, prime) == right
+
+
+def loop_headers(n: int, gap: float, answer: float) -> int:
+    """TCP header bytes of n small messages in a session at QoS 0.
+
+    Parameters
+    ----------
+    n : int
+        Messages.
+    gap : float
+        Between them, in any unit.
+    answer : float
+        From a segment's leaving to its acknowledgement, in the same unit.
+
+    Returns
+    -------
+    int
+        At the publisher's end under Nagle's rule, equation
+        ``eq-transport-merge``: 400 with one message, and 64 for each
+        segment more.
+
+    See Also
+    --------
+    voicewire.foundations.tcp.small_writes : follows each write.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> loop_headers(150, 10.0, 40.0), loop_headers(150, 80.0, 40.0)
+    (2832, 9936)
+    """
+    more = n - 1 if gap > answer else math.ceil((n - 1) * gap / answer)
+    return 400 + 64 * more
