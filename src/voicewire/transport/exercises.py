@@ -16,7 +16,7 @@ __all__ = [
 
 
 def check_header_bytes(answer: object) -> Feedback:
-    """TCP header bytes of a connection that carries 10,000 bytes in full segments, every second one acknowledged (01).
+    """TCP header bytes of a connection that carries 12,000 bytes in full segments, every second one acknowledged (01).
 
     Parameters
     ----------
@@ -34,19 +34,19 @@ def check_header_bytes(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> bool(check_header_bytes(560)), bool(check_header_bytes(528))
+    >>> bool(check_header_bytes(656)), bool(check_header_bytes(624))
     (True, False)
     """
     return number(
-        answer, 560, 1e-9, unit="bytes",
-        hints={528: "6.9 segments are seven: the last one is short, and a segment all the same.",
-               464: "the acknowledgements are segments too, without payload.",
-               544: "the two SYNs carry 8 bytes more each.",
-               592: "the seventh is acknowledged with the FIN: it needs no segment of its own.",
-               656: "only every second data segment is acknowledged.",
-               352: "the timestamps add 12 bytes to each header.",
-               680: "only the two SYNs carry the longer options."},
-        right="3 + 7 + 3 + 4 segments of 32 bytes, and 8 more on each SYN.",
+        answer, 656, 1e-9, unit="bytes",
+        hints={624: "8.3 segments are nine: the last one is short, and a segment all the same.",
+               528: "the acknowledgements are segments too, without payload.",
+               640: "the two SYNs carry 8 bytes more each.",
+               688: "the ninth is acknowledged with the FIN: it needs no segment of its own.",
+               784: "only every second data segment is acknowledged.",
+               416: "the timestamps add 12 bytes to each header.",
+               800: "only the two SYNs carry the longer options."},
+        right="3 + 9 + 4 + 4 segments of 32 bytes, and 8 more on each SYN.",
     )  # fmt: skip
 
 
