@@ -18,6 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from voicewire import claims, paths
 from voicewire.publish.machines import listing
+from voicewire.publish.pages import icons
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -187,6 +188,21 @@ def test_what_programs_find_keeps_to_its_schema_and_can_be_read_back():
     text = (SITE / "book" / "scorecard.html").read_text(encoding="utf-8")
     (data,) = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text)
     assert json.loads(data)["@graph"]
+
+
+def test_every_icon_that_a_page_shows_is_there_and_few_others():
+    script = (SITE / icons.SCRIPT).read_text(encoding="utf-8")
+    shown = {
+        name
+        for path in pages()
+        for classes in re.findall(r'<i class="([^"]*)"', path.read_text(encoding="utf-8"))
+        for name in re.findall(r"\bfa-([a-z-]+)", classes)
+    } - {"solid", "brands", "regular", "lg", "fw"}
+    assert len(shown) > 5
+    for name in shown:
+        assert re.search(rf'\b{name}"?:\[|"{name}"[\],]', script), name
+    assert len(script) < 150_000
+    assert not [*(SITE / "_static").rglob("*.map")]
 
 
 def graded() -> list[str]:

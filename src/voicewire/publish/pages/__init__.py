@@ -13,7 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from voicewire.publish.machines import site
-from voicewire.publish.pages import drawings, gather, hints, mend, offline, scorecard
+from voicewire.publish.pages import drawings, gather, hints, icons, mend, offline, scorecard
 
 __all__ = ["setup"]
 
@@ -46,6 +46,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     html-page-context: back
     build-finished: prune
     build-finished: mend
+    build-finished: reduce
     build-finished: publish
     """
     app.connect("config-inited", gather.add_bibliographies)
@@ -58,5 +59,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)
     app.connect("build-finished", mend.mend, priority=901)
+    app.connect("build-finished", icons.reduce, priority=901)
     app.connect("build-finished", site.publish, priority=902)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
