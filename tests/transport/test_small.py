@@ -52,7 +52,7 @@ def test_recorded_conversations_lie_between_the_bounds(name: str) -> None:
     said = "".join("><"[not s.outgoing] for s in example.segments if s.length)
     assert said == WRITES[name]
     few, many = (conversation(said, riding) for riding in (True, False))
-    assert len(few) == len(said) + 5 and len(many) == 2 * len(said) + 7
+    assert len(few) == len(said) + 4 and len(many) == 2 * len(said) + 7
     assert len(few) <= len(example.segments) <= len(many)
 
 

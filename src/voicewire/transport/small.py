@@ -27,8 +27,8 @@ def conversation(writes: str, riding: bool) -> list[str]:
         What the programs say, in turn: ">" by the one that connects and
         closes, "<" by the other. Each fits a segment.
     riding : bool
-        Whether each acknowledgement (and the FIN) rides on what is sent
-        anyhow; else each goes alone.
+        Whether each acknowledgement (and the first FIN) rides on what is
+        sent anyhow; else each goes alone.
 
     Returns
     -------
@@ -43,14 +43,13 @@ def conversation(writes: str, riding: bool) -> list[str]:
     Examples
     --------
     >>> len(conversation(">", True)), len(conversation(">", False))
-    (6, 9)
+    (5, 9)
     """
-    opening = ["S", "SA", "A"]
-    if riding:
+    if riding:  # the third step on the first write, the FIN on the last
         said = ["A"] * len(writes)
-        return [*opening, *said[1:], "FA", "FA", "A"]
+        return ["S", "SA", *said[1:], "FA", "FA", "A"]
     said = ["A"] * 2 * len(writes)  # each, and its acknowledgement
-    return [*opening, *said, "FA", "A", "FA", "A"]
+    return ["S", "SA", "A", *said, "FA", "A", "FA", "A"]
 
 
 def tag(
