@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from voicewire._student import Function, called
 from voicewire.exercises import Feedback, choice, function, number, sequence, unanswered
 from voicewire.foundations import judging
-from voicewire.foundations._student import Function, called, value
+from voicewire.foundations._student import value
 from voicewire.stats import autocorrelation, effective_size
 
 __all__ = [

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.foundations import filters
-from voicewire.foundations._student import Function, NotYetError, called, row, same, value
+from voicewire.foundations._student import row, same, value
 
 __all__ = [
     "check_best",

@@ -9,8 +9,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from voicewire._student import Function, called
 from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
-from voicewire.foundations._student import Function, called, value
+from voicewire.foundations._student import value
 from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import Feedback, choice, function, number, sequence
-from voicewire.foundations._student import Function, NotYetError, called, value
+from voicewire.foundations._student import value
 from voicewire.foundations.tcp import expired, small_writes
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
 
