@@ -162,6 +162,7 @@ EXEMPT = {
     "audio.Player": _RESULT,
     "transport.analysis.Recorded": "rows of a recording, by name",
     "transport.at_rest": _SOCKETS,
+    "transport.amqp_http": _SOCKETS,
     "transport.bed": _SOCKETS,
     "transport.coap_timed": _SOCKETS,
     "transport.access_point.relayed": _SOCKETS,
@@ -227,6 +228,7 @@ EXEMPT = {
     "testbed.mosquitto": _SOCKETS,
     "testbed.offload": _SOCKETS,
     "testbed.proxy": _SOCKETS,
+    "testbed.rabbitmq": _SOCKETS,
 }  # fmt: skip
 """What is not fed, by the beginning of its name, and why."""
 

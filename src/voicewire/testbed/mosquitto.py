@@ -18,7 +18,7 @@ from voicewire.testbed.capability import find_mosquitto
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 
-__all__ = ["Mosquitto", "end_with_parent", "free_port"]
+__all__ = ["Mosquitto", "answers", "end_with_parent", "free_port"]
 
 _PR_SET_PDEATHSIG = 1
 
@@ -106,7 +106,7 @@ class Mosquitto:
         configuration.write_text("\n".join(lines) + "\n")
         with contextlib.ExitStack() as stack:
             stack.callback(self._folder.cleanup)
-            if _answers(host, port):
+            if answers(host, port):
                 raise TestbedError(f"port {port} is in use: choose another, or end the program that listens there")
             with host.inside() if host is not None else contextlib.nullcontext():
                 self._child = subprocess.Popen(
@@ -116,7 +116,7 @@ class Mosquitto:
                 )  # fmt: skip
             stack.callback(self._end)
             limit = time.monotonic() + 10
-            while not _answers(host, port):
+            while not answers(host, port):
                 if self._child.poll() is not None or time.monotonic() > limit:
                     raise TestbedError(f"mosquitto did not come up on port {port} (exit status {self._child.poll()})")
                 time.sleep(0.01)
@@ -161,7 +161,29 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _answers(host: Host | None, port: int) -> bool:
+def answers(host: Host | None, port: int) -> bool:
+    """Say whether something listens on a port of a host's loopback.
+
+    Parameters
+    ----------
+    host : Host or None
+        None is where the calling thread is.
+    port : int
+        TCP's.
+
+    Returns
+    -------
+    bool
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> answers(None, free_port())
+    False
+    """
     with host.inside() if host is not None else contextlib.nullcontext(), socket.socket() as s:
         s.settimeout(1)
         return s.connect_ex(("127.0.0.1", port)) == 0

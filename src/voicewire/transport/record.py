@@ -168,9 +168,16 @@ def _wireshark(folder: Path) -> None:
     record_wireshark(paths.data("transport") / "captures", folder)
 
 
+def _amqp(folder: Path) -> None:
+    from voicewire.transport.amqp_http import record_amqp
+
+    for protocol, sessions in record_amqp(folder)["overhead"].items():
+        print(f"{protocol}: " + ", ".join(f"{session} {octets:.1f} B" for session, octets in sessions.items()))
+
+
 RECORDINGS: dict[str, Callable[..., None]] = {
     "experiment": _experiment, "captures": _captures, "extras": _extras, "series": _series, "coap": _coap,
-    "rest": _rest, "bounds": _bounds, "wireshark": _wireshark,
+    "rest": _rest, "bounds": _bounds, "wireshark": _wireshark, "amqp": _amqp,
 }  # fmt: skip
 """The experiment, captures of single sessions, what goes beyond in bytes and in time, CoAP, brokers' stores, what
-qualities of service bound under loss, and the captures as Wireshark's program reads them."""
+qualities of service bound under loss, the captures as Wireshark's program reads them, AMQP and HTTP."""
