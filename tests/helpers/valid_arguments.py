@@ -173,6 +173,7 @@ EXEMPT = {
     "transport.bounds.reliability": "rows of a recording, by name",
     "transport.exercises_compared": _EXERCISES,
     "transport.lab_object": _EXERCISES,
+    "transport.lab_sender": _EXERCISES,
     "transport.figures_printed": _FIGURE,
     "transport.queue_stress.filled": _SOCKETS,
     "transport.small": READING,
