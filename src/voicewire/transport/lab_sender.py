@@ -209,7 +209,7 @@ def check_grow(answer: Function) -> Feedback:
             hint = "with as many acknowledgements as there are segments: one more for each."
             return Feedback(False, f"it doubles in a round trip, that is {hint}")
         if cwnd >= ssthresh and number(got, cwnd + 1, 1e-9):
-            return Feedback(False, "from ssthresh on it grows by one in a round trip, by 1/cwnd for each acknowledgement.")
+            return Feedback(False, "from ssthresh on it grows by one in a round trip: by 1/cwnd for each.")
         return Feedback(False, f"cwnd {cwnd:g}, ssthresh {ssthresh:g}: {verdict.message}")
     return Feedback(True, "one more for each, and from ssthresh on one more for all.")
 
@@ -305,10 +305,10 @@ def check_acknowledge(answer: Function) -> Feedback:
         "una": "all below upto has arrived",
         "waiting": "drop what has arrived, mark what is SACKed (its number lies in one of the pairs, the second "
         "excluded), then what is lost: three SACKed ones above it",
-        "cwnd": "it grows when upto moves, but not in fast recovery; it falls to ssthresh when a loss is found and none "
-        "is being repaired",
+        "cwnd": "it grows when upto moves, but not in fast recovery; it falls to ssthresh when a loss is found and "
+        "none is being repaired",
         "ssthresh": "half of what is out (next - una), at least 2, once for a loss",
-        "recover": "a loss is repaired until all that is out now is acknowledged: until then no other halves the window",
+        "recover": "a loss is repaired until all that is out now is acknowledged; no other halves meanwhile",
         "fast": "true from the loss that SACK shows until recover is acknowledged",
         "backoff": "whoever is answered begins anew with 1",
         "timer": "it starts anew when upto moves, and rests when nothing waits",
