@@ -10,12 +10,20 @@ import numpy as np
 
 from voicewire.exercises import UNANSWERED, Feedback, unanswered
 
+__all__ = ["Function", "NotYetError", "called"]
+
 Function = Callable[..., Any]
 """A student's function, as `called` hands it to a check."""
 
 
 class NotYetError(Exception):
-    """Ends a check; the message is for the student."""
+    """Ends a check; the message is for the student.
+
+    Examples
+    --------
+    >>> issubclass(NotYetError, Exception)
+    True
+    """
 
 
 def called(check: Callable[[Function], Feedback]) -> Callable[[object], Feedback]:
@@ -23,6 +31,21 @@ def called(check: Callable[[Function], Feedback]) -> Callable[[object], Feedback
 
     The check gets the function only if there is one. What the function raises, what it returns that can't be worked
     with, and a `NotYetError` of the check all end it with a sentence.
+
+    Parameters
+    ----------
+    check : callable
+        What is asked of the function.
+
+    Returns
+    -------
+    callable
+        The check of whatever a student hands over.
+
+    Examples
+    --------
+    >>> called(lambda answer: Feedback(answer(2) == 4, "twice."))(lambda n: n / 0)
+    Not yet: your function, given 2, raises ZeroDivisionError: division by zero
     """
 
     @functools.wraps(check)

@@ -453,5 +453,7 @@ def _played(
         for x in left:
             if next(order) not in lost:
                 at = _ns(now)
-                events.append((now + rtt, at, receiver.on_packet(at, Packet(x, x, 1, at))))
+                answered = receiver.on_packet(at, Packet(x, x, 1, at))
+                assert answered is not None  # it answers every segment
+                events.append((now + rtt, at, answered))
     return turns, fired
