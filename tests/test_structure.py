@@ -117,6 +117,20 @@ def test_rooms_arrows_circles_and_arrows_upwards():
     assert found == []
 
 
+def several(arrows: dict[str, set[str]]) -> set[str]:
+    """Return the rooms that import more than one study."""
+    used: dict[str, set[str]] = {}
+    for name, targets in arrows.items():
+        used.setdefault(room(name), set()).update(map(room, targets))
+    return {name for name, rooms in used.items() if len(rooms & set(paths.STUDIES) - {name}) > 1}
+
+
+def test_the_journey_alone_calls_several_studies():
+    assert several(ARROWS) == {"journey"}
+    first, second = paths.STUDIES[:2]
+    assert several({"cli": {f"{first}.a", f"{second}.b"}, "verbs": {f"{first}.a", f"{first}.b"}}) == {"cli"}
+
+
 def test_what_the_structure_test_would_find():
     """The test itself can fail: a circle, an arrow upwards, and one study that calls another."""
     first, second = FLOORS["studies"][:2]

@@ -17,10 +17,12 @@ from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
 from voicewire.nfc import channel, ethernet, exchange, fragments, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
+from voicewire.pharyngeal.sound import Sound
 from voicewire.voip import talk
 from voicewire.voip.dccp import importance
 
-ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "netsim", "testbed", "stats", "sweep", "audio")
+ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "journey")
+ROOMS += ("netsim", "testbed", "stats", "sweep", "audio")
 
 _RESULT = "holds what another function gives back; nobody makes one"
 _SOCKETS = "opens sockets, namespaces or programs: tests of its own, with real ones"
@@ -39,6 +41,15 @@ EXEMPT = {
     **{f"{study}.exercises": _EXERCISES for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     "pharyngeal.table_exercises": _EXERCISES,
     **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    "journey.figures": _FIGURE,
+    "journey.exercises": _EXERCISES,
+    "journey.budget.Budget": _RESULT,
+    "journey.budget.Leg": _RESULT,
+    "journey.budget.budget": "hands all on to the stations, which are fed (tests of its own)",
+    "journey.sentence.Spoken": _RESULT,
+    "journey.stations.Room": _RESULT,
+    "journey.stations.publication": "bytes of a protocol (tests of its own)",
+    "journey.stations.sealed": "sealed bytes (tests of its own)",
     "echo.cancel.Cancelled": _RESULT,
     "echo.cancel.read_stereo": _FILES,
     "echo.cancel.write_stereo": _FILES,
@@ -940,4 +951,16 @@ def _spec() -> Any:
     return LinkSpec(delay=0.01)
 
 
-CASES: dict[str, Case] = ECHO | PHARYNGEAL | NFC | VOIP | NETSIM | REST
+JOURNEY = {
+    "journey.sentence.Phone": Case(
+        lambda: {"sign": "a", "frames": 5, "shape": tract.Articulation(), "voice": 1.0, "noise": 0.1}, free=("sign",)
+    ),
+    "journey.sentence.phones": Case(lambda: {"emphatic": True}),
+    "journey.sentence.say": Case(lambda: {"emphatic": True, "f0": 118.0, "seed": 1}),
+    "journey.sentence.telephone": Case(lambda: {"sound": Sound(noise(200), 16_000, "a")}),
+    "journey.stations.room": Case(lambda: {"voice": noise(1600), "passes": 1, "moved": True, "seed": 2}),
+    "journey.stations.loud": Case(lambda: {"samples": noise(50)}),
+    "journey.stations.crossings": Case(lambda: {"size": 700, "mss": 256, "ber": 1e-5, "runs": np.arange(2)}),
+}
+
+CASES: dict[str, Case] = JOURNEY | ECHO | PHARYNGEAL | NFC | VOIP | NETSIM | REST

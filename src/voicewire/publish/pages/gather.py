@@ -21,11 +21,14 @@ from sphinx.environment import BuildEnvironment
 
 from voicewire import paths
 from voicewire.ledger.loading import read, studies
-from voicewire.publish.pages import introduction, scorecard, status
+from voicewire.publish.pages import introduction, scorecard, status, way
 
 __all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
-KINDS = ("parts", "findings", "finding_STUDY", "times_STUDY", "notation", "errata", "glossary", "scorecard", "status")
+KINDS = (
+    *("parts", "findings", "finding_STUDY", "times_STUDY"),
+    *("notation", "errata", "glossary", "scorecard", "status", "journey"),
+)
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
 
@@ -107,6 +110,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return scorecard.page(base, link)
     if kind == "status":
         return status.page(base, link)
+    if kind == "journey":
+        return way.small(base, link)
     raise ValueError(f"nothing to gather under {kind!r}: it is one of {', '.join(KINDS)}")
 
 
