@@ -196,7 +196,7 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
         Leg("throat", 0.0, length, 2 * spoken.sound.samples.size, "nothing"),
         Leg("room", 0.0, length, 2 * pcm.size, f"all above 4 kHz; echo {gained:.0f} dB down"),
         Leg("call", delay + sentence.FRAME_MS / 1000, whole, voip, _lost_in_call(heard)),
-        Leg("seal", whole, whole, len(sealed), "nothing, but for who has no key"),
+        Leg("seal", whole, whole, len(sealed), "nothing"),
         Leg("publish", whole + delay, at_hob, len(wire), f"nothing; {messages('all', 1)} packets"),
         Leg("kettle", at_hob, arrives, link.payload * middle.air, _sent_again(middle)),
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from numpy.typing import NDArray
 
 from voicewire import figures
@@ -45,7 +46,7 @@ def formants(spoken: Spoken, ax: Axes | None = None) -> Axes:
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     samples = spoken.sound.samples
     ax.specgram(
-        samples + 1e-6 * np.cos(np.arange(samples.size)), NFFT=256, noverlap=192, Fs=spoken.sound.rate / 1000,
+        samples + 1e-6 * np.cos(np.arange(samples.size)), NFFT=256, noverlap=128, Fs=spoken.sound.rate / 1000,
         cmap="Greys", vmin=-85, vmax=-25, xextent=(0.0, spoken.sound.duration),
     )  # fmt: skip
     for number, column in enumerate(spoken.formants.T[:3]):
@@ -176,12 +177,18 @@ def way(done: Budget, until: float | None = None, ax: Axes | None = None) -> Axe
     end = until or 1.35 * done.known
     for row, leg in enumerate(done.legs):
         wide = max(leg.ends - leg.begins, end / 300)
-        ax.barh(row, wide, left=leg.begins, height=0.6, color=figures.SERIES[row], edgecolor="black", linewidth=0.6)
-        told = f"{leg.size:,} bytes; lost: {leg.lost}".replace(",", "\u202f", 1)
-        inside = leg.begins + wide > 0.35 * end
-        ax.text(leg.begins + (0 if inside else wide) + 0.01 * end, row, told, ha="left", va="center", fontsize=9.5)
-    ax.axvline(min(done.known, end), color="black", linestyle=":", linewidth=1.2)
-    ax.text(min(done.known, end), -0.62, f" known: {done.known:.1f} s", ha="center", va="bottom", fontsize=9.5)
+        light = (*to_rgb(figures.SERIES[row]), 0.4)
+        ax.barh(row, wide, left=leg.begins, height=0.6, color=light, edgecolor="black", linewidth=0.6)
+        behind = f"until {leg.ends:.1f} s" if leg.ends > end else f"lost: {leg.lost}"
+        told = f"{leg.size:,} bytes".replace(",", "\u202f") + f"; {behind}"
+        if leg.begins > 0.45 * end:
+            place, side = leg.begins - 0.01 * end, "right"
+        else:
+            place, side = leg.begins + (0 if wide > 0.3 * end else wide) + 0.01 * end, "left"
+        ax.text(place, row, told, ha=side, va="center", fontsize=9.5)
+    if done.known <= end:
+        ax.axvline(done.known, color="black", linestyle=":", linewidth=1.2)
+        ax.text(done.known, -0.62, f"known: {done.known:.1f} s", ha="center", va="bottom", fontsize=9.5)
     ax.set(
         xlabel="time from the first breath (s)", xlim=(0, end), ylim=(len(done.legs) - 0.4, -0.7),
         yticks=range(len(done.legs)), yticklabels=[leg.station for leg in done.legs],

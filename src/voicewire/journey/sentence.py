@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import resample_poly
+from scipy.signal import fftconvolve, resample_poly
 
 from voicewire import checks
 from voicewire.pharyngeal import shapes, synthesis, tract
@@ -146,7 +146,7 @@ def _smooth(steps: Array, seconds: float) -> Array:
     """Turn steps, shape (n,), into glides of this length."""
     window = np.hanning(round(seconds * synthesis.RATE) | 1)
     half = window.size // 2
-    return np.convolve(np.pad(steps, half, mode="edge"), window / window.sum(), mode="valid")
+    return np.asarray(fftconvolve(np.pad(steps, half, mode="edge"), window / window.sum(), mode="valid"))
 
 
 @checks.takes(emphatic=checks.one_of(False, True), f0=checks.number(60.0, 300.0), seed=checks.seed)
