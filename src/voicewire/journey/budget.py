@@ -180,9 +180,11 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
     length, delay = spoken.sound.duration, delay_ms / 1000
     pcm, gained = _microphone(passes)
     heard = _called(passes, delay_ms, loss)
-    packets, _ = listening.coded(heard.samples)
+    samples, lead = stations.recorded(heard)
+    packets, _ = listening.coded(samples)
     content = b"".join(packets)
-    whole = len(packets) * sentence.FRAME_MS / 1000
+    frame = sentence.FRAME_MS / 1000
+    whole = lead + (len(packets) + 1) * frame
     sealed = stations.sealed(content)
     wire = stations.publication(sealed)
     at_hob = whole + delay + slow_start_rounds(len(wire)) * 2 * delay
@@ -195,7 +197,7 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
     legs = (
         Leg("throat", 0.0, length, 2 * spoken.sound.samples.size, "nothing"),
         Leg("room", 0.0, length, 2 * pcm.size, f"all above 4 kHz; echo {gained:.0f} dB down"),
-        Leg("call", delay + sentence.FRAME_MS / 1000, whole, voip, _lost_in_call(heard)),
+        Leg("call", lead + frame, whole, voip, _lost_in_call(heard)),
         Leg("seal", whole, whole, len(sealed), "nothing"),
         Leg("publish", whole + delay, at_hob, len(wire), f"nothing; {messages('all', 1)} packets"),
         Leg("kettle", at_hob, arrives, link.payload * middle.air, _sent_again(middle)),

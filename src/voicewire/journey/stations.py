@@ -23,10 +23,11 @@ from voicewire.mqtt.packets import Publish
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.session import Result, Session
 from voicewire.transport.icto import Identity, Rule, seal
+from voicewire.voip.listening import FRAME, Heard
 
 __all__ = [
-    "CREATED", "MEMORY", "PART", "TAPS", "TOPIC", "Room", "crossings", "identities", "loud", "publication", "room",
-    "sealed",
+    "CREATED", "MEMORY", "PART", "TAPS", "TOPIC", "Room", "crossings", "identities", "loud", "publication", "recorded",
+    "room", "sealed",
 ]  # fmt: skip
 
 Array = NDArray[np.float64]
@@ -166,6 +167,40 @@ def loud(samples: Array) -> NDArray[np.int16]:
     if not peak > 0:
         raise ValueError("samples are all zero: no gain makes silence loud")
     return np.round(samples / peak * 16_384).astype(np.int16)
+
+
+@checks.takes(got=checks.a(Heard))
+def recorded(got: Heard) -> tuple[NDArray[np.int16], float]:
+    """Give what a telephone records of a call, from when its first frame may be played.
+
+    Parameters
+    ----------
+    got : Heard
+        What a listener gets.
+
+    Returns
+    -------
+    samples : ndarray of int16, shape (n,)
+        At 8 kHz, without the silence that the way itself takes.
+    lead : float
+        How long that is, s: from the first sound of a frame to its playing.
+
+    Notes
+    -----
+    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
+
+    Examples
+    --------
+    >>> from voicewire.voip.listening import heard, speech
+    >>> samples, lead = recorded(heard(speech("voice"), "UDP", delay_ms=50.0))
+    >>> samples.size, lead
+    (7200, 0.05)
+    """
+    waits = got.call.playout.delays_ms
+    if np.isnan(waits).all():
+        raise ValueError("not one frame of the call was played: there is nothing to record")
+    lead = float(np.nanmin(waits)) / 1000
+    return got.samples[round(lead * TELEPHONE) : -FRAME], lead
 
 
 def identities() -> tuple[Identity, Identity, Identity]:
