@@ -650,7 +650,7 @@ NFC = {
         lambda: {"burst": np.full(3, 50.0), "random": np.full(2, 100.0)}, ragged=("burst", "random")
     ),
     "nfc.readings.efficiency_readings": Case(lambda: {"rounding": "none"}),
-    "nfc.readings.sessions_left": Case(lambda: {"within": 5.0}),
+    "nfc.readings.sessions_left": Case(lambda: {"within": 5.0, "control": True}),
     "nfc.readings.left_open": Case(
         lambda: {"values": np.ones((3, 2)), "printed": np.ones(2), "within": np.ones(2), "column": 1}
     ),

@@ -14,6 +14,7 @@ from voicewire.ledger.judging import agreed
 from voicewire.publish.pages import claim_list
 from voicewire.stats import Interval
 
+HANGS = "hangs on what the paper does not say"
 RIVAL = {"mechanism": "the labels exchanged within each seed"}
 READINGS = [{"name": "one", "source": "Section 1, first words"}, {"name": "two", "source": "Section 2, last words"}]
 HEAD = "study: nfc\n"
@@ -64,6 +65,18 @@ def test_a_test_that_its_rival_passes_reproduces_nothing(passing, verdict):
 def test_a_recorded_pass_rate_counts_like_one_that_is_run(share, verdict):
     made = claim(rival={**RIVAL, "passes": share, "runs": 1000})
     assert judge(made, {"a": 1, "b": 2}).verdict == verdict
+
+
+@pytest.mark.parametrize(("passing", "verdict"), [(0, HANGS), (1, "not testable here")])
+def test_nothing_hangs_on_a_reading_that_the_rival_passes_too(passing, verdict):
+    made = claim(readings=READINGS, rival=RIVAL)
+    runs = [{"a": 1, "b": 2} if passing else {"a": 2, "b": 1}]
+    given = judge(made, {"one": {"a": 1, "b": 2}, "two": {"a": 2, "b": 1}}, rival=runs)
+    assert given.verdict == verdict
+    assert rechecking.faults(made, given.row()) == []
+    flipped = {**given.row(), "verdict": HANGS}
+    told = [f"nfc.x: {HANGS}, although its rival passes the same test"]
+    assert rechecking.faults(made, flipped) == told[:passing]
 
 
 def test_what_is_not_reproduced_stays_so_whatever_the_rival_does():
@@ -185,7 +198,6 @@ def test_every_reading_is_judged_and_no_other(value):
 
 
 YES, PARTLY, NO, FIXED = {"reproduced"}, {"partly"}, {"not reproduced"}, {"reproduced, corrected"}
-HANGS = "hangs on what the paper does not say"
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,8 @@ class Ledger:
             The most likely reason, needed whenever the verdict isn't "reproduced".
         rival : sequence, optional
             What came out of runs of the claim's rival mechanism, each of the form of `value`. If more than 5 % of
-            them pass, the test can't tell the two apart, and the claim is not testable by it.
+            them pass, the test can't tell the two apart, and the claim is not testable by it: where it would be
+            reproduced, and where it would hang on a reading that passes.
 
         Returns
         -------
@@ -206,7 +207,8 @@ class Ledger:
         words = [finding.detail]
         if name == UNDECIDED:
             words[0] += f" after {sampling.stated(claim)}"
-        if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED):
+        # a reading that holds by a test which the rival passes too does not hold: nothing hangs on it either
+        if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED, HANGS):
             words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
             name = NOT_TESTABLE
         if name != REPRODUCED and not reason:

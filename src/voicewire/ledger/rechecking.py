@@ -112,12 +112,12 @@ def _rival(claim: Claim, row: Row) -> Iterator[str]:
     stored = row.get("rival") or Rival()
     if not (claim.rival or {}).items() <= stored.items():
         yield "its rival is not the one that the ledger names"
-    if row["verdict"] not in (REPRODUCED, CORRECTED):
+    if row["verdict"] not in (REPRODUCED, CORRECTED, HANGS):
         return
     if stored.get("passes", 0) > CHANCE:
-        yield "reproduced, although its rival passes the same test"
+        yield f"{row['verdict']}, although its rival passes the same test"
     if claim.due_rival and not claim.owes_rival and not {"none", "passes"} & set(stored):
-        yield "reproduced, although its rival was not run"
+        yield f"{row['verdict']}, although its rival was not run"
 
 
 def _needed(claim: Claim) -> dict[str, set[str]]:

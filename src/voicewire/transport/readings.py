@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from voicewire.mqtt import packets as p
-from voicewire.stats import Interval
 from voicewire.transport import paper, theory
 from voicewire.transport.analysis import Recorded, Samples
 
@@ -540,7 +539,7 @@ def forwarded(r: Recorded) -> tuple[Samples, Samples]:
     )
 
 
-def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> Interval:
+def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> dict[str, float]:
     """Return the ratio of two numbers of which only the ranges of their axes are known.
 
     Parameters
@@ -550,8 +549,8 @@ def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> Interval:
 
     Returns
     -------
-    Interval
-        From the nearest to the farthest ends; it says nothing of chance, its confidence is nominal.
+    dict of str to float
+        The ratio of the nearest ends and that of the farthest.
 
     Notes
     -----
@@ -559,10 +558,10 @@ def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> Interval:
 
     Examples
     --------
-    >>> axes_ratio((300, 370), (3000, 7000)).low < 10
+    >>> axes_ratio((300, 370), (3000, 7000))["the nearest ends"] < 10
     True
     """
-    return Interval(sum(above) / sum(below), above[0] / below[1], above[1] / below[0], paper.CONFIDENCE, 2)
+    return {"the nearest ends": above[0] / below[1], "the farthest ends": above[1] / below[0]}
 
 
 def broker_share(session: bool, leg: float = 0.5) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Factors of time with intervals, and what widens intervals: the recorded rows, over all points of the figures.
+"""Factors of time with intervals, and intervals: the recorded rows, over all points of the figures.
 
 Nothing is judged here: ``notebooks/transport/03_tcp_against_mqtt.ipynb`` hands what these functions return to its
 ledger.
@@ -6,13 +6,12 @@ ledger.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 import scipy.stats
-from numpy.typing import NDArray
 
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
@@ -20,7 +19,7 @@ from voicewire.transport.analysis import Recorded, Samples, coverage
 from voicewire.transport.readings import COMPARED, FRESH, recorded_as
 
 __all__ = [
-    "Factors", "excess_by_loss", "half_widths", "inside", "least_coverage", "least_difference", "relative_widths",
+    "Factors", "half_widths", "inside", "least_coverage", "least_difference", "relative_widths",
 ]  # fmt: skip
 
 KINDS = ("bytes", "file")
@@ -153,7 +152,7 @@ def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator
                     yield r.cell(network, transport, session, size, qos=qos, kind=kind)
 
 
-def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows) -> Samples:
+def half_widths(r: Recorded, network: str) -> Samples:
     """Return the half widths of the 95 % t intervals of the time, for all points of Figures 5 or 7.
 
     Parameters
@@ -162,8 +161,6 @@ def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.Dat
         The experiment's rows.
     network : str
         ``lan`` or ``internet``.
-    take : callable
-        Which rows of each point count.
 
     Returns
     -------
@@ -181,7 +178,7 @@ def half_widths(r: Recorded, network: str, take: Callable[[pd.DataFrame], pd.Dat
     >>> half_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").shape
     (80,)
     """
-    return np.array([t_interval(take(rows)["time_ms"].to_numpy(float)).half_width for rows in _points(r, network)])
+    return np.array([t_interval(rows["time_ms"].to_numpy(float)).half_width for rows in _points(r, network)])
 
 
 def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Generator | None = None) -> float:
@@ -228,49 +225,6 @@ def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Gen
                 between = scipy.stats.ttest_ind(x, y, equal_var=False).confidence_interval(paper.CONFIDENCE)
                 found.append(abs(float(x.mean() - y.mean())) / (float(between.high - between.low) / 2))
     return min(found)
-
-
-def _again(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Say for each iteration whether one of the ends counted a segment that it sent again."""
-    counted = [name for name in rows.columns if name.endswith("_retransmitted")]
-    return np.asarray(rows[counted].fillna(0).sum(axis=1) > 0, dtype=bool)
-
-
-def excess_by_loss(r: Recorded, rng: np.random.Generator | None = None) -> float:
-    """Return the share of the public network's wider intervals that goes with the iterations with losses.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    rng : numpy.random.Generator, optional
-        Leave as many iterations out at random instead: the rival.
-
-    Returns
-    -------
-    float
-        Of the excess of the mean half width over that of the private network.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> from voicewire import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> abs(excess_by_loss(rows, np.random.default_rng(1))) < 0.5
-    True
-    """
-
-    def kept(rows: pd.DataFrame) -> pd.DataFrame:
-        again = _again(rows)
-        return rows[~(again if rng is None else rng.permutation(again))]
-
-    whole = half_widths(r, "internet").mean()
-    excess = whole - half_widths(r, "lan").mean()
-    return float((whole - half_widths(r, "internet", kept).mean()) / excess)
 
 
 def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) -> Samples:
