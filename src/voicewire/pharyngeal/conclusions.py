@@ -124,8 +124,8 @@ def conclusions() -> Derived:
         "conclusion.tt-dominant": ({f"to {row}": abs(both - value) for row, value in f2.items()}, ""),
         "conclusion.f2-effects-reduced": (
             {name: _reduced("ayntah", name) for name in BASELINES},
-            "That of /tˁ/ is; that of /ʕ/, a rise, turns into a fall, nearly twice its size from the text's plain vowel "
-            "and a quarter of it from Table II's. (Judged before by the former alone: partly.)",
+            "That of /tˁ/ is; that of /ʕ/, a rise, turns into a fall, nearly twice its size from the text's plain "
+            "vowel and a quarter of it from Table II's. (Judged before by the former alone: partly.)",
         ),
         "conclusion.superimposed": (
             {
