@@ -387,11 +387,13 @@ def run(quick: bool = False) -> dict[str, Plain]:
             **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in links.items()},
         }
     done = "completion_ms"
-    found["emqtt.completion.async-ratio"] = against_mqtt(first, done)
-    found["emqtt.completion.sync-ratio"] = {
-        "all of n": against_mqtt(every, done),
-        "one of n": against_mqtt("one", done),
-    }
+    later = {f"behind {rate}": behind_link(rate, done) for rate in WI_FI}
+    for mode, name, reading in (("async", paper.ASYNCHRONOUS, first), ("sync", paper.SYNCHRONOUS, every)):
+        found[f"emqtt.completion.{mode}-ratio"] = {
+            "without a link": against_mqtt(reading, done),
+            **({"one of n, without a link": against_mqtt("one", done)} if mode == "sync" else {}),
+            **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in later.items()},
+        }
     alike: dict[str, Plain] = {
         f"{name} / MQTT": float(ratio(leg, (PROTOCOL, each), ours, "delay_ms").mean())
         for name, each in READING.items()

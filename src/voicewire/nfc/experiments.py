@@ -18,7 +18,14 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
-from voicewire.nfc.readings import EFFICIENCY_WITHIN, SHORT_RESPONSE, LeftOpen, efficiency_readings, left_open
+from voicewire.nfc.readings import (
+    EFFICIENCY_WITHIN,
+    SHORT_RESPONSE,
+    LeftOpen,
+    efficiency_readings,
+    left_open,
+    sessions_left,
+)
 from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, RTO, Recovery, Result, Session
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
 
@@ -196,7 +203,8 @@ def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
     dict of str to LeftOpen
         Per cent; the four of section 7.4, by the claim's id.
     dict of str to LeftOpen
-        Per cent; the one of section 7.5, by how Eq. 7.4 is rounded.
+        Per cent; the one of section 7.5, by how Eq. 7.4 is rounded, and where it is rounded up to sections at
+        frequency 0 as well.
 
     Notes
     -----
@@ -213,7 +221,15 @@ def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
     values = {rounding: efficiency_readings(rounding) for rounding in ROUNDINGS}
     within = np.full(len(printed), EFFICIENCY_WITHIN)
     four = {name: left_open(values["none"], printed, within, i) for i, name in enumerate(places)}
-    return four, {rounding: left_open(values[rounding], printed, within, len(places)) for rounding in ROUNDINGS}
+    shared = {rounding: left_open(values[rounding], printed, within, len(places)) for rounding in ROUNDINGS}
+    rate, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
+    whole = [
+        100 * s.seconds(rate, active, 0.0, "section") / s.seconds(rate, active, 0.5, "section")
+        for s in sessions_left(control=False)
+    ]
+    column = np.array(whole)[:, None]
+    both = left_open(column, [paper.CONTROL_EFFICIENCY], [EFFICIENCY_WITHIN], 0)
+    return four, {**shared, "section at frequency 0 too": both}
 
 
 @dataclass(frozen=True)
@@ -711,7 +727,9 @@ def run(quick: bool = False) -> dict[str, Plain]:
     }
     four, shared = efficiencies_left_open()
     found |= {name: dict(left.named()) for name, left in four.items()}
-    labels = ("Eq. 7.4 as printed", "packet rounded up", "section rounded up")
+    labels = (
+        "Eq. 7.4 as printed", "packet rounded up", "section rounded up", "section rounded up at frequency 0 too",
+    )  # fmt: skip
     found["nfc.control-share-72"] = {
         f"{label}, {name}": value
         for label, left in zip(labels, shared.values(), strict=True)

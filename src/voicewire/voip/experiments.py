@@ -501,12 +501,10 @@ def _of_delays(found: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
         "voip.g711-tfrc-below-tcp": _by_delay(r("5.2", "TCP") - best("5.2")),
         "voip.g711-tcp-below-udp": _by_delay(r("5.2", "UDP") - r("5.2", "TCP")),
         "voip.plain-incapable": _by_delay(r("5.3", "TFRC")),
-        "voip.tfrc-falls-small-loss": falls("5.3", "TFRC"),
         "voip.sp-no-gain": _by_delay(r("5.3", "TFRC SP") - r("5.3", "TFRC")),
         "voip.fr-gains-from-loss": _by_delay(r("5.3", "TFRC SP FR") - r("5.1", "TFRC SP FR")),
         "voip.md-like-tcp-small-loss": _by_delay(r("5.3", "TFRC SP FR MD") - r("5.3", "TCP")),
         "voip.g711-small-loss": _by_delay(r("5.4", "TCP") - best("5.4")),
-        "voip.g711-md-closer": _by_delay(r("5.4", "TFRC SP FR MD") - best("5.4", TFRC_VARIANTS[:3])),
     }
 
 
