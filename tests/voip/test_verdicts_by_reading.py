@@ -1,0 +1,112 @@
+"""Claims on figures that are judged by the first reading of the rules: by each other one they come out the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from voicewire import claims
+from voicewire.voip import experiments, readings
+from voicewire.voip.transports import TFRC_VARIANTS
+
+LEDGER = claims.load("voip")
+LEFT = [reading["name"] for reading in LEDGER["voip.fr-above-sp"].readings if "excluded" not in reading]
+DELAYS, LOSSES = np.array(experiments.DELAYS, float), np.array(experiments.LOSSES)
+MD, FR, SP = "TFRC SP FR MD", "TFRC SP FR", "TFRC SP"
+Curves = dict[str, dict[str, Any]]
+
+
+def less(figure: str, one: str, other: str, beside: str | None = None) -> Callable[[Curves], Any]:
+    """One curve less another, point by point."""
+    return lambda c: c[figure][one].r - c[beside or figure][other].r
+
+
+def fall(c: Curves, name: str) -> Any:
+    d_25, d_100 = (experiments.DELAYS.index(d) for d in (25, 100))
+    return c["5.1"][name].r[d_25] - c["5.1"][name].r[d_100]
+
+
+def lead_over_best(figure: str) -> Callable[[Curves], Any]:
+    return lambda c: c[figure]["TCP"].r - np.max([c[figure][n].r for n in TFRC_VARIANTS], axis=0)
+
+
+def lifted(c: Curves) -> Any:
+    lift = c["5.1"][MD].r - c["5.1"][FR].r
+    return lift[experiments.DELAYS.index(100)] - lift[experiments.DELAYS.index(25)]
+
+
+def gaps(c: Curves, low: str, high: str, name: str) -> Any:
+    return (c[high]["UDP"].r - c[high][name].r) - (c[low]["UDP"].r - c[low][name].r)
+
+
+def farthest(c: Curves) -> dict[str, Any]:
+    found = {n: gaps(c, "5.5", "5.6", n) for n in TFRC_VARIANTS}
+    return {n: gap[np.argmax(abs(gap.mean(axis=1)))] for n, gap in found.items()}
+
+
+def heard(c: Curves) -> dict[str, Any]:
+    """By variant and delay, where every median is above nought under the first reading."""
+    labels = set(LEDGER["voip.g711-like-g729"].labels or ())
+    found = {
+        f"{n}, {d} ms": gap
+        for n in TFRC_VARIANTS
+        for d, gap, plays in zip(
+            experiments.DELAYS,
+            gaps(c, "5.1", "5.2", n),
+            np.all([np.median(c[f][n].r, axis=1) > 0 for f in ("5.1", "5.2")], axis=0),
+            strict=True,
+        )
+        if plays
+    }
+    return {label: gap for label, gap in found.items() if not labels or label in labels}
+
+
+BY_POINT: dict[str, Callable[[Curves], Any]] = {
+    "md-above-fr": less("5.1", MD, FR),
+    "md-below-tcp-g729": less("5.1", "TCP", MD),
+    "g711-tfrc-below-tcp": lead_over_best("5.2"),
+    "g711-tcp-below-udp": less("5.2", "UDP", "TCP"),
+    "plain-incapable": lambda c: c["5.3"]["TFRC"].r,
+    "sp-no-gain": less("5.3", SP, "TFRC"),
+    "fr-gains-from-loss": less("5.3", FR, FR, "5.1"),
+    "g711-small-loss": lead_over_best("5.4"),
+    "md-like-tcp-small-loss": less("5.3", MD, "TCP"),
+    "sp-like-tfrc-loss": less("5.5", SP, "TFRC"),
+    "g711-loss-like-udp": less("5.6", "UDP", MD),
+}
+WHOLE: dict[str, Callable[[Curves], Any]] = {
+    "tfrc-falls-with-delay": lambda c: (DELAYS, c["5.1"]["TFRC"].r),
+    "sp-falls-with-delay": lambda c: (DELAYS, c["5.1"][SP].r),
+    "md-rises-with-loss": lambda c: (LOSSES, c["5.5"][MD].r),
+    "tcp-falls-with-loss": lambda c: (LOSSES, c["5.5"]["TCP"].r),
+    "tcp-equals-udp-g729": lambda c: (c["5.1"]["TCP"].r, c["5.1"]["UDP"].r),
+    "falls-sharply": lambda c: {n: fall(c, n) - fall(c, "UDP") for n in TFRC_VARIANTS[:3]},
+    "restart-window-delay": lifted,
+    "g711-loss-like-g729": farthest,
+    "g711-like-g729": heard,
+}
+
+
+def labelled(name: str) -> Callable[[Curves], Any]:
+    labels = LEDGER[f"voip.{name}"].labels
+    return lambda c: dict(zip(labels, BY_POINT[name](c), strict=True))
+
+
+@pytest.mark.parametrize("name", [*BY_POINT, *WHOLE])
+def test_the_other_readings_give_the_same_verdict(name):
+    claim = LEDGER[f"voip.{name}"]
+    assert "five other readings" in claim.reach
+    values = readings.under(labelled(name) if name in BY_POINT else WHOLE[name])
+    given = {
+        reading: claims.Ledger("voip", {claim.id: claim}).judge(claim.id, values[reading], reason="By reading.")
+        for reading in LEFT
+    }
+    assert {verdict.verdict for verdict in given.values()} == {given["the RFCs"].verdict}
+
+
+def test_each_claim_that_says_so_is_among_these():
+    said = {identifier for identifier, claim in LEDGER.claims.items() if "five other readings" in claim.reach}
+    assert said == {f"voip.{name}" for name in (*BY_POINT, *WHOLE)}
