@@ -221,7 +221,9 @@ def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
     values = {rounding: efficiency_readings(rounding) for rounding in ROUNDINGS}
     within = np.full(len(printed), EFFICIENCY_WITHIN)
     four = {name: left_open(values["none"], printed, within, i) for i, name in enumerate(places)}
-    shared = {rounding: left_open(values[rounding], printed, within, len(places)) for rounding in ROUNDINGS}
+    shared: dict[str, LeftOpen] = {
+        rounding: left_open(values[rounding], printed, within, len(places)) for rounding in ROUNDINGS
+    }
     rate, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
     whole = [
         100 * s.seconds(rate, active, 0.0, "section") / s.seconds(rate, active, 0.5, "section")
