@@ -57,6 +57,10 @@ def long_run(m):
     return (5 + 3 * (m - 1)) / (1.5 + 0.5 * (m - 1))
 
 
+def tag_key(m1, t1, m2, t2, p):
+    return next(h for h in range(p) if (t1 - t2 - (m1 - m2) * h) % p == 0)
+
+
 def guard(seen, sender, number):
     if number <= seen.get(sender, -1):
         return False
@@ -95,6 +99,7 @@ RIGHT: list[tuple[Check, list[object]]] = [
     (a.check_counters, [["listen", "offload", "sack"], "listen, offload, SACK", ("Listen", "offload ", "sack")]),
     (a.check_causes, [["loss", "stall", "warm-up", "memory"], "Loss, Stall, Warm-up, Memory"]),
     (a.check_kept_open, [lambda n: 64 * n + 208, lambda n: 32.0 * (2 * n + 6) + 16]),
+    (a.check_tag_key, [tag_key, lambda m1, t1, m2, t2, p: (t2 - t1) * pow(m2 - m1, p - 2, p) % p]),
     (a.check_encode, [encode, encode_length, lambda v: np.array(encode(v))]),
     (a.check_iterations, [iterations, lambda *given: math.ceil(iterations(*given))]),
     (a.check_on_wire, [on_wire, lambda x, m: np.float64(on_wire(x, m))]),
@@ -128,6 +133,12 @@ WRONG: list[tuple[Check, object, str]] = [
     (a.check_kept_open, lambda n: 64 * n + 192, "SYNs"),
     (a.check_kept_open, lambda n: 64 * n, "opened and closed"),
     (a.check_kept_open, lambda n: 40 * n + 128, "timestamps"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2), "to divide"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2) % p, "too late"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: (t1 - t2) / (m1 - m2), "whole number"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: t1 * pow(m1, -1, p) % p, "s is still"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: (t2 - t1) * pow(m1 - m2, -1, p) % p, "other way round"),
+    (a.check_tag_key, lambda m1, t1, m2, t2, p: (t1 - t2) * pow(m1 - m2, -1, p), "remainder"),
     (a.check_encode, lambda v: [v], "more than one"),
     (a.check_encode, lambda v: encode(v)[::-1], "lowest seven bits"),
     (a.check_encode, lambda v: [x & 127 for x in encode(v)], "more follow"),

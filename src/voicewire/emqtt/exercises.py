@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from voicewire.emqtt import counting
 from voicewire.emqtt.reference import answer as acknowledgement
 from voicewire.emqtt.reference import publish, read_length
+from voicewire.emqtt.waiting import in_time
 from voicewire.exercises import Feedback, Mistakes, choice, formula, number, sequence, unanswered
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "check_remaining_length",
     "check_sooner",
     "check_table3",
+    "check_ward",
     "check_weight",
 ]
 
@@ -384,6 +386,40 @@ def check_sooner(answer: object) -> Feedback:
     }
     right = "5 · 53 - 2 = 263 bytes fewer, and a byte takes a millisecond."
     return number(answer, 263, 0, absolute=1e-6, unit="ms", hints=hints, right=right)
+
+
+def check_ward(answer: object) -> Feedback:
+    """Probability that at least four of five sensors are in time, each late with a probability of a tenth.
+
+    Parameters
+    ----------
+    answer : object
+        What the reader wrote, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for each usual mistake.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> check_ward(0.9**5)
+    Not yet: this is all five; four of them are enough.
+    """
+    hints: dict[float, str] = {
+        0.9**5: "this is all five; four of them are enough.",
+        5 * 0.9**4 * 0.1: "this is exactly four; five will do as well.",
+        0.9**4: "these are four certain ones, whatever the fifth does: any four will do.",
+        0.9**4 * 0.1: "this is one choice of the late one; there are five. And all five may be in time.",
+        1 - in_time(4, 5, 0.9): "this is that too few are in time.",
+        in_time(4, 5, 0.1): "a tenth is the probability to be late.",
+    }
+    right = "5 · 0.9⁴ · 0.1 + 0.9⁵: any of five may be the late one, or none."
+    return number(answer, in_time(4, 5, 0.9), 1e-3, hints=hints, right=right)
 
 
 def check_longest_id(answer: object) -> Feedback:

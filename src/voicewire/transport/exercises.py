@@ -11,7 +11,7 @@ from voicewire.transport._student import judged, matched
 __all__ = [
     "check_causes", "check_counters", "check_effective_samples", "check_encode", "check_header_bytes",
     "check_iterations", "check_kept_open", "check_largest_payload", "check_on_wire", "check_rare",
-    "check_remaining_length", "check_undercount",
+    "check_remaining_length", "check_tag_key", "check_undercount",
 ]  # fmt: skip
 
 
@@ -197,6 +197,54 @@ def check_kept_open(answer: object) -> Feedback:
             (lambda n: 40 * n + 128, "the timestamps add 12 bytes to each header, also where nothing is negotiated."),
         ],
         "64 bytes a message, 208 for opening and closing: for one message the 272 of the text.",
+    )  # fmt: skip
+
+
+def check_tag_key(answer: object) -> Feedback:
+    """A function m1, t1, m2, t2, p -> the secret h of two tags that were made with the same nonce (01).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student, in any form.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a hint for the usual mistakes.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments``.
+
+    Examples
+    --------
+    >>> check_tag_key(lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2))
+    Not yet: tags are sums modulo p: to divide is to multiply by the inverse, pow(x, -1, p).
+    """
+
+    def right(m1: int, t1: int, m2: int, t2: int, p: int) -> int:
+        return (t1 - t2) * pow(m1 - m2, -1, p) % p
+
+    cases = [(3, 3 * h % p + s, m, m * h % p + s, p) for h, s, m, p in
+             ((77, 50, 8, 101), (45, 9, 60, 101), (1000, 3, 9, 1009), (58, 20, 2, 61))]
+    return judged(
+        answer, cases, right,
+        [
+            (lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2),
+             "tags are sums modulo p: to divide is to multiply by the inverse, pow(x, -1, p)."),
+            (lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2) % p,
+             "a remainder taken behind an ordinary division is too late: use the inverse, pow(x, -1, p)."),
+            (lambda m1, t1, m2, t2, p: (t1 - t2) / (m1 - m2),
+             "h is a whole number: use the inverse modulo p, pow(x, -1, p)."),
+            (lambda m1, t1, m2, t2, p: t1 * pow(m1, -1, p) % p,
+             "s is still in the tag: only the difference of both is free of it."),
+            (lambda m1, t1, m2, t2, p: (t1 - t2) * pow(m2 - m1, -1, p) % p,
+             "one of the two differences is the other way round."),
+            (lambda m1, t1, m2, t2, p: (t1 - t2) * pow(m1 - m2, -1, p),
+             "of which numbers is h one? Take the remainder modulo p."),
+        ],
+        "t1 - t2 = (m1 - m2) h modulo p, and s is gone: so a nonce is used once.",
     )  # fmt: skip
 
 

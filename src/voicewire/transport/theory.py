@@ -37,6 +37,9 @@ _MESSAGE = {
 def flights(transport: str, qos: int, session: str) -> list[str]:
     """What must cross the network, one after the other, before the receiver's program has the message.
 
+    With programs like those that were measured: the client waits for CONNACK, and at QoS 2 broker and subscriber pass
+    the message on at PUBREL. The standard asks for neither (`voicewire.transport.reference.exchange` has both choices).
+
     Parameters
     ----------
     transport : str
