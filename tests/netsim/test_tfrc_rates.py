@@ -1,9 +1,11 @@
-"""What a TFRC sender remembers of rates and of being limited by data (RFC 5348, sections 4.3 and 8.2.1)."""
+"""What TFRC remembers: rates, being limited by data (RFC 5348, 4.3 and 8.2.1), short intervals (RFC 4828, 4.4)."""
 
 from __future__ import annotations
 
+import pytest
+
 from voicewire._records import table
-from voicewire.netsim import tfrc_sender
+from voicewire.netsim import tfrc_receiver, tfrc_sender
 from voicewire.netsim.records import SECOND, FlowState
 
 
@@ -29,3 +31,10 @@ def test_a_second_moment_without_limit_is_noted_once_a_report_has_come_since():
     tfrc_sender._modern_limit(flow, 30, 5, 1.0, False)  # the report answers a packet of time 5
     tfrc_sender.limited(flow, 40)
     assert (flow["limited1"], flow["limited2"]) == (10, 40)
+
+
+@pytest.mark.parametrize(("when", "interval"), [(2 * SECOND, 5.0), (2 * SECOND + 1, 10.0)])
+def test_an_interval_of_two_round_trips_is_short_and_one_longer_is_not(when, interval):
+    flow = a_flow(small=True, events=1, closed=1, event_losses=2, least_discount=1.0)
+    assert tfrc_receiver._loss(flow, 10, when, when, 1.0)
+    assert flow["intervals"][1] == interval

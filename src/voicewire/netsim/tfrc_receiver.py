@@ -90,8 +90,7 @@ def _keep(f: FlowState, length: float) -> None:
     """An interval that closes keeps the weight that it took from those before it (RFC 3448 section 5.5)."""
     df = discount(length, closed_mean(f.intervals, f.kept, f.closed), f.least_discount)
     for i in range(8, 1, -1):
-        f.kept[i] = df * f.kept[i - 1]
-    f.kept[1] = 1.0
+        f.kept[i] = df * f.kept[i - 1]  # the newest has lost nothing: its 1 stays from the first event on
 
 
 @rule
