@@ -100,6 +100,7 @@ EXEMPT = {
     "pharyngeal.transitions.Transition": _RESULT,
     "pharyngeal.xray.Frame": _RESULT,
     "voip.derived_figures": _FIGURE,
+    "voip.lab": _EXERCISES,
     "voip.quality_exercises": _EXERCISES,
     "voip.blocking": READING,
     "voip.bursts.Fixed": _RESULT,
