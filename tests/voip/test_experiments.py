@@ -132,7 +132,14 @@ def test_a_window_is_halved_where_an_average_gives_way_a_little():
 
 def test_figures_carry_their_data():
     c = call("TFRC SP FR", "G.729", delay_ms=50, loss=1e-3, seconds=30, log=True)
-    assert len(figures.trace(c, (5, 15)).axes) == 6
+    panels = figures.trace(c, (5, 15)).axes
+    assert len(panels) == 6
+    at = {line.get_label(): line.get_data() for line in panels[1].lines}["played"]
+    first = dict(zip(dict.fromkeys(c.talk.spurts.tolist()), c.playout.delays_ms, strict=True))
+    assert 0 < at[1].size <= np.sum((c.talk.times >= 5e9) & (c.talk.times <= 15e9))
+    for when, frame in zip(*at, strict=True):  # one delay a talkspurt, and the frame was there by then
+        assert when == pytest.approx(c.talk.times[frame] / 1e9 + first[c.talk.spurts[frame]] / 1e3)
+        assert c.flow.arrive[frame] / 1e9 <= when + 1e-9
     x = np.array([25.0, 50.0])
     curve = experiments.Curve(x, np.array([[80.0, 81.0, 82.0], [70.0, 71.0, 75.0]]))
     ax = figures.quality_plot({"UDP": curve}, "delay")

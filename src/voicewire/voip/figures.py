@@ -507,6 +507,12 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     axes[1].plot(
         c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1], label="received"
     )
+    _, spurt = np.unique(c.talk.spurts, return_inverse=True)
+    wait = c.playout.delays_ms[spurt]  # of each frame's talkspurt
+    heard = keep & (c.delays_ms <= wait)
+    axes[1].plot(
+        (t + wait / 1e3)[heard], np.flatnonzero(heard), "_", markersize=4, color=house.SERIES[2], label="played"
+    )
     axes[1].set(ylabel="frame")
     axes[1].legend(fontsize="x-small", loc="upper left")
     rates, levels = c.flow.rates, c.flow.levels
