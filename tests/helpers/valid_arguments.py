@@ -103,6 +103,7 @@ EXEMPT = {
     "voip.lab": _EXERCISES,
     "voip.quality_exercises": _EXERCISES,
     "voip.blocking": READING,
+    "voip.percentile": READING,
     "voip.bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
@@ -720,6 +721,7 @@ def _reading() -> Any:
 
 
 VOIP = {
+    "voip.adaptive.moon": Case(lambda: trace() | {"share": 0.9, "memory": 100}, inf=("delays_ms",)),
     "voip.adaptive.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
     "voip.bursts.best_fixed": Case(
         lambda: {"delays_ms": trace()["delays_ms"], "ie": 11.0, "bpl": 19.0}, inf=("delays_ms",), infinite=True

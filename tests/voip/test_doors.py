@@ -46,6 +46,7 @@ def test_each_playout_checks_each_array_once(asked):
         (lambda: playout.bound(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
         (lambda: playout.fixed(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
         (lambda: adaptive.ramjee(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
+        (lambda: adaptive.moon(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
         (lambda: playout.per_talkspurt(delay, spurts, [60, 90], "G.711"), ["playout_ms", "delays_ms", "spurts"]),
         (lambda: emodel.r_factor(delay, 0.0, "G.711"), ["delay_ms", "loss"]),
     ):

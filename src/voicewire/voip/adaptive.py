@@ -1,7 +1,8 @@
-"""An adaptive playout buffer as applications use it: Ramjee et al. (INFOCOM 1994), algorithm 4, with spikes.
+"""Adaptive playout buffers as applications use them: Ramjee et al. (INFOCOM 1994), algorithm 4, with spikes, and Moon's.
 
 The delay for a talkspurt is decided when its first frame comes: d̂ + 4 v̂, estimates of delay and its variation from
-all frames that came before. A sudden rise of the delay (a spike) is followed at once, then left as it falls.
+all frames that came before. A sudden rise of the delay (a spike) is followed at once, then left as it falls. Moon,
+Kurose and Towsley (1998) take a percentile of the last delays instead; `percentile` has their rule to read.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import Playout, as_trace, played_at
 
-__all__ = ["ramjee"]
+__all__ = ["moon", "ramjee"]
 
 ALPHA = 0.998002  # Ramjee et al., section 3
 SPIKE_ALPHA = 0.125
 SPIKE_MS = 100.0
+HEAD, TAIL = 4.0, 2.0  # a spike begins and ends at so many times the delay that was played before it
 
 
 @njit(cache=True)
@@ -98,3 +100,75 @@ def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, fac
     """
     delay, starts = as_trace(delays_ms, spurts)
     return played_at(delay, starts, _ramjee(delay, starts, factor), codec(codec_name))
+
+
+@njit(cache=True)
+def _moon(delay: NDArray[np.float64], starts: NDArray[np.int64], share: float, memory: int) -> NDArray[np.float64]:
+    chosen = np.full(starts.size - 1, np.nan)
+    logged = np.empty(min(memory, max(delay.size, 1)))
+    count = 0
+    played = before = np.nan
+    for k in range(starts.size - 1):
+        for i in range(starts[k], starts[k + 1]):
+            d = delay[i]
+            if d == np.inf:
+                continue
+            if not np.isnan(before):
+                if d <= TAIL * before:
+                    before = np.nan
+            elif d > HEAD * played:
+                before = played
+            else:
+                logged[count % logged.size] = d
+                count += 1
+            if np.isnan(chosen[k]):
+                kept = np.sort(logged[: min(count, logged.size)])
+                likely = kept[int(np.ceil(share * kept.size)) - 1]
+                played = max(likely, d) if np.isnan(before) else d
+                chosen[k] = played
+    return chosen
+
+
+@checks.takes(error=VoipError, share=checks.number(above=0.0, high=1.0), memory=checks.whole(1, 10**7))
+def moon(
+    delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, share: float = 0.99, memory: int = 10_000
+) -> Playout:
+    """Score a trace under Moon's adaptive playout: each talkspurt at a percentile of the last delays.
+
+    Parameters
+    ----------
+    delays_ms : array_like of float, shape (frames,)
+        One-way delay of each frame in milliseconds, inf for one that never arrived.
+    spurts : array_like of int, shape (frames,)
+        Talkspurt number of each frame, not falling.
+    codec_name : str or Codec
+        A codec of Table 4.1.
+    share : float
+        Of the logged delays, how many shall be within the playout delay; more than 0, at most 1.
+    memory : int
+        How many of the last delays are kept.
+
+    Returns
+    -------
+    Playout
+        The delays chosen, and what they make of the call.
+
+    Raises
+    ------
+    VoipError
+        For a trace, a codec, a share or a memory that no call can have.
+
+    Notes
+    -----
+    Delays in a spike are not logged: it begins with a frame later than four times the playout delay and ends with one
+    within twice that of before; a talkspurt that begins in it is played at its first frame's delay (Moon, Kurose and
+    Towsley 1998; the thesis has no number of theirs, share, memory, four and two are defaults here). Chapter
+    ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> moon([50.0, 60.0, 55.0, 400.0], [0, 0, 1, 2], "G.711").delays_ms.tolist()
+    [50.0, 60.0, 400.0]
+    """
+    delay, starts = as_trace(delays_ms, spurts)
+    return played_at(delay, starts, _moon(delay, starts, share, memory), codec(codec_name))
