@@ -1,4 +1,4 @@
-"""Adaptive playout buffers as applications use them: Ramjee et al. (INFOCOM 1994), algorithm 4, with spikes, and Moon's.
+"""Adaptive playout buffers as applications use them: Ramjee et al. (INFOCOM 1994), algorithm 4, and Moon et al. (1998).
 
 The delay for a talkspurt is decided when its first frame comes: d̂ + 4 v̂, estimates of delay and its variation from
 all frames that came before. A sudden rise of the delay (a spike) is followed at once, then left as it falls. Moon,
