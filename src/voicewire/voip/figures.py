@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from voicewire import figures as house
 from voicewire.netsim import FlowResult, equation
@@ -463,6 +463,26 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
     return house.origin(ax, "simulated here")
 
 
+def _fates(ax: Axes, c: Call, keep: NDArray[np.bool_]) -> None:
+    """When each frame of a call was sent, received and played."""
+    t = c.talk.times / 1e9
+    ax.plot(
+        c.flow.sent[keep & (c.flow.sent >= 0)] / 1e9,
+        np.flatnonzero(keep & (c.flow.sent >= 0)),
+        "|",
+        color=house.SERIES[0],
+        label="sent",
+    )
+    got = keep & (c.flow.arrive >= 0)
+    ax.plot(c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1], label="received")
+    _, spurt = np.unique(c.talk.spurts, return_inverse=True)
+    wait = c.playout.delays_ms[spurt]  # of each frame's talkspurt
+    heard = keep & (c.delays_ms <= wait)
+    ax.plot((t + wait / 1e3)[heard], np.flatnonzero(heard), "_", markersize=4, color=house.SERIES[2], label="played")
+    ax.set(ylabel="frame")
+    ax.legend(fontsize="x-small", loc="upper left")
+
+
 def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     """Six panels of one call (Figures 5.7 and 5.8); the figure is returned.
 
@@ -496,25 +516,7 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     keep = (t >= window[0]) & (t <= window[1])
     _on_bars(axes[0], t[keep])
     axes[0].set(ylabel="voice", yticks=[])
-    axes[1].plot(
-        c.flow.sent[keep & (c.flow.sent >= 0)] / 1e9,
-        np.flatnonzero(keep & (c.flow.sent >= 0)),
-        "|",
-        color=house.SERIES[0],
-        label="sent",
-    )
-    got = keep & (c.flow.arrive >= 0)
-    axes[1].plot(
-        c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1], label="received"
-    )
-    _, spurt = np.unique(c.talk.spurts, return_inverse=True)
-    wait = c.playout.delays_ms[spurt]  # of each frame's talkspurt
-    heard = keep & (c.delays_ms <= wait)
-    axes[1].plot(
-        (t + wait / 1e3)[heard], np.flatnonzero(heard), "_", markersize=4, color=house.SERIES[2], label="played"
-    )
-    axes[1].set(ylabel="frame")
-    axes[1].legend(fontsize="x-small", loc="upper left")
+    _fates(axes[1], c, keep)
     rates, levels = c.flow.rates, c.flow.levels
     axes[2].step(rates[:, 0] / 1e9, rates[:, 1] / frame_bytes, where="post", color=house.SERIES[0])
     axes[2].axhline(50, color=house.SERIES[6], linestyle=":")
