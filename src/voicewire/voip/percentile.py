@@ -1,4 +1,6 @@
-"""A percentile of the delays so far as playout delay, after Moon, Kurose and Towsley (1998), to read.
+"""A percentile of the delays so far as playout delay, to read.
+
+After Moon, Kurose and Towsley (1998).
 
 Notebook 2 is woven from it; `adaptive.moon` holds the same for arrays.
 """
