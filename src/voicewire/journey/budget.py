@@ -174,7 +174,7 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
     --------
     >>> way = budget(ber=0.0)
     >>> way.legs[0].ends, way.legs[-1].lost
-    (3.0, 'nothing; 25 segments, none sent again')
+    (3.0, 'nothing; 24 segments, none sent again')
     """
     spoken = sentence.say()
     length, delay = spoken.sound.duration, delay_ms / 1000

@@ -33,7 +33,7 @@ def small(base: Path, link: Callable[[str], str | None]) -> str:
     Returns
     -------
     str
-        MyST; empty where the book does not have the chapter.
+        MyST; one sentence where the book does not have the chapter.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def small(base: Path, link: Callable[[str], str | None]) -> str:
     Examples
     --------
     >>> small(paths.root(), lambda target: None)
-    ''
+    'The journey does not stand in this copy yet.\n'
     """
     for path in paths.chapters(PART, base):
         page = path.relative_to(base).as_posix().removesuffix(".ipynb")
@@ -57,7 +57,7 @@ def small(base: Path, link: Callable[[str], str | None]) -> str:
         for station, size, _, ends, lost in rows:
             lines.append(f"| {station} | {int(size):,} | {ends} s | {lost} |\n".replace(",", "\u202f", 1))
         return f"{''.join(lines)}\n{marked.get('sound', '')}\n\n{{doc}}`Go the whole way </{page}>`\n"
-    return ""
+    return "The journey does not stand in this copy yet.\n"
 
 
 def _marked(path: Path) -> dict[str, str]:
