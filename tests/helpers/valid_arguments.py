@@ -101,6 +101,7 @@ EXEMPT = {
     "pharyngeal.xray.Frame": _RESULT,
     "voip.derived_figures": _FIGURE,
     "voip.lab": _EXERCISES,
+    "voip.playout_lab": _EXERCISES,
     "voip.quality_exercises": _EXERCISES,
     "voip.blocking": READING,
     "voip.percentile": READING,
