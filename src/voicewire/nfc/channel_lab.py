@@ -91,6 +91,7 @@ def _tried(
 
 def _tried_otherwise(
     bits: int, bad: bool, p: float, q: float, wait: int, doubles: bool, limit: int, rng: np.random.Generator,
+    *,
     before: bool = False, last: bool = False,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """With a usual mistake: doubled `before` it is waited for, or waited for once more after the `last` loss."""
@@ -115,6 +116,7 @@ def _stop_and_wait(
 
 def _waited(
     packets: int, bits: int, p: float, q: float, wait: int, doubles: bool, limit: int, rng: np.random.Generator,
+    *,
     drawn: bool = True, once: bool = True, both: bool = True,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Package by package; `drawn`, `once` and `both` are what is right and a usual mistake each."""

@@ -55,7 +55,7 @@ def _latency(size: int, overhead: int, rate: float, active: float, taken: int) -
 
 
 def _latency_otherwise(
-    size: int, overhead: int, rate: float, active: float, taken: int, begins: Sequence[int]
+    size: int, overhead: int, rate: float, active: float, taken: int, *, begins: Sequence[int]
 ) -> float:
     session = ShortSession(size=size, overhead=overhead, scope="round trip")
     packets = control.script(session, rate, active)
