@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, experiments, interrupted, mqtt5, notified, rules, steps, subscribing, suspended
+from voicewire.emqtt import (
+    broker_work,
+    experiments,
+    interrupted,
+    mqtt5,
+    notified,
+    record,
+    rules,
+    steps,
+    subscribing,
+    suspended,
+)
 from voicewire.emqtt.repeats import DropsRepeats
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
@@ -207,3 +219,15 @@ def test_what_was_recorded_of_its_delay_is_whole() -> None:
     sizes = table.groupby(["publisher", "subscribers"]).size()
     assert (sizes == suspended.paper.TESTS).all() and len(sizes) == 3 * len(suspended.paper.SUBSCRIBERS)
     assert set(table["publisher"]) == set(notified.PUBLISHERS)
+
+
+def test_the_broker_times_each_reading_from_its_publish_to_a_pubrec():
+    """Section 5.4: no reading is missing, and no delay is longer than all of them together took."""
+    told: list[str] = []
+    begun = time.perf_counter()
+    rows = record.broker_subscriber([2], 1, 7, told.append)
+    whole = (time.perf_counter() - begun) * 1e3
+    arms = sorted((row["broker"], row["reading"]) for row in rows)
+    assert arms == sorted((b, r) for b in ("voicewire", experiments.PROTOCOL) for r in ("mqtt-2", "first", "all"))
+    assert all(0 < row["delay_ms"] < whole and row["subscribers"] == 2 for row in rows)
+    assert told == ["2 subscribers: broker-subscriber delay"]
