@@ -6,6 +6,7 @@ import asyncio
 import random
 import socket
 
+import numpy as np
 import pytest
 
 from voicewire.transport import lab_coap as lab
@@ -90,6 +91,14 @@ def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, s
     assert not check(lambda *given: None)
     assert "ZeroDivisionError" in check(lambda *given: 1 / 0).message
     assert "function itself" in check(5).message
+
+
+@pytest.mark.parametrize("form", [int, np.bool_])
+def test_a_right_answer_in_another_form_is_taken(form):
+    assert lab.check_client(lambda *given: form(put(*given)))
+    assert lab.check_option(lambda *given: bytearray(option(*given)))
+    assert lab.check_request(lambda *given: list(request(*given)))
+    assert lab.check_following(lambda *given: list(following(*given)))
 
 
 def no_deltas(packet_id, token, path, block, part):

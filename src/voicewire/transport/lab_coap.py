@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
+
 from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import UNANSWERED, Feedback, unanswered
 from voicewire.transport.reference import block_option, blocks_of
@@ -342,6 +344,7 @@ def check_client(answer: object) -> Feedback:
         network = _Network(_Server(wanted), rng, 0.0 if world < 5 else rng.choice([0.1, 0.3, 0.6]))
         try:
             known = answer(network.send, network.receive, ["ict", "object"], body)
+            known = bool(known) if isinstance(known, int | np.bool_) else known
             wrong = _world_hint(network, body, wanted, known)
         except Exception as error:  # whatever a student's code may raise
             return Feedback(False, f"world {world}: your code raises {type(error).__name__}: {error}")
