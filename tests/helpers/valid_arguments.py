@@ -109,6 +109,7 @@ EXEMPT = {
     "voip.bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
+    "voip.dccp.figures": _FIGURE,
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
     "voip.dccp.cookie": "bytes of a protocol (tests of its own)",
     "voip.dccp.dropped": "options of a protocol (tests of its own)",
