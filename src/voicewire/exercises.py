@@ -436,14 +436,23 @@ def formula(
     >>> formula((n**2 - 1) / (n - 1) - 1, lambda n: n, [(2,), (3,)])
     Right: your function gives what it should in every case tried.
     """
-    if hasattr(answer, "free_symbols"):
+    symbols = _symbols(answer)
+    if symbols is not None:
         names = list(inspect.signature(wanted).parameters)
-        strange = sorted({symbol.name for symbol in answer.free_symbols} - set(names))
+        strange = sorted(symbols - set(names))
         if strange:
             return Feedback(False, f"{strange[0]} is not a quantity of this question: write it in {', '.join(names)}.")
         answer = _callable(answer, names)
     expected = [(case, float(wanted(*copy.deepcopy(case)))) for case in cases]
     return function(answer, expected, tolerance, absolute=1e-9, right=right, mistakes=mistakes)
+
+
+def _symbols(answer: Any) -> set[str] | None:
+    """Names in an expression of SymPy; None for anything else, also for what raises when it is looked at."""
+    try:
+        return {str(symbol.name) for symbol in answer.free_symbols}
+    except Exception:  # whatever a student's object may raise
+        return None
 
 
 def _callable(expression: Any, names: Sequence[str]) -> Callable[..., Any]:
