@@ -141,3 +141,16 @@ def test_a_usual_mistake_gets_its_own_hint(check, answer, hint):
     feedback = check(answer)
     assert not feedback
     assert hint in feedback.message
+
+
+class Refuses:
+    """Fails at whatever is tried with it."""
+
+    def __iter__(self):
+        raise RuntimeError("no")
+
+    __len__ = __str__ = __repr__ = __iter__
+
+
+def test_an_object_that_refuses_everything_is_no_answer():
+    assert "four functions" in e.check_link(Refuses()).message

@@ -581,7 +581,7 @@ def check_link(answer: object) -> Feedback:
     functions: Any = answer
     try:
         publish, cut, receive, acknowledge = functions
-    except (TypeError, ValueError):
+    except Exception:  # not four, not a sequence, or an object of the student's own
         return Feedback(False, "hand over your four functions: (publish, cut, receive, acknowledge).")
     breaks = 0
     for seed in range(200):

@@ -397,7 +397,7 @@ def check_sender(answer: object) -> Feedback:
     functions: Any = answer
     try:
         push, acknowledge, expire = functions
-    except (TypeError, ValueError):
+    except Exception:  # not three, not a sequence, or an object of the student's own
         return Feedback(False, "hand over your three functions: (push, acknowledge, expire).")
     rng = np.random.default_rng(23)
     timers = segments = 0

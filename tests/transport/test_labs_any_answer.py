@@ -1,0 +1,63 @@
+"""Whatever a student hands over, a lab's check says a sentence: it never raises, and no junk passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from voicewire.exercises import Feedback
+from voicewire.transport import lab_coap, lab_logger, lab_object, lab_sender
+
+CHECKS = [
+    getattr(lab, name)
+    for lab in (lab_coap, lab_logger, lab_object, lab_sender)
+    for name in lab.__all__
+    if name.startswith("check_")
+]
+
+
+class Agrees:
+    """Says that it equals everything."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 0
+
+
+class Refuses:
+    """Fails at whatever is tried with it."""
+
+    def __str__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __len__ = __iter__ = __eq__ = __bool__ = __float__ = __bytes__ = __index__ = __str__
+    __hash__ = None
+
+
+JUNK = [
+    0, -1, 2**70, 3.5, float("nan"), float("inf"), True, b"", b"\xff" * 9, "", "text", [], [None], (), (1, 2),
+    (None,) * 3, (b"", b"", b""), {}, {"una": 4}, object(), Agrees(), (Agrees(),) * 3, (Agrees(),) * 7,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_no_answer_raises_and_no_junk_passes(check):
+    for junk in [*JUNK, Refuses()]:
+        for answer in (junk, lambda *given, junk=junk: junk, (lambda *given, junk=junk: junk,) * 3):
+            found = check(answer)
+            assert isinstance(found, Feedback)
+            assert not found, f"{type(junk).__name__}: {found.message}"
+            assert found.message
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_function_that_changes_what_it_is_given_does_not_pass_by_that(check):
+    def spoils(*given):
+        for one in given:
+            if isinstance(one, list | dict):
+                one.clear()
+        return given[0] if given else None
+
+    assert not check(spoils)
+    assert not check((spoils,) * 3)
