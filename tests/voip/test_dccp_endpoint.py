@@ -206,7 +206,7 @@ def test_unknown_features_change_nothing_unless_they_are_mandatory():
     "option",
     [
         (features.CONFIRM_L, bytes([1, 2, 2, 3])),  # the server's own list gives 3
-        (features.CONFIRM_L, bytes([6, 1, 1])),  # nobody asked
+        (features.CONFIRM_L, b"\x03" + bytes(5) + b"\x64"),  # a number of the other end's, which is not asked for
         (features.CHANGE_L, bytes([2, 7])),  # a flag is 0 or 1
         (features.CHANGE_L, b"\x03\x00\x05"),  # below 32
         (features.CONFIRM_L, b""),
@@ -219,6 +219,49 @@ def test_what_cannot_be_ends_the_connection(option):
         client.on_options([option])
     assert failed.value.code == 5
     assert client.value(False, 1) == 2
+
+
+def test_a_change_is_sent_again_until_it_is_confirmed_at_doubled_distances_up_to_64_s():
+    """Section 6.6.3: a timer of at least a round trip, which backs off to 64 s; it never gives up by itself."""
+    end = features.Negotiator("client", rtt=100)
+    option = end.change(False, 1, [3], now=0)
+    sent = [0]
+    while len(sent) < 15:
+        assert end.again(end.next_at - 1) == []
+        sent.append(end.next_at)
+        assert end.again(sent[-1]) == [option]
+    waits = np.diff(sent)
+    assert waits[:3].tolist() == [100, 200, 400] and (waits[-3:] == 64_000).all()
+    assert ((waits[1:] == 2 * waits[:-1]) | (waits[1:] == 64_000)).all()
+    end.on_options([(features.CONFIRM_L, bytes([1, 3, 3]))])
+    assert end.next_at is None and end.again(10**9) == [] and end.value(False, 1) == 3
+
+
+def test_the_confirm_of_a_change_that_was_sent_twice_is_ignored_the_second_time():
+    """Section 6.6.2: in the state STABLE a Confirm changes nothing, and resets nothing."""
+    client, server = features.Negotiator("client"), features.Negotiator("server")
+    server.likes[True, 1] = [3, 2]
+    first = client.change(False, 1, [2, 3], now=0)
+    (second,) = client.again(client.next_at)
+    for change in (first, second):
+        client.on_options(server.on_options([change]))
+    assert client.value(False, 1) == server.value(True, 1) == 3
+    client.on_options([(features.CONFIRM_L, bytes([6, 1, 1]))])  # nobody asked: ignored, too
+    assert client.value(False, 6) == 0
+    with pytest.raises(features.FeatureError) as failed:
+        client.on_options([(features.MANDATORY, b""), (features.CONFIRM_L, b"\x63\x01")])
+    assert failed.value.code == 6
+
+
+@given(lost=st.sets(st.integers(0, 12)), client=st.permutations([2, 3]), server=st.permutations([2, 3]))
+def test_both_ends_agree_whatever_is_lost(lost, client, server):
+    told = features.settle(client, server, sorted(lost), rtt=100)
+    assert told[-1][1] == f"CCID {server[0]}"
+    changes = [at for at, what in told if what.startswith("Change")]
+    assert np.diff([0, *np.diff(changes)]).min(initial=0) >= 0  # each wait at least as long as the one before
+    confirmed = sum(what.startswith("Confirm") for _, what in told)
+    arrived = sum(what.startswith("Change") and not what.endswith("lost") for _, what in told)
+    assert confirmed == arrived  # a Confirm for each Change that comes, and none by itself
 
 
 @pytest.mark.parametrize("values", [[], [300], [-1], [2.5]])

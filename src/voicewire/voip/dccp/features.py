@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from voicewire import checks
 from voicewire.voip.dccp.rules import reconcile
 from voicewire.voip.dccp.states import CLIENT, SERVER
 from voicewire.voip.errors import VoipError
 
-__all__ = ["FEATURES", "Feature", "FeatureError", "Negotiator", "agree"]
+__all__ = ["FEATURES", "Feature", "FeatureError", "Negotiator", "agree", "settle"]
 
 MANDATORY, CHANGE_L, CONFIRM_L, CHANGE_R, CONFIRM_R = 1, 32, 33, 34, 35  # sections 5.8.2 and 6.1
 OPTION_ERROR, MANDATORY_FAILURE = 5, 6  # reset codes, section 5.6
+MOST_WAIT = 64_000  # ms; what the timer of a Change backs off to, section 6.6.3
 Option = tuple[int, bytes]
 
 
@@ -110,7 +112,11 @@ class Negotiator:
     agreed : dict
         (own, feature) to what both ends know; the initial value if it is not there.
     asked : dict
-        Changes that no Confirm has answered.
+        Changes that no Confirm has answered: what the RFC calls the state CHANGING (section 6.6.2).
+    rtt : int
+        Round trip, ms; 200 where none is known (section 3.4).
+    timers : dict
+        When each of them is sent again, and the wait before that, ms.
 
     Raises
     ------
@@ -132,10 +138,13 @@ class Negotiator:
     likes: dict[tuple[bool, int], list[int]] = field(default_factory=dict)
     agreed: dict[tuple[bool, int], int] = field(default_factory=dict)
     asked: dict[tuple[bool, int], list[int]] = field(default_factory=dict)
+    rtt: int = 200
+    timers: dict[tuple[bool, int], tuple[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.role not in (CLIENT, SERVER):
             raise VoipError(f"an end is a client or a server, not {self.role!r}")
+        checks.whole(1, 10**9)("the round trip in ms", self.rtt, VoipError)
 
     def value(self, own: bool, feature: int) -> int:
         """Give what is in force.
@@ -154,7 +163,7 @@ class Negotiator:
         """
         return self.agreed.get((own, feature), FEATURES[feature].initial)
 
-    def change(self, own: bool, feature: int, values: Sequence[int]) -> Option:
+    def change(self, own: bool, feature: int, values: Sequence[int], now: int = 0) -> Option:
         """Ask for a change: Change L for an own feature, Change R for the other's (section 6.1).
 
         Parameters
@@ -165,6 +174,8 @@ class Negotiator:
             A key of `FEATURES`.
         values : sequence of int
             The best first; a single one where there is no list.
+        now : int
+            Time, ms.
 
         Returns
         -------
@@ -185,7 +196,37 @@ class Negotiator:
         if not values or not all(isinstance(v, int) and least <= v <= known.most for v in values):
             raise VoipError(f"{known.name} takes values from {least} to {known.most}")
         self.likes[own, feature] = self.asked[own, feature] = list(values)
+        self.timers[own, feature] = now + self.rtt, self.rtt
         return (CHANGE_L if own else CHANGE_R), _written(feature, values)
+
+    def again(self, now: int) -> list[Option]:
+        """Give each Change once more that has waited too long for its Confirm (section 6.6.3).
+
+        The first wait is a round trip, each further one twice as long, up to 64 s. A Confirm is never repeated: the
+        Change that is sent again brings a new one.
+
+        Parameters
+        ----------
+        now : int
+            Time, ms.
+
+        Returns
+        -------
+        list of tuple
+            Options, each on a packet with a new sequence number.
+        """
+        options: list[Option] = []
+        for (own, feature), (at, wait) in list(self.timers.items()):
+            if now >= at:
+                wait = min(2 * wait, max(MOST_WAIT, self.rtt))
+                self.timers[own, feature] = now + wait, wait
+                options.append((CHANGE_L if own else CHANGE_R, _written(feature, self.asked[own, feature])))
+        return options
+
+    @property
+    def next_at(self) -> int | None:
+        """When `again` has something to send, ms; None: all is confirmed."""
+        return min((at for at, _ in self.timers.values()), default=None)
 
     def on_options(self, options: Sequence[Option]) -> list[Option]:
         """Take in the other end's options, and give the answers to them.
@@ -203,7 +244,7 @@ class Negotiator:
         Raises
         ------
         FeatureError
-            For what a Reset must answer: a value that no feature can have, a Confirm of what was not asked for, an
+            For what a Reset must answer: a value that no feature can have, a Confirm that the lists do not give, an
             unknown feature that is mandatory.
         """
         answers, mandatory = [], False
@@ -211,7 +252,7 @@ class Negotiator:
             if kind in (CHANGE_L, CHANGE_R):
                 answers.append(_answer(self, kind == CHANGE_R, raw, mandatory))
             elif kind in (CONFIRM_L, CONFIRM_R):
-                _confirmed(self, kind == CONFIRM_R, raw)
+                _confirmed(self, kind == CONFIRM_R, raw, mandatory)
             mandatory = kind == MANDATORY
         return answers
 
@@ -240,21 +281,29 @@ def _answer(end: Negotiator, own: bool, raw: bytes, mandatory: bool) -> Option:
     return kind, bytes([feature, value, *ours])
 
 
-def _confirmed(end: Negotiator, own: bool, raw: bytes) -> None:
-    """Take a Confirm of what this end has asked for; anything else is an error (section 6.6.8)."""
+def _confirmed(end: Negotiator, own: bool, raw: bytes, mandatory: bool) -> None:
+    """Take a Confirm; where nothing is asked for it is ignored (section 6.6.2): a Change sent twice may have two.
+
+    A number is its owner's, who alone may ask for it (section 6.3.2); so the other end cannot have been asked.
+    """
     feature = raw[0] if raw else 0
-    ours = end.asked.pop((own, feature), None)
-    if ours is None:
-        raise FeatureError(OPTION_ERROR, f"a Confirm of feature {feature}, which nobody asked for")
-    if len(raw) == 1:
-        return  # the other end does not know it: all stays as it is
-    known = FEATURES[feature]
-    value = raw[1] if known.listed else _number(feature, raw[1:])
-    before = end.value(own, feature)
-    lists = (ours, list(raw[2:])) if end.role == SERVER else (list(raw[2:]), ours)
-    if value != (reconcile(*lists, before) if known.listed else ours[0]):
-        raise FeatureError(OPTION_ERROR, f"{known.name} is confirmed as {value}, which the lists do not give")
-    end.agreed[own, feature] = value
+    known = FEATURES.get(feature)
+    if (own, feature) not in end.asked:
+        if known is None and (mandatory or not raw):
+            code = MANDATORY_FAILURE if mandatory else OPTION_ERROR
+            raise FeatureError(code, f"a Confirm of feature {feature}, which nobody knows")
+        if known and not known.listed and not own:
+            raise FeatureError(OPTION_ERROR, f"a Confirm of {known.name}, which is the other end's to set")
+        return
+    ours, known = end.asked[own, feature], FEATURES[feature]
+    value, before = None, end.value(own, feature)
+    if len(raw) > 1:  # else the other end does not know it: all stays as it is
+        value = raw[1] if known.listed else _number(feature, raw[1:])
+        lists = (ours, list(raw[2:])) if end.role == SERVER else (list(raw[2:]), ours)
+        if value != (reconcile(*lists, before) if known.listed else ours[0]):
+            raise FeatureError(OPTION_ERROR, f"{known.name} is confirmed as {value}, which the lists do not give")
+    del end.asked[own, feature], end.timers[own, feature]
+    end.agreed[own, feature] = before if value is None else value
 
 
 def agree(client: Sequence[int], server: Sequence[int], feature: int = 1) -> tuple[int, int]:
@@ -291,3 +340,72 @@ def agree(client: Sequence[int], server: Sequence[int], feature: int = 1) -> tup
     answers = other.on_options([one.change(False, feature, client)])
     one.on_options(answers)
     return one.value(False, feature), other.value(True, feature)
+
+
+@checks.takes(
+    error=VoipError, lost=checks.each(checks.whole(0, 10**6), least=0), rtt=checks.whole(2, 10**6),
+)  # fmt: skip
+def settle(
+    client: Sequence[int], server: Sequence[int], lost: Sequence[int], rtt: int = 100
+) -> list[tuple[int, str]]:
+    """Let a client ask for a CCID of the server's over a path that loses packets, until both know the value.
+
+    Parameters
+    ----------
+    client, server : sequence of int
+        What each would take, the best first.
+    lost : sequence of int
+        Packets that are lost, counted from 0 in the order in which both ends send them.
+    rtt : int
+        Round trip, ms; an even number.
+
+    Returns
+    -------
+    list of (int, str)
+        When each packet left, ms, and what it had; the last line is when the client knows the value.
+
+    Raises
+    ------
+    VoipError
+        For values that no CCID can have.
+
+    Notes
+    -----
+    RFC 4340 section 6.6.3. Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    The Change is lost, then the Confirm: twice the client waits, and longer the second time.
+
+    >>> for at, what in settle([2, 3], [3, 2], lost=[0, 2]):
+    ...     print(at, what)
+    0 Change R 2 3, lost
+    100 Change R 2 3
+    150 Confirm L 3 3 2, lost
+    300 Change R 2 3
+    350 Confirm L 3 3 2
+    400 CCID 3
+    """
+    one, other = Negotiator(CLIENT, rtt=rtt), Negotiator(SERVER, rtt=rtt)
+    other.likes[True, 1] = list(server)
+    told: list[tuple[int, str]] = []
+    flight: list[tuple[int, Negotiator, Option]] = []
+
+    def send(now: int, to: Negotiator, option: Option) -> None:
+        gone = len(told) in lost
+        named = "Change R" if option[0] == CHANGE_R else "Confirm L"
+        told.append((now, f"{named} {' '.join(map(str, option[1][1:]))}{', lost' if gone else ''}"))
+        if not gone:
+            flight.append((now + rtt // 2, to, option))
+
+    send(0, other, one.change(False, 1, client))
+    while one.next_at is not None:
+        if flight and flight[0][0] <= one.next_at:
+            now, end, option = flight.pop(0)
+            for answer in end.on_options([option]):
+                send(now, one, answer)
+        else:
+            now = one.next_at
+            for option in one.again(now):
+                send(now, other, option)
+    return [*told, (now, f"CCID {one.value(False, 1)}")]
