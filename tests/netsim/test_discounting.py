@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.helpers.plain_discounting import Discounted
 
 from voicewire.netsim import Flow, Path, Tfrc, Udp, equation, simulate
 from voicewire.netsim.reference import mean_interval, readings
@@ -41,6 +42,29 @@ def test_a_long_interval_takes_weight_and_keeps_what_it_took():
     past = (400 + 250) / 3.5
     df = 2 * past / 600
     assert r.loss_event_rate(600.0) == pytest.approx((1 + df + 0.5 * df * 4) / (600 + df * 400 + 0.5 * df * 400))
+
+
+@given(
+    gaps=st.lists(st.integers(1, 400), min_size=1, max_size=25),
+    least=st.sampled_from([0.25, 0.5]),
+    rate=st.floats(10, 1e5),
+)
+@settings(max_examples=60, deadline=None)
+def test_each_packet_has_the_rate_of_section_5_5_s_arrays(gaps, least, rate):
+    """Over whole histories: `plain_discounting` has the pseudo-code, erratum and all."""
+    r = type("R", (readings.Discounting,), {"least": least})(20)
+    seq = 0
+    assert r.lose(seq, 0, 0.001, rate)
+    plain = Discounted(r.history.closed[0], least)
+    for gap in gaps:
+        for _ in range(gap - 1):
+            seq += 1
+            assert r.loss_event_rate(float(seq - r.history.first_seq + 1)) == pytest.approx(
+                min(plain.packet(), 1.0), rel=1e-12
+            )
+        seq += 1
+        assert r.lose(seq, seq * 20 * MS, 0.001, rate)
+        assert r.loss_event_rate(1.0) == pytest.approx(min(plain.loss_event(), 1.0), rel=1e-12)
 
 
 def recovers(discount, seed=1):
