@@ -140,6 +140,7 @@ EXEMPT = {
     "voip.pesq": "runs PESQ, where its licence allows (tests of its own)",
     "voip.playout.Playout": _RESULT,
     "voip.playout.best_r": "the fast door behind `as_trace`",
+    "voip.switching.Switched": _RESULT,
     "voip.readings": _RECORDS,
     "voip.redundancy.difference": "rows of a recording, by name",
     "voip.redundancy.load": _FILES,
@@ -776,6 +777,16 @@ VOIP = {
         lambda: {"name": "UDP", "codec": "G.729", "kbit_s": 64.0, "calls": 2, "seconds": 2.0, "delay_ms": 50.0,
                  "bulk_flows": 1, "red": None, "seed": 1, "packets": 50}
     ),
+    "voip.switching.switched_link": Case(
+        lambda: {"name": "TFRC SP", "kbit_s": 64.0, "upper": "G.711", "lower": "G.729", "calls": 2, "seconds": 2.0,
+                 "delay_ms": 50.0, "bulk_flows": 1, "seed": 1, "packets": 50, "at_random": False}
+    ),
+    "voip.switching.mixed_r": Case(
+        lambda: {"delays_ms": np.array([50.0, 60.0]), "spurts": np.array([0, 0]),
+                 "shares": {"G.711": 0.5, "G.729": 0.5}},
+        inf=("delays_ms",),
+    ),
+    "voip.dccp.features.settle": Case(lambda: {"client": [2, 3], "server": [3, 2], "lost": [0], "rtt": 100}),
     "voip.experiments.sensitivity": Case(
         lambda: {"name": "TFRC", "codec": "G.729", "delay_ms": 50.0, "loss": 0.01, "calls": 1, "seconds": 2.0}
     ),
@@ -870,7 +881,7 @@ NETSIM = {
     "netsim.senders.initial_window": Case(lambda: {"mss": 1460.0, "rfc": 3390}),
     "netsim.senders.Tcp": Case(
         lambda: {"mss": 1460, "rfc": 3390, "rto_min": 1.0, "ack_every": 2, "ack_delay_ms": 200.0, "window": 65535,
-                 "ecn": False, "idle_since": "sent"}
+                 "ecn": False, "idle_since": "sent", "nodelay": False, "joins": True, "cuts": True}
     ),
     "netsim.senders.Tfrc": Case(
         lambda: {"small": False, "restart": 2.0, "start": 2.0, "fast_max": False, "floor_packets": 0.0,
@@ -878,15 +889,16 @@ NETSIM = {
                  "drop_oldest": False, "credit_ms": 0.0, "x_recv": "ccid3", "first_interval": "counted",
                  "initial_packets": 1.0, "idle_packets": 4.0, "ecn": False, "schedule": "nominal",
                  "report_moves": True, "timeout_restart": True, "report_after": 4, "short_open": False,
-                 "restart_packets": 8.0, "discount": 0.5}
+                 "restart_packets": 8.0, "discount": 0.5, "lower": 10, "frame_ms": 20.0, "pads": True, "late": False,
+                 "packet_size": "average"}
     ),
     "netsim.senders.Ccid2": Case(
         lambda: {"buffer": 5, "drop_oldest": False, "ack_every": 2, "ack_delay_ms": 200.0, "rto_min": 1.0,
                  "ecn": False}
     ),
     "netsim.simulate.Flow": Case(
-        lambda: {"frames": np.arange(20) * 20_000_000, "payload": 20, "sender": netsim.Udp(),
-                 "path": netsim.Path(50.0), "header": 40}
+        lambda: {"frames": np.arange(20) * 20_000_000, "payload": 20, "sender": netsim.Tfrc(),
+                 "path": netsim.Path(50.0), "header": 40, "sizes": np.full(20, 10)}
     ),
     "netsim.simulate.bulk": Case(lambda: {"segments": 10, "start_ns": 5}),
     "netsim.simulate.simulate": Case(

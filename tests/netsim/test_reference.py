@@ -6,7 +6,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, equation, initial_window, reference, simulate
-from voicewire.netsim.reference import readings
+from voicewire.netsim.reference import readings, segments, switching
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)  # a failing case is small enough as it is drawn
 MS, SECOND = 1_000_000, 1_000_000_000
@@ -35,6 +35,11 @@ SENDS = {
     "fast max": ({"fast_max": True}, (readings.FastMax,)),
     "twice": ({"timeout_restart": False}, (readings.TwiceAfterTimeout,)),
     "eight": ({"restart_packets": 8.0}, (readings.EightAfterIdle,)),
+}
+SEGMENTS = {
+    "joined": ({}, ()),
+    "Nagle": ({"nodelay": False}, (segments.Nagle,)),
+    "one": ({"joins": False}, (segments.OneFrame,)),
 }
 HEARS = {
     "reports": ({"report_after": 5}, (readings.KameReports,)),
@@ -147,6 +152,34 @@ def test_tfrc_is_the_engine_s(
     assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
 
 
+@settings(max_examples=40, deadline=None, phases=QUICK)
+@given(
+    times=talks(),
+    lower=st.sampled_from([1, 20, 33]),
+    small=st.booleans(),
+    delay=st.sampled_from([5.0, 20.0, 50.0, 73.5, 150.0, 400.0]),
+    loss=st.sampled_from([0.0, 0.01, 0.05, 0.3]),
+    back=st.sampled_from([0.0, 0.05, 0.5]),
+    seed=st.integers(0, 2**32),
+    how=st.fixed_dictionaries({name: st.booleans() for name in ("pads", "late", "averages")}),
+    floor=st.sampled_from([0.0, 8.0]),
+)
+def test_a_codec_that_changes_is_the_engine_s(times, lower, small, delay, loss, back, seed, how, floor):
+    rtt = max(2 * delay / 1e3, 1e-4)
+    kind = type("Told", (Told, switching.SwitchingSender), {"rows": []})
+    sender = kind(lower, 160, rtt, small=small, floor=floor, **how)
+    receiver = switching.SizedReceiver(lower, small)
+    fast = Tfrc(
+        small=small, floor_packets=floor, lower=lower, pads=how["pads"], late=how["late"],
+        packet_size="average" if how["averages"] else "newest",
+    )  # fmt: skip
+    flow, ways = both(times, 160, fast, sender, receiver, delay, loss, back, seed)
+    the_same(flow, sender, receiver, ways)
+    assert [sender.sizes[k] if k in sender.sent else 0 for k in range(len(times))] == flow.sizes.tolist()
+    assert len(sender.dropped) == flow.packets["dropped_sender"]
+    assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
+
+
 @settings(max_examples=300, deadline=None, phases=QUICK)
 @given(
     times=st.one_of(talks(), st.integers(1, 300).map(lambda n: np.zeros(n, np.int64))),
@@ -158,14 +191,16 @@ def test_tfrc_is_the_engine_s(
     seed=st.integers(0, 2**32),
     window=st.sampled_from([2000, 8000, 65535]),
     since=st.sampled_from(["sent", "received"]),
+    joining=st.sampled_from(sorted(SEGMENTS)),
 )
-def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window, since):
+def test_tcp_is_the_engine_s(times, rfc, payload, delay, loss, back, seed, window, since, joining):
     rtt = max(2 * delay / 1e3, 1e-4)
+    how, classes = SEGMENTS[joining]
     base = reference.TcpSender if since == "sent" else readings.IdleSinceHeard
-    kind = type("Windows", (Windows, base), {"rows": []})
+    kind = type("Windows", (Windows, *classes, base), {"rows": []})
     sender = kind(payload, rtt, initial=initial_window(1460, rfc), window=float(window))
     receiver = reference.TcpReceiver(len(times))
-    fast = Tcp(rfc=rfc, window=window, idle_since=since)
+    fast = Tcp(rfc=rfc, window=window, idle_since=since, **how)
     flow, ways = both(times, payload, fast, sender, receiver, delay, loss, back, seed)
     the_same(flow, sender, receiver, ways)
     assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)

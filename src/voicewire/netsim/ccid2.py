@@ -44,7 +44,7 @@ def push(f: FlowState, w: World, now: int) -> None:
         f.pipe += 1.0
         f.last_send = now
         w.sent[frame] = now
-        segment.frame = transmit(f, w, now, frame, 1, 0)  # its sequence number
+        segment.frame = transmit(f, w, now, frame, 1, 0, f.payload)  # its sequence number
         if f.timer == NEVER:
             _start_timer(f, now)
 

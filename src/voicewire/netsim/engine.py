@@ -92,7 +92,7 @@ def _frame(f: FlowState, w: World, now: int) -> None:
     f.next_frame += 1
     if f.kind == UDP:
         w.sent[frame] = now
-        transmit(f, w, now, frame, 1, 0)
+        transmit(f, w, now, frame, 1, 0, f.payload)
     elif f.kind == TFRC:
         tfrc_sender.new_frame(f, w, now, frame)
     else:

@@ -28,6 +28,9 @@ EV_FEEDBACK, EV_ARRIVAL, EV_FRAME, EV_SEND, EV_TIMER, EV_DELAYED_ACK = 0, 1, 2, 
 # how the receiver measures X_recv
 XRECV_CCID3, XRECV_THESIS, XRECV_SINCE, XRECV_RTT, XRECV_KAME = 0, 1, 2, 3, 4
 
+# whose size a packet of TFRC has: the flow's, one given for each frame, or that of the codec which the rate carries
+ONE_SIZE, GIVEN_SIZES, BY_RATE = 0, 1, 2
+
 # from what the next packet of TFRC is timed
 FROM_SENT, FROM_NOMINAL, FROM_GRID = 0, 1, 2
 
@@ -48,6 +51,7 @@ class Packet:
     counter: int
     rtt: float
     mark: int
+    payload: int
 
 
 class Ack:
@@ -156,6 +160,13 @@ class FlowState:
     initial_packets: float
     idle_packets: float
     restart_packets: float
+    segment: float
+    sizing: int
+    averages: int
+    late: int
+    pads: int
+    low: int
+    frame_s: float
     x: float
     x_recv: float
     x_calc: float
@@ -184,9 +195,10 @@ class FlowState:
     short_open: int
     report_after: int
     fb_time: int
-    fb_packets: int
+    fb_bytes: int
     fb_counter: int
     arrivals: Annotated[MutableSequence[int], HISTORY]
+    sizes: Annotated[MutableSequence[int], HISTORY]
     n_arrivals: int
     gap_first: Annotated[MutableSequence[int], GAPS]
     gap_count: Annotated[MutableSequence[int], GAPS]
@@ -206,6 +218,8 @@ class FlowState:
     # TCP and CCID 2 sender, RFC 2581, 2988, 3390, 3517; RFC 4341
     mss: int
     most: int
+    nagle: int
+    joins: int
     initial_window: float
     cwnd: float
     ssthresh: float
@@ -281,5 +295,6 @@ class World(NamedTuple):
     arrive: MutableSequence[int]  # when it was delivered, ns
     fate: MutableSequence[int]
     got: MutableSequence[int]  # 1 if TCP's receiver has it
+    size: MutableSequence[int]  # payload in bytes of the packet that carries it; empty where each flow has one size
     rates: NDArray[np.float64]  # log of the first flow: rate adjustments
     levels: NDArray[np.float64]  # and levels of its send buffer

@@ -19,6 +19,7 @@ _X_RECV = {
     "rtt": records.XRECV_RTT,
     "kame": records.XRECV_KAME,
 }
+_SIZING = {"newest": 0, "average": 1}
 _SCHEDULE = {"nominal": records.FROM_NOMINAL, "sent": records.FROM_SENT, "grid": records.FROM_GRID}
 
 
@@ -116,6 +117,9 @@ _TFRC = {
     "idle_packets": checks.number(0.0, 1e6),
     "restart_packets": checks.number(0.0, 1e6),
     "discount": checks.number(0.01, 1.0),
+    "lower": checks.whole(0, 65_000),
+    "frame_ms": checks.number(0.1, 10_000.0),
+    "packet_size": checks.one_of(*_SIZING),
 }
 
 
@@ -130,6 +134,10 @@ class Tcp:
     rto_min : least retransmission time-out in seconds (RFC 2988: 1 s)
     ack_every, ack_delay_ms : delayed acknowledgements (RFC 2581 section 4.2)
     window : receiver's window in bytes
+    nodelay : False: Nagle's algorithm (RFC 896; RFC 1122 section 4.2.3.4): what does not fill a segment waits until
+        all that is out is acknowledged; True: the socket option of the thesis (section 5.1), which switches it off
+    joins : frames that have to wait leave together in one segment; False: each has a segment of its own
+    cuts : a segment ends where it is full, within a frame too, as in a stream of bytes; False: it has whole frames
     idle_since : from when a silence counts after which the window is restarted: the last segment "sent" (RFC 2581
         section 4.1), or the last one "received" (Jacobson, and FreeBSD in 2006)
     ecn : understands congestion marks
@@ -150,12 +158,17 @@ class Tcp:
     ack_every: int = 2
     ack_delay_ms: float = 200.0
     window: int = 65535
+    nodelay: bool = True
+    joins: bool = True
+    cuts: bool = False
     idle_since: Literal["sent", "received"] = "sent"
     ecn: bool = False
 
     def __post_init__(self) -> None:
         checks.fields(self, NetsimError, **_TCP)
         number(self.window, "the receiver's window in bytes", self.mss)
+        if self.cuts and not self.joins:
+            raise NetsimError("a segment that holds one frame cuts none: give joins or leave out cuts")
 
     def fill(self, f: Any) -> None:
         """Write the sender's parameters into a flow record.
@@ -172,6 +185,8 @@ class Tcp:
         f["ack_every"] = self.ack_every
         f["ack_delay"] = round(self.ack_delay_ms * 1e6)
         f["window_limit"] = self.window
+        f["nagle"] = not self.nodelay
+        f["joins"] = self.joins
         f["idle_heard"] = self.idle_since == "received"
         f["ecn"] = self.ecn
 
@@ -210,6 +225,13 @@ class Tfrc:
         Restart has 8 (section 2.2.4 of the thesis, which ran it without); 0: no such rule
     discount : history discounting (RFC 3448 section 5.5): the least share of their weight that a long open interval
         leaves to those before it, 0.5 in RFC 3448 and 0.25 in RFC 5348; 1: none, as the thesis ran it
+    lower : bytes of a frame of a second codec, to which the application changes while the allowed rate does not carry
+        the flow's own (thesis, sections 3.1 and 3.6); 0: there is none
+    frame_ms : time between two frames of an application that changes its codec
+    pads : a packet of the lower codec is padded up to the allowed rate, so that this can rise again (section 3.1)
+    late : the codec is chosen as the frame leaves (a packet ring; Figure 3.6), not as it is handed over
+    packet_size : where packets differ, the rules' s is the "newest" one's, or their "average" (RFC 4342 section 5.3),
+        in which the packets before weigh 0.9
     ecn : understands congestion marks
 
     Notes
@@ -242,6 +264,11 @@ class Tfrc:
     idle_packets: float = 4.0
     restart_packets: float = 0.0
     discount: float = 1.0
+    lower: int = 0
+    frame_ms: float = 20.0
+    pads: bool = True
+    late: bool = False
+    packet_size: Literal["newest", "average"] = "newest"
     ecn: bool = False
 
     def __post_init__(self) -> None:
@@ -277,6 +304,13 @@ class Tfrc:
         f["idle_packets"] = self.idle_packets
         f["restart_packets"] = self.restart_packets
         f["least_discount"] = self.discount
+        f["low"] = self.lower
+        f["frame_s"] = self.frame_ms / 1e3
+        f["pads"] = self.pads
+        f["late"] = self.late
+        f["averages"] = _SIZING[self.packet_size]
+        f["sizing"] = records.BY_RATE if self.lower else records.ONE_SIZE
+        f["segment"] = self.lower or f["payload"]  # it begins with the codec that needs less
         f["ecn"] = self.ecn
 
 

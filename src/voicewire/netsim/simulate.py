@@ -19,6 +19,7 @@ from voicewire.netsim import engine, records
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number
 from voicewire.netsim.senders import SENDERS, Sender
+from voicewire.netsim.varied import as_stream, checked_sizes, room_for_sizes
 
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
@@ -29,6 +30,7 @@ _FLOW = {
     "sender": checks.a(*SENDERS),
     "path": checks.a(Path),
     "header": checks.whole(0, 65_000),
+    "sizes": checks.maybe(checks.array(kind="whole", low=1)),
 }
 
 
@@ -43,6 +45,7 @@ class Flow:
     sender : `Udp`, `Tcp`, `Tfrc` or `Ccid2`
     path : `Path`
     header : bytes of headers on the wire; they load the bottleneck
+    sizes : bytes of each frame, for a codec whose frames differ, at most `payload`; `Tfrc` only; shape (frames,)
 
     Notes
     -----
@@ -60,10 +63,12 @@ class Flow:
     sender: Sender
     path: Path
     header: int = 40
+    sizes: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         checks.fields(self, NetsimError, **_FLOW)
         object.__setattr__(self, "frames", _frames(self.frames))
+        object.__setattr__(self, "sizes", checked_sizes(self))
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class FlowResult:
     rates : rate adjustments, a row (ns, X, X_recv, X_calc or -1, p, X_fast_max or 0) for each report and each
         time-out of the nofeedback timer; empty unless asked for; of TCP what each acknowledgement and time-out left
         behind, rows (ns, cwnd, ssthresh, bytes under way, the timer in s, 0)
+    sizes : payload in bytes of the packet that carries each frame, 0 where it never left; empty where all are alike
     levels : send buffer, rows (ns, frames waiting); empty unless asked for
 
     Notes
@@ -96,6 +102,7 @@ class FlowResult:
     arrive: NDArray[np.int64]
     fate: NDArray[np.int8]
     packets: dict[str, int]
+    sizes: NDArray[np.int64]
     rates: NDArray[np.float64]
     levels: NDArray[np.float64]
 
@@ -232,7 +239,9 @@ def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDAr
     return links, np.empty((links.size, room), dtype=np.int64)
 
 
-def _world(links: Any, departures: Any, frames: NDArray[np.int64], room: int, rows: int) -> records.World:
+def _world(
+    links: Any, departures: Any, frames: NDArray[np.int64], sizes: NDArray[np.int64], room: int, rows: int
+) -> records.World:
     """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
     arrays: dict[str, Any] = {
         "data": records.room(records.Packet, room),
@@ -242,16 +251,20 @@ def _world(links: Any, departures: Any, frames: NDArray[np.int64], room: int, ro
         "arrive": np.full(frames.size, -1, dtype=np.int64),
         "fate": np.zeros(frames.size, dtype=np.int8),
         "got": np.zeros(frames.size, dtype=np.int8),
+        "size": sizes,
         "rates": np.empty((rows, 6)),
         "levels": np.empty((rows, 2)),
     }
     return records.World(links=links, departures=departures, frames=cast(Any, frames), **arrays)
 
 
-def _result(f: NDArray[np.void], world: Any, part: slice) -> FlowResult:
-    """Cut a flow's part out of what all flows share."""
+def _result(f: NDArray[np.void], world: Any, pieces: int) -> FlowResult:
+    """Cut a flow's part out of what all flows share; a frame in pieces is there with the last of them."""
+    part = slice(int(f["first"]) + pieces - 1, int(f["last"]), pieces)
     rates, levels = world.rates[: f["n_rates"]], world.levels[: f["n_levels"]]
-    return FlowResult(world.sent[part], world.arrive[part], world.fate[part], _packets(f), rates, levels)
+    sent = world.sent[part]
+    sizes = np.where(sent >= 0, world.size[part], 0) if f["sizing"] else world.size[:0]
+    return FlowResult(sent, world.arrive[part], world.fate[part], _packets(f), sizes, rates, levels)
 
 
 def _packets(f: NDArray[np.void]) -> dict[str, int]:
@@ -334,6 +347,7 @@ def simulate(
     if not flows:
         raise NetsimError("give at least one flow")
     row = _row(bottleneck)
+    flows, pieces = zip(*map(as_stream, flows), strict=True)
     schedules = [np.asarray(flow.frames) for flow in flows]
     ends = np.cumsum([s.size for s in schedules])
     last = max(int(s[-1]) for s in schedules)
@@ -351,12 +365,11 @@ def simulate(
     frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
     # one log for all flows would mix them: only the first flow is logged
     state["log"][1:] = 0
-    world = _world(links, departures, frames, len(flows) * room, _LOG_ROWS if log else 0)
+    sizes = room_for_sizes(flows, state, frames.size)
+    world = _world(links, departures, frames, sizes, len(flows) * room, _LOG_ROWS if log else 0)
     with np.errstate(over="ignore"):  # the random numbers wrap at 64 bits; only plain Python would mention it
         events = engine.run(state, np.empty(len(flows), np.int64), until, *world)
     if state["overflow"].any():
         raise NetsimError("more packets under way than the simulator holds: shorten the delay or the initial burst")
-    results = [
-        _result(state[k], world, slice(int(ends[k]) - schedules[k].size, int(ends[k]))) for k in range(len(flows))
-    ]
-    return Result(tuple(results), int(events), float(links["bytes"][-1:].sum()), int(links["longest"].max(initial=0)))
+    results = tuple(_result(state[k], world, pieces[k]) for k in range(len(flows)))
+    return Result(results, int(events), float(links["bytes"][-1:].sum()), int(links["longest"].max(initial=0)))

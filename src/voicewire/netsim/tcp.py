@@ -23,7 +23,7 @@ FAST, TIMED_OUT = 1, 2  # what began the repair: SACK, which holds the window, o
 @rule
 def initialise(f: FlowState) -> None:
     """Connection just opened: the handshake has measured one round trip (RFC 2988 section 2.2)."""
-    f.most = max(f.mss // f.payload, 1)
+    f.most = max(f.mss // f.payload, 1) if f.joins else 1
     f.cwnd = f.initial_window
     f.ssthresh = 1e18
     f.una = f.nxt = f.first
@@ -44,9 +44,10 @@ def _start_timer(f: FlowState, now: int) -> None:
 @rule
 def _send_segment(f: FlowState, w: World, segment: Segment, now: int) -> None:
     segment.sent = now
-    f.pipe += segment.count * f.payload
+    size = segment.count * f.payload
+    f.pipe += size
     f.last_send = now
-    transmit(f, w, now, segment.frame, segment.count, 0)
+    transmit(f, w, now, segment.frame, segment.count, 0, size)
     if f.timer == NEVER:
         _start_timer(f, now)
 
@@ -72,6 +73,8 @@ def push(f: FlowState, w: World, now: int) -> None:
         window = min(f.cwnd, f.window_limit)
     while f.nxt < f.next_frame and f.seg_tail - f.seg_head <= f.mask:
         count = min(f.next_frame - f.nxt, f.most)
+        if f.nagle and count < f.most and f.seg_head < f.seg_tail:
+            return  # Nagle (RFC 896): what does not fill a segment waits until all that is out is acknowledged
         fits = int((window - f.pipe) / f.payload)
         if f.pipe > 0.0 and fits < count:
             return  # silly window avoidance (RFC 1122 section 4.2.3.4): wait until all of it fits

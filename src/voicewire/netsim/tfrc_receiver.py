@@ -37,14 +37,14 @@ NDUPACK = 3  # RFC 3448 section 5.1
 
 
 @rule
-def _packets_since(f: FlowState, since: int) -> int:
-    count = 0
+def _bytes_since(f: FlowState, since: int) -> int:
+    total = 0
     k = f.n_arrivals - 1
     oldest = max(f.n_arrivals - HISTORY, 0)
     while k >= oldest and f.arrivals[k & (HISTORY - 1)] > since:
-        count += 1
+        total += f.sizes[k & (HISTORY - 1)]
         k -= 1
-    return count
+    return total
 
 
 @rule
@@ -58,15 +58,15 @@ def receive_rate(f: FlowState, now: int, rtt: float) -> float:
     round_trip = int(rtt * SECOND)
     since = now - f.fb_time if f.r_first else round_trip
     if f.x_recv_rule == XRECV_RTT:  # RFC 3448 section 6.2
-        return _packets_since(f, now - round_trip) * f.payload / rtt
+        return _bytes_since(f, now - round_trip) / rtt
     if f.x_recv_rule == XRECV_THESIS:
-        return f.fb_packets * f.payload / (max(since, 1) / SECOND)
+        return f.fb_bytes / (max(since, 1) / SECOND)
     if f.x_recv_rule == XRECV_KAME:
-        bits = (f.fb_packets * f.payload * 8 * 1_000_000) & 0xFFFFFFFF
+        bits = (f.fb_bytes * 8 * 1_000_000) & 0xFFFFFFFF
         return bits // max(since // 1000, 1) / 8.0
     if since >= round_trip or f.x_recv_rule != XRECV_CCID3:
-        return f.fb_packets * f.payload / (max(since, round_trip) / SECOND)
-    return _packets_since(f, now - round_trip) * f.payload / rtt
+        return f.fb_bytes / (max(since, round_trip) / SECOND)
+    return _bytes_since(f, now - round_trip) / rtt
 
 
 @rule
@@ -94,7 +94,7 @@ def _keep(f: FlowState, length: float) -> None:
 
 
 @rule
-def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
+def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float, size: int) -> bool:
     """Book one lost or marked packet; True if it starts a loss event (RFC 3448 section 5.2)."""
     round_trip = int(rtt * SECOND)
     if f.events == 0:
@@ -103,9 +103,9 @@ def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
         if f.seed_rule == 1:  # sensitivity: the packets counted until the first loss
             first = float(seq)
         elif f.small:
-            first = 1.0 / inverse(x * (f.payload + HEADER) / f.payload, NOMINAL_SEGMENT, rtt)
+            first = 1.0 / inverse(x * (size + HEADER) / size, NOMINAL_SEGMENT, rtt)
         else:
-            first = 1.0 / inverse(x, float(f.payload), rtt)
+            first = 1.0 / inverse(x, float(size), rtt)
         f.intervals[1] = max(first, 1.0)
         f.kept[1] = 1.0
         f.closed = 1
@@ -130,7 +130,7 @@ def _loss(f: FlowState, seq: int, when: int, now: int, rtt: float) -> bool:
 
 
 @rule
-def _find_losses(f: FlowState, seq: int, now: int, rtt: float) -> bool:
+def _find_losses(f: FlowState, seq: int, now: int, rtt: float, size: int) -> bool:
     """Note a new hole, and declare those that three later packets have passed (RFC 3448 section 5.1)."""
     fresh = False
     kept = 0
@@ -148,7 +148,7 @@ def _find_losses(f: FlowState, seq: int, now: int, rtt: float) -> bool:
         span = f.gap_after[g] - f.gap_before[g]
         for k in range(count):
             when = f.gap_before[g] + span * (k + 1) // (count + 1)
-            if _loss(f, f.gap_first[g] + k, when, now, rtt):
+            if _loss(f, f.gap_first[g] + k, when, now, rtt, size):
                 fresh = True
     f.gaps = kept
     if seq > f.r_seq + 1 and f.gaps < GAPS:
@@ -170,10 +170,11 @@ def on_packet(f: FlowState, packet: Packet, w: World) -> None:
     w.arrive[packet.frame] = now
     w.fate[packet.frame] = DELIVERED
     f.arrivals[f.n_arrivals & (HISTORY - 1)] = now
+    f.sizes[f.n_arrivals & (HISTORY - 1)] = packet.payload
     f.n_arrivals += 1
-    f.fb_packets += 1
-    fresh = _find_losses(f, packet.seq, now, rtt)
-    if packet.mark and _loss(f, packet.seq, now, now, rtt):
+    f.fb_bytes += packet.payload
+    fresh = _find_losses(f, packet.seq, now, rtt, packet.payload)
+    if packet.mark and _loss(f, packet.seq, now, now, rtt, packet.payload):
         fresh = True
     f.r_seq = packet.seq
     f.r_time = now
@@ -184,7 +185,7 @@ def on_packet(f: FlowState, packet: Packet, w: World) -> None:
     p = loss_event_rate(f, now, rtt)
     f.r_first = 1
     f.fb_time = now
-    f.fb_packets = 0
+    f.fb_bytes = 0
     f.fb_counter = packet.counter
     if send_back(f, w, now):
         ack = w.acks[f.ring + ((f.ack_tail - 1) & f.mask)]

@@ -1,7 +1,8 @@
 """The TFRC sender, rule by rule, compiled: RFC 3448 section 4, RFC 4342 section 8.1, RFC 4828, RFC 5348.
 
 `small` is TFRC-SP (RFC 4828), `restart_factor` 4 the thesis' Faster Restart, `floor_packets` its MD, `modern` the
-sender of RFC 5348. Rates count payload bytes per second; a packet of the flow is `s = f.payload` bytes.
+sender of RFC 5348. Rates count payload bytes per second; the rules' packet size s is `f.segment`: the
+flow's, or where packets differ that of the newest one, or their average (RFC 4342 section 5.3).
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ import math
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
 from voicewire.netsim.records import (
+    BY_RATE,
     DROPPED_SENDER,
     FROM_GRID,
     FROM_SENT,
     NEVER,
+    ONE_SIZE,
     QUEUE,
     RATES,
     SECOND,
@@ -26,7 +29,9 @@ from voicewire.netsim.wire import transmit
 __all__: list[str] = []
 
 LEAST_RTT = 1e-4  # seconds; a clock's grain, so that a path without delay has a rate too
+OLD = 0.9  # weight of the packets before in their average size
 T_MBI = 64.0  # seconds; RFC 3448 section 4.3: at least one packet in 64 s
+GRAIN = 1e-6  # bytes; what rounding leaves of a rate that is a codec's must not pass for less
 LESS = 1.0 - 1e-9  # what rounding leaves of "equal" must not pass for "less"
 
 
@@ -35,21 +40,21 @@ def equation_rate(f: FlowState, p: float) -> float:
     """X_calc in payload bytes per second: the equation, for TFRC-SP with s = 1460 less the headers' share."""
     if f.small:
         # RFC 4828 sections 3 and 4.2: the factor goes to the equation's result only
-        return throughput(NOMINAL_SEGMENT, f.rtt, p) * f.payload / (f.payload + HEADER)
-    return throughput(float(f.payload), f.rtt, p)
+        return throughput(NOMINAL_SEGMENT, f.rtt, p) * f.segment / (f.segment + HEADER)
+    return throughput(f.segment, f.rtt, p)
 
 
 @rule
 def apply_floor(f: FlowState) -> None:
     """MD, section 5.1 of the thesis: X never falls below so many packets per round trip."""
     if f.floor_packets > 0.0:
-        f.x = max(f.x, f.floor_packets * f.payload / f.rtt)
+        f.x = max(f.x, f.floor_packets * f.segment / f.rtt)
 
 
 @rule
 def space(f: FlowState) -> None:
     """t_ipi of RFC 3448 section 4.6, from the rate X of now; for TFRC-SP at least 10 ms (RFC 4828 section 4.3)."""
-    f.spacing = max(math.floor(f.payload / f.x * SECOND + 0.5), f.min_interval)
+    f.spacing = max(math.floor(f.segment / f.x * SECOND + 0.5), f.min_interval)
 
 
 @rule
@@ -92,7 +97,7 @@ def rate_changed(f: FlowState, w: World, now: int) -> None:
 @rule
 def set_timer(f: FlowState, now: int) -> None:
     """Nofeedback timer: max(4R, 2s/X), RFC 3448 section 4.3 step 5; the sender counts as idle until it sends."""
-    wait = max(4.0 * f.rtt, 2.0 * f.payload / f.x)
+    wait = max(4.0 * f.rtt, 2.0 * f.segment / f.x)
     f.timer = now + int(wait * SECOND)
     f.idle = 1
 
@@ -100,7 +105,7 @@ def set_timer(f: FlowState, now: int) -> None:
 @rule
 def initial_rate(f: FlowState) -> float:
     """Packets per RTT that a connection may begin with (RFC 3448: 1; RFC 4342 section 5 and RFC 5348: up to 4)."""
-    return f.initial_packets * f.payload / f.rtt
+    return f.initial_packets * f.segment / f.rtt
 
 
 @rule
@@ -127,6 +132,27 @@ def limited(f: FlowState, now: int) -> None:
 
 
 @rule
+def chosen_size(f: FlowState) -> int:
+    """Give a frame the codec that X carries; one of the lower codec is padded up to X (thesis, sections 3.1, 3.6)."""
+    room = math.floor(f.x * f.frame_s + GRAIN)
+    if room >= f.payload:
+        return f.payload
+    return max(f.low, room) if f.pads else f.low
+
+
+@rule
+def _size(f: FlowState, w: World, frame: int) -> int:
+    """Bytes of the packet that leaves now; s follows it."""
+    if f.sizing == ONE_SIZE:
+        return f.payload
+    if f.late:
+        w.size[frame] = chosen_size(f)
+    size = w.size[frame]
+    f.segment = OLD * f.segment + (1.0 - OLD) * size if f.averages else float(size)
+    return size
+
+
+@rule
 def send(f: FlowState, w: World, now: int) -> None:
     """Send the frame at the head of the buffer, marked with the window counter (RFC 4342 section 8.1)."""
     frame = f.queue[f.q_head & (QUEUE - 1)]
@@ -146,8 +172,8 @@ def send(f: FlowState, w: World, now: int) -> None:
     f.idle = 0
     f.last_send = now
     w.sent[frame] = now
-    transmit(f, w, now, frame, 1, f.wc)
-    if not f.reschedules:
+    transmit(f, w, now, frame, 1, f.wc, _size(f, w, frame))
+    if f.sizing != ONE_SIZE or not f.reschedules:
         space(f)  # else it is of now already
     reschedule(f, w, now)
     if f.modern and f.q_head != f.q_tail:
@@ -157,6 +183,8 @@ def send(f: FlowState, w: World, now: int) -> None:
 @rule
 def new_frame(f: FlowState, w: World, now: int, frame: int) -> None:
     """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
+    if f.sizing == BY_RATE and not f.late:
+        w.size[frame] = chosen_size(f)
     if f.q_tail - f.q_head >= f.buffer:
         f.dropped_sender += 1
         if not f.drop_oldest:
@@ -230,10 +258,10 @@ def allowed(f: FlowState, now: int, limit: float) -> None:
     """Step 4 of RFC 3448 section 4.3: the allowed rate from X_calc and the receive limit."""
     if f.p > 0.0:
         f.x_calc = equation_rate(f, f.p)
-        f.x = max(min(f.x_calc, limit), f.payload / T_MBI)
+        f.x = max(min(f.x_calc, limit), f.segment / T_MBI)
     elif now - f.tld >= int(f.rtt * SECOND):
         # slow start doubles (or quadruples); its floor is one packet per RTT (RFC 5348: the initial rate)
-        floor = initial_rate(f) if f.modern else f.payload / f.rtt
+        floor = initial_rate(f) if f.modern else f.segment / f.rtt
         f.x = max(min(f.start_factor * f.x, limit), floor)
         f.tld = now
     apply_floor(f)
@@ -273,7 +301,7 @@ def on_feedback(f: FlowState, w: World, now: int, sent: int, counter: int, x_rec
 @rule
 def on_timer(f: FlowState, w: World, now: int) -> None:
     """The nofeedback timer expires: RFC 3448 section 4.4 (slow start as in its erratum), RFC 5348 section 4.4."""
-    s = float(f.payload)
+    s = f.segment
     if f.modern:
         top = 0.0
         for i in range(f.set_size):

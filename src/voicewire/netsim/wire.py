@@ -135,15 +135,15 @@ def _mark(w: World, frame: int, count: int, how: int) -> None:
 
 
 @rule
-def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: int) -> int:
-    """Put `count` frames from `frame` on into one packet and send it; its sequence number is returned."""
+def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: int, size: int) -> int:
+    """Put `count` frames from `frame` on into a packet of `size` bytes and send it; give its sequence number."""
     seq = f.seq
     f.seq += 1
     f.sent += 1
     leave = now
     mark = 0
     if len(w.links) > 0:
-        leave = through(w, now, count * f.payload + f.header, f.ecn)
+        leave = through(w, now, size + f.header, f.ecn)
         if leave == 0:
             f.dropped_queue += 1
             _mark(w, frame, count, DROPPED_QUEUE)
@@ -173,6 +173,7 @@ def transmit(f: FlowState, w: World, now: int, frame: int, count: int, counter: 
     slot.counter = counter
     slot.rtt = f.rtt
     slot.mark = mark
+    slot.payload = size
     f.data_tail += 1
     return seq
 

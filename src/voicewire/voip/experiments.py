@@ -23,7 +23,7 @@ from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
 from voicewire.voip.readings import under
-from voicewire.voip.talk import drawn
+from voicewire.voip.talk import Talk, drawn
 from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
 
 __all__ = [
@@ -199,6 +199,17 @@ class Shared:
     longest_queue: int
 
 
+def spoken_by(calls: int, seconds: float, seed: int, interval_ms: float) -> list[Talk]:
+    """Give what is said in several calls at a time."""
+    return [drawn(np.random.default_rng([seed, 2, k]), seconds, *paper.TALK, interval_ms) for k in range(calls)]
+
+
+def transfers(kbit_s: float, seconds: float, count: int, path: Path, ecn: bool = False) -> list[Flow]:
+    """Give TCP transfers that last as long as the calls beside them, whatever they get of the link."""
+    enough = int(kbit_s * 125 * (seconds + 30) / 1500) + 100
+    return [Flow(bulk(enough, 200_000_000 * k), 1460, Tcp(ecn=ecn), path) for k in range(count)]
+
+
 @checks.takes(
     error=VoipError, kbit_s=checks.number(0.001, 1e7), calls=checks.whole(1, 10_000),
     seconds=checks.number(0.02, 86_400.0), delay_ms=checks.number(0.0, 3_600_000.0),
@@ -268,12 +279,11 @@ def shared_link(
     [1.0, 1.0]
     """
     voice = codec_of(codec)
-    spoken = [drawn(np.random.default_rng([seed, 2, k]), seconds, *paper.TALK, voice.interval_ms) for k in range(calls)]
+    spoken = spoken_by(calls, seconds, seed, voice.interval_ms)
     path = Path(delay_ms)
     flows = [Flow(t.times, voice.payload, transport(name, voice, **changes), path) for t in spoken]
     ecn = bool(red and red.ecn)
-    enough = int(kbit_s * 125 * (seconds + 30) / 1500) + 100
-    flows += [Flow(bulk(enough, 200_000_000 * k), 1460, Tcp(ecn=ecn), path) for k in range(bulk_flows)]
+    flows += transfers(kbit_s, seconds, bulk_flows, path, ecn)
     result = simulate(flows, bottleneck=Bottleneck(kbit_s, packets, red), seed=seed, until_s=seconds + 10)
     scores, share = np.empty(calls), np.empty(calls)
     for k, t in enumerate(spoken):

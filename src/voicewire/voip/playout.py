@@ -368,6 +368,18 @@ def best(delay: NDArray[np.float64], starts: NDArray[np.int64], c: Codec) -> Pla
     return Playout(float(r), int(i), delay.size, float(cost / i) if i else 0.0, chosen)
 
 
+def prefixes(delay: NDArray[np.float64], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Give the vertices of the hull among which every best playout is: frames played, and Σ Id of them.
+
+    The first one plays nothing.
+    """
+    slope, width = np.empty(delay.size), np.empty(delay.size, np.int64)
+    count = _edges(delay, starts, slope, width, np.empty(delay.size, np.int64), np.empty(delay.size))
+    order = _order(slope[:count])
+    played = np.concatenate([np.zeros(1, np.int64), np.cumsum(width[order])])
+    return played, np.concatenate([np.zeros(1), np.cumsum(width[order] * slope[order])])
+
+
 @checks.takes(error=VoipError, playout_ms=checks.array(low=0.0, allow="nan"))
 def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike, codec_name: str | Codec) -> Playout:
     """Score given playout delays, one a talkspurt (NaN: play nothing of it); frames that come later are dropped.

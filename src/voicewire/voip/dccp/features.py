@@ -342,8 +342,12 @@ def agree(client: Sequence[int], server: Sequence[int], feature: int = 1) -> tup
     return one.value(False, feature), other.value(True, feature)
 
 
+_CCIDS = checks.each(checks.whole(0, 255))
+
+
 @checks.takes(
-    error=VoipError, lost=checks.each(checks.whole(0, 10**6), least=0), rtt=checks.whole(2, 10**6),
+    error=VoipError, client=_CCIDS, server=_CCIDS, lost=checks.each(checks.whole(0, 10**6), least=0),
+    rtt=checks.whole(2, 10**6),
 )  # fmt: skip
 def settle(
     client: Sequence[int], server: Sequence[int], lost: Sequence[int], rtt: int = 100

@@ -1,0 +1,79 @@
+"""What `simulate` makes of frames that are not all alike: codecs that change, and segments that cut frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voicewire.netsim import records
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.senders import Tcp, Tfrc
+
+if TYPE_CHECKING:
+    from voicewire.netsim.simulate import Flow
+
+__all__: list[str] = []
+
+_MOST_PIECES = 10**8
+
+
+def lower(flow: Flow) -> int:
+    """Give the bytes of a frame of a flow's second codec; 0 where it has one."""
+    return flow.sender.lower if isinstance(flow.sender, Tfrc) else 0
+
+
+def checked_sizes(flow: Flow) -> NDArray[np.int64] | None:
+    """Give a flow's sizes, one for each frame, or None.
+
+    Raises
+    ------
+    NetsimError
+        For sizes that its sender cannot have.
+    """
+    if lower(flow) >= flow.payload:
+        raise NetsimError(f"the lower codec's frames must be smaller than the flow's {flow.payload} bytes")
+    if flow.sizes is None:
+        return None
+    if lower(flow) or not isinstance(flow.sender, Tfrc):
+        raise NetsimError("sizes are for a Tfrc sender that does not choose its codec itself")
+    sizes = np.asarray(flow.sizes)
+    if sizes.shape != np.shape(flow.frames) or sizes.max() > flow.payload:
+        raise NetsimError(f"give a size of 1 to {flow.payload} bytes for each frame")
+    return sizes.astype(np.int64)
+
+
+def as_stream(flow: Flow) -> tuple[Flow, int]:
+    """Give a flow whose segments cut frames as one of smaller pieces, and the pieces of a frame.
+
+    A segment that is full must end between two pieces: so a piece is the greatest common divisor of both sizes.
+
+    Raises
+    ------
+    NetsimError
+        For more pieces than fit into memory.
+    """
+    if not (isinstance(flow.sender, Tcp) and flow.sender.cuts):
+        return flow, 1
+    piece = math.gcd(flow.payload, flow.sender.mss)
+    pieces = flow.payload // piece
+    if np.size(flow.frames) * pieces > _MOST_PIECES:
+        raise NetsimError(f"frames of {flow.payload} bytes fall into {pieces} pieces each, too many: round `mss`")
+    return replace(flow, frames=np.repeat(np.asarray(flow.frames), pieces), payload=piece), pieces
+
+
+def room_for_sizes(flows: Sequence[Flow], state: Any, frames: int) -> NDArray[np.int64]:
+    """Give room for the size of each frame's packet, with those that are known; none where each flow has one size."""
+    if not any(flow.sizes is not None or lower(flow) for flow in flows):
+        return np.empty(0, np.int64)
+    sizes = np.zeros(frames, np.int64)
+    for f, flow in zip(state, flows, strict=True):
+        if flow.sizes is not None:
+            sizes[f["first"] : f["last"]] = flow.sizes
+            f["sizing"] = records.GIVEN_SIZES
+            f["segment"] = sizes[f["first"]]
+    return sizes
