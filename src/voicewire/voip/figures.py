@@ -239,7 +239,7 @@ def codec_changes(
     keep = (spoken >= window[0]) & (spoken <= window[1])
     for k, (name, flow) in enumerate(flows.items()):
         left = keep & (flow.sent >= 0)
-        mark = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
+        mark: dict[str, Any] = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
         ax.plot(spoken[left], flow.sizes[left], label=name, fillstyle="none", **mark)
     ax.set(xlabel="spoken at / s", ylabel="payload of the packet / bytes", xlim=window, ylim=(0, None))
     ax.legend(fontsize="small")
@@ -285,7 +285,7 @@ def frame_delays(
     for k, (name, flow) in enumerate(flows.items()):
         came = keep & (flow.arrive >= 0)
         delay = (flow.arrive[came] - spoken[came]) / 1e6
-        mark = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
+        mark: dict[str, Any] = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
         ax.plot(spoken[came] / 1e9, delay, label=name, fillstyle="none", **mark)
     ax.set(xlabel="spoken at / s", ylabel="delay / ms", xlim=window, ylim=(0, None))
     ax.legend(fontsize="small")

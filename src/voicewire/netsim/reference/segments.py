@@ -52,7 +52,7 @@ class _Written(TcpSender):
         return self._all
 
     @property
-    def written(self) -> int:  # type: ignore[override]
+    def written(self) -> int:
         """What the rules of TCP see."""
         return self.ready()
 

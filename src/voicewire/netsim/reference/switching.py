@@ -164,9 +164,12 @@ class SwitchingSender(TfrcSender):
 
 
 def sized_rate(
-    arrivals: Sequence[tuple[int, int]], unreported: int, since: int, rtt: float
+    arrivals: Sequence[tuple[int, int]],
+    unreported: int,
+    since: int,
+    rtt: float,
 ) -> float:
-    """X_recv where packets differ (RFC 4342 section 8.3): bytes over time.
+    """X_recv where packets differ: bytes over time (RFC 4342, 8.3).
 
     Parameters
     ----------
