@@ -898,7 +898,8 @@ NETSIM = {
     ),
     "netsim.simulate.Flow": Case(
         lambda: {"frames": np.arange(20) * 20_000_000, "payload": 20, "sender": netsim.Tfrc(),
-                 "path": netsim.Path(50.0), "header": 40, "sizes": np.full(20, 10)}
+                 "path": netsim.Path(50.0), "header": 40, "sizes": np.full(20, 10),
+                 "importance": np.ones(20)}
     ),
     "netsim.simulate.bulk": Case(lambda: {"segments": 10, "start_ns": 5}),
     "netsim.simulate.simulate": Case(

@@ -60,12 +60,12 @@ def talks(draw):
     return np.concatenate(parts) * 20 * MS
 
 
-def both(times, payload, fast, sender, receiver, delay, loss, back, seed, lossy_s=None):
+def both(times, payload, fast, sender, receiver, delay, loss, back, seed, lossy_s=None, **how):
     """Run one flow in the engine and in plain Python; return the engine's flow and both ways of the plain path."""
     end = int(times[-1]) // SECOND + 8
     path = Path(delay, loss, back, lossy_s=lossy_s)
     until = reference.path.NEVER if lossy_s is None else round(lossy_s * SECOND)
-    flow = simulate([Flow(times, payload, fast, path)], seed=seed, until_s=end, log=True).flows[0]
+    flow = simulate([Flow(times, payload, fast, path, **how)], seed=seed, until_s=end, log=True).flows[0]
     there, home = reference.seeds(seed)
     ways = [reference.Way(round(delay * 1e6), p, luck, until) for p, luck in ((loss, there), (back, home))]
     reference.carry([int(t) for t in times], sender, receiver, *ways, end * SECOND)
@@ -152,7 +152,30 @@ def test_tfrc_is_the_engine_s(
     assert np.array_equal(np.array(sender.rows).reshape(-1, 6), flow.rates)
 
 
-@settings(max_examples=40, deadline=None, phases=QUICK)
+@settings(max_examples=100, deadline=None, phases=QUICK)
+@given(
+    times=talks(),
+    delay=st.sampled_from([20.0, 50.0, 150.0, 400.0]),
+    loss=st.sampled_from([0.0, 0.05]),
+    seed=st.integers(0, 2**32),
+    buffer=st.integers(1, 8),
+    levels=st.integers(1, 5),
+)
+def test_a_buffer_that_knows_what_is_important_is_the_engine_s(times, delay, loss, seed, buffer, levels):
+    importance = np.random.default_rng(seed).integers(0, levels, len(times)).astype(float)
+    sender = type("Told", (Told, readings.LeastImportant), {"rows": [], "importance": importance.tolist()})(
+        20, 2 * delay / 1e3, buffer=buffer
+    )
+    receiver = reference.TfrcReceiver(20)
+    flow, ways = both(
+        times, 20, Tfrc(buffer=buffer), sender, receiver, delay, loss, loss, seed, importance=importance
+    )
+    the_same(flow, sender, receiver, ways)
+    assert sorted(sender.dropped) == np.flatnonzero(flow.fate == 2).tolist()
+    assert len(sender.dropped) == flow.packets["dropped_sender"]
+
+
+@settings(max_examples=100, deadline=None, phases=QUICK)
 @given(
     times=talks(),
     lower=st.sampled_from([1, 20, 33]),

@@ -71,6 +71,21 @@ def test_what_the_receiver_counts_are_bytes():
     assert np.array_equal(flow.sizes, np.where(flow.sent >= 0, sizes, 0))
 
 
+def test_a_buffer_that_knows_what_is_important_loses_the_rest():
+    """Chapter 6: priorities in the send buffer. As many frames leave; those that matter are among them."""
+    words = np.r_[np.arange(50), 150 + np.arange(100)].astype(np.int64) * 20 * MS
+    weight = np.where(np.arange(150) % 3, 1.0, 9.0)
+    blind, knows = (
+        simulate([Flow(words, 20, Tfrc(), Path(100), importance=worth)]).flows[0] for worth in (None, weight)
+    )
+    kept = [flow.sent >= 0 for flow in (blind, knows)]
+    assert abs(int(kept[0].sum()) - int(kept[1].sum())) <= 5
+    assert weight[kept[1]].sum() > 1.2 * weight[kept[0]].sum()
+    assert kept[1][weight == 9].mean() > kept[0][weight == 9].mean()
+    even = simulate([Flow(words, 20, Tfrc(), Path(100), importance=np.ones(150))]).flows[0]
+    assert np.array_equal(even.fate, blind.fate) and np.array_equal(even.sent, blind.sent)
+
+
 @pytest.mark.parametrize(
     ("flow", "why"),
     [
@@ -80,6 +95,10 @@ def test_what_the_receiver_counts_are_bytes():
         (lambda: Flow([0, 1], 160, Tfrc(), Path(50), sizes=[20]), "a size of 1 to 160 bytes for each frame"),
         (lambda: Flow([0, 1], 160, Tfrc(), Path(50), sizes=[20, 161]), "a size of 1 to 160 bytes for each frame"),
         (lambda: Flow([0, 1], 160, Tfrc(), Path(50), sizes=[0, 20]), "sizes"),
+        (lambda: Flow([0, 1], 160, Udp(), Path(50), importance=[1, 2]), "importance is for a Tfrc sender"),
+        (lambda: Flow([0, 1], 160, Tfrc(drop_oldest=True), Path(50), importance=[1, 2]), "importance is for"),
+        (lambda: Flow([0, 1], 160, Tfrc(), Path(50), importance=[1]), "an importance for each frame"),
+        (lambda: Flow([0, 1], 160, Tfrc(), Path(50), importance=[1, -1]), "importance"),
         (lambda: Tcp(cuts=True, joins=False), "cuts none"),
     ],
 )

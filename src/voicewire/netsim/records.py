@@ -122,6 +122,7 @@ class FlowState:
     # send buffer of frames
     buffer: int
     drop_oldest: int
+    weighs: int
     queue: Annotated[MutableSequence[int], QUEUE]
     q_head: int
     q_tail: int
@@ -296,5 +297,6 @@ class World(NamedTuple):
     fate: MutableSequence[int]
     got: MutableSequence[int]  # 1 if TCP's receiver has it
     size: MutableSequence[int]  # payload in bytes of the packet that carries it; empty where each flow has one size
+    worth: MutableSequence[float]  # how important it is; empty where no flow says so
     rates: NDArray[np.float64]  # log of the first flow: rate adjustments
     levels: NDArray[np.float64]  # and levels of its send buffer

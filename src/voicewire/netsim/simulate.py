@@ -19,7 +19,7 @@ from voicewire.netsim import engine, records
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number
 from voicewire.netsim.senders import SENDERS, Sender
-from voicewire.netsim.varied import as_stream, checked_sizes, room_for_sizes
+from voicewire.netsim.varied import as_stream, checked_importance, checked_sizes, room_for_importance, room_for_sizes
 
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
@@ -31,6 +31,7 @@ _FLOW = {
     "path": checks.a(Path),
     "header": checks.whole(0, 65_000),
     "sizes": checks.maybe(checks.array(kind="whole", low=1)),
+    "importance": checks.maybe(checks.array(low=0.0)),
 }
 
 
@@ -46,6 +47,7 @@ class Flow:
     path : `Path`
     header : bytes of headers on the wire; they load the bottleneck
     sizes : bytes of each frame, for a codec whose frames differ, at most `payload`; `Tfrc` only; shape (frames,)
+    importance : of each frame, 0 or more: a full buffer loses what is least important; `Tfrc` only; shape (frames,)
 
     Notes
     -----
@@ -64,11 +66,13 @@ class Flow:
     path: Path
     header: int = 40
     sizes: ArrayLike | None = None
+    importance: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         checks.fields(self, NetsimError, **_FLOW)
         object.__setattr__(self, "frames", _frames(self.frames))
         object.__setattr__(self, "sizes", checked_sizes(self))
+        object.__setattr__(self, "importance", checked_importance(self))
 
 
 @dataclass(frozen=True)
@@ -240,7 +244,7 @@ def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDAr
 
 
 def _world(
-    links: Any, departures: Any, frames: NDArray[np.int64], sizes: NDArray[np.int64], room: int, rows: int
+    links: Any, departures: Any, frames: NDArray[np.int64], packets: dict[str, NDArray[Any]], room: int, rows: int
 ) -> records.World:
     """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
     arrays: dict[str, Any] = {
@@ -251,7 +255,7 @@ def _world(
         "arrive": np.full(frames.size, -1, dtype=np.int64),
         "fate": np.zeros(frames.size, dtype=np.int8),
         "got": np.zeros(frames.size, dtype=np.int8),
-        "size": sizes,
+        **packets,
         "rates": np.empty((rows, 6)),
         "levels": np.empty((rows, 2)),
     }
@@ -365,8 +369,11 @@ def simulate(
     frames = schedules[0] if len(schedules) == 1 else np.concatenate(schedules)
     # one log for all flows would mix them: only the first flow is logged
     state["log"][1:] = 0
-    sizes = room_for_sizes(flows, state, frames.size)
-    world = _world(links, departures, frames, sizes, len(flows) * room, _LOG_ROWS if log else 0)
+    packets = {
+        "size": room_for_sizes(flows, state, frames.size),
+        "worth": room_for_importance(flows, state, frames.size),
+    }
+    world = _world(links, departures, frames, packets, len(flows) * room, _LOG_ROWS if log else 0)
     with np.errstate(over="ignore"):  # the random numbers wrap at 64 bits; only plain Python would mention it
         events = engine.run(state, np.empty(len(flows), np.int64), until, *world)
     if state["overflow"].any():

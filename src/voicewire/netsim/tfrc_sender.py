@@ -181,17 +181,40 @@ def send(f: FlowState, w: World, now: int) -> None:
 
 
 @rule
+def _spare(f: FlowState, w: World, frame: int) -> bool:
+    """Drop the least important of what waits and the new frame, the new one on a tie; True if that is the new one."""
+    at = -1
+    least = w.worth[frame]
+    for k in range(f.q_head, f.q_tail):
+        if w.worth[f.queue[k & (QUEUE - 1)]] < least:
+            at = k
+            least = w.worth[f.queue[k & (QUEUE - 1)]]
+    if at < 0:
+        w.fate[frame] = DROPPED_SENDER
+        return True
+    w.fate[f.queue[at & (QUEUE - 1)]] = DROPPED_SENDER
+    for k in range(at, f.q_tail - 1):
+        f.queue[k & (QUEUE - 1)] = f.queue[(k + 1) & (QUEUE - 1)]
+    f.q_tail -= 1
+    return False
+
+
+@rule
 def new_frame(f: FlowState, w: World, now: int, frame: int) -> None:
     """The codec hands over a frame: send it, keep it, or drop it when the buffer is full (thesis, section 5.1)."""
     if f.sizing == BY_RATE and not f.late:
         w.size[frame] = chosen_size(f)
     if f.q_tail - f.q_head >= f.buffer:
         f.dropped_sender += 1
-        if not f.drop_oldest:
+        if f.weighs:
+            if _spare(f, w, frame):
+                return
+        elif f.drop_oldest:
+            w.fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
+            f.q_head += 1
+        else:
             w.fate[frame] = DROPPED_SENDER
             return
-        w.fate[f.queue[f.q_head & (QUEUE - 1)]] = DROPPED_SENDER
-        f.q_head += 1
     f.queue[f.q_tail & (QUEUE - 1)] = frame
     f.q_tail += 1
     if f.send_at == NEVER:

@@ -47,6 +47,24 @@ def checked_sizes(flow: Flow) -> NDArray[np.int64] | None:
     return sizes.astype(np.int64)
 
 
+def checked_importance(flow: Flow) -> NDArray[np.float64] | None:
+    """Give how important each of a flow's frames is, or None.
+
+    Raises
+    ------
+    NetsimError
+        For a sender that has no choice, or another number of importances than of frames.
+    """
+    if flow.importance is None:
+        return None
+    if not isinstance(flow.sender, Tfrc) or flow.sender.drop_oldest:
+        raise NetsimError("importance is for a Tfrc sender that does not drop its oldest frame instead")
+    worth = np.asarray(flow.importance, dtype=np.float64)
+    if worth.shape != np.shape(flow.frames):
+        raise NetsimError("give an importance for each frame")
+    return worth
+
+
 def as_stream(flow: Flow) -> tuple[Flow, int]:
     """Give a flow whose segments cut frames as one of smaller pieces, and the pieces of a frame.
 
@@ -77,3 +95,15 @@ def room_for_sizes(flows: Sequence[Flow], state: Any, frames: int) -> NDArray[np
             f["sizing"] = records.GIVEN_SIZES
             f["segment"] = sizes[f["first"]]
     return sizes
+
+
+def room_for_importance(flows: Sequence[Flow], state: Any, frames: int) -> NDArray[np.float64]:
+    """Give how important each frame is; nothing where no flow says so."""
+    if all(flow.importance is None for flow in flows):
+        return np.empty(0)
+    worth = np.zeros(frames)
+    for f, flow in zip(state, flows, strict=True):
+        if flow.importance is not None:
+            worth[f["first"] : f["last"]] = flow.importance
+            f["weighs"] = 1
+    return worth

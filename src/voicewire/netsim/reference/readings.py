@@ -6,6 +6,8 @@ does in the engine. Several are put before the class that they change: ``class M
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from voicewire.netsim.reference.equation import discount, discounted_interval, weighted_mean
 from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tcp_receiver import Ack
@@ -175,6 +177,40 @@ class EightAfterIdle(TfrcSender):
         super().no_feedback(now)
         if self.idle:
             self.x = max(self.x, 8 * self.s / self.rtt)
+
+
+class LeastImportant(TfrcSender):
+    """``Flow.importance``: a full buffer loses what is least important, the new frame on a tie (thesis, chapter 6).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+    """
+
+    importance: Sequence[float] = ()  # of each frame
+
+    def on_frame(self, now: int, frame: int) -> list[Packet]:
+        """Make room, if the new frame deserves it.
+
+        Parameters
+        ----------
+        now : int
+            Time, ns.
+        frame : int
+            Number of the frame.
+
+        Returns
+        -------
+        list of Packet
+            What leaves now.
+        """
+        if len(self.waiting) == self.buffer:
+            worth = [self.importance[waits] for waits, _ in self.waiting]
+            if min(worth) < self.importance[frame]:
+                at = worth.index(min(worth))
+                self.dropped.append(self.waiting[at][0])
+                del self.waiting[at]
+        return super().on_frame(now, frame)
 
 
 class Discounting(TfrcReceiver):
