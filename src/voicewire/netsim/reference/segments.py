@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from voicewire.netsim.reference.tcp_sender import TcpSender
 
-__all__ = ["Nagle", "OneFrame", "must_wait"]
+__all__ = ["must_wait"]
 
 
 def must_wait(frames: int, full: int, out: bool) -> bool:

@@ -15,7 +15,7 @@ from voicewire.netsim.reference.path import NEVER, SECOND, Packet
 from voicewire.netsim.reference.tfrc_receiver import Report, TfrcReceiver
 from voicewire.netsim.reference.tfrc_sender import TfrcSender
 
-__all__ = ["SizedReceiver", "SwitchingSender", "chosen_size", "sized_rate"]
+__all__ = ["chosen_size", "sized_rate"]
 
 
 def chosen_size(
