@@ -100,6 +100,7 @@ EXEMPT = {
     "pharyngeal.vowels.wide": _PRINTED,
     "pharyngeal.transitions.Transition": _RESULT,
     "pharyngeal.xray.Frame": _RESULT,
+    "voip.flow_figures": _FIGURE,
     "voip.derived_figures": _FIGURE,
     "voip.lab": _EXERCISES,
     "voip.playout_lab": _EXERCISES,

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.voip import emodel, playout
+from voicewire.netsim import Flow, Path, Tcp, Tfrc, simulate
+from voicewire.voip import emodel, flow_figures, playout
 from voicewire.voip.errors import VoipError
 from voicewire.voip.switching import mixed_r, switched_link
 
@@ -66,3 +67,16 @@ def test_without_an_allowed_rate_there_is_nothing_to_choose_by():
         switched_link("UDP", kbit_s=100.0)
     with pytest.raises(VoipError, match="smaller than the flow's 20 bytes"):
         switched_link(kbit_s=100.0, upper="G.729", lower="G.711")
+
+
+def test_what_the_figures_of_flows_show():
+    """Each packet's size and each frame's delay, of those in the window that left or came."""
+    words = np.arange(150) * 20_000_000
+    flow = simulate([Flow(words, 160, Tfrc(small=True, lower=20), Path(50))]).flows[0]
+    (line,) = flow_figures.codec_changes(words, {"padded": flow}, (1.0, 2.0)).lines
+    shown = (words >= 1e9) & (words <= 2e9) & (flow.sent >= 0)
+    assert np.array_equal(line.get_ydata(), flow.sizes[shown]) and np.array_equal(line.get_xdata(), words[shown] / 1e9)
+    tcp = simulate([Flow(words, 20, Tcp(nodelay=False), Path(50))]).flows[0]
+    (line,) = flow_figures.frame_delays(words, {"Nagle": tcp}, (0.0, 1.0)).lines
+    shown = words <= 1e9
+    assert np.array_equal(line.get_ydata(), (tcp.arrive - words)[shown] / 1e6)
