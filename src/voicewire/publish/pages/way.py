@@ -43,7 +43,7 @@ def small(base: Path, link: Callable[[str], str | None]) -> str:
     Examples
     --------
     >>> small(paths.root(), lambda target: None)
-    'The journey does not stand in this copy yet.\n'
+    'The journey does not stand in this copy yet.\\n'
     """
     for path in paths.chapters(PART, base):
         page = path.relative_to(base).as_posix().removesuffix(".ipynb")
