@@ -27,7 +27,11 @@ def run(code: str, *names: str, **environment: str) -> subprocess.CompletedProce
     )  # fmt: skip
 
 
-NEEDED = {"voicewire.transport.reference": "cryptography"}  # on its page the library is called by its own names
+NEEDED = {
+    "voicewire.transport.reference": "cryptography",  # on its page the library is called by its own names
+    "voicewire.transport.lab_coap": "cryptography",  # the labs of that page stand on what is read there
+    "voicewire.transport.lab_object": "cryptography",
+}
 IMPORT_ALL = """
 import voicewire
 failed = []
