@@ -195,6 +195,7 @@ def test_an_estimated_timeout_needs_the_standard_s_timer():
 
 def test_a_floor_beyond_every_round_trip_is_the_constant_timer():
     """As long as no timer fires: it is the timeout then, with and without estimate."""
+    alike = 0
     for seed in range(5):
         channel = Channel.random(2e-6)
         one = Session(50_000, rto=30.0, recovery=RUNS_ON, channel=channel)
@@ -202,3 +203,5 @@ def test_a_floor_beyond_every_round_trip_is_the_constant_timer():
         first, second = (s.run(np.random.default_rng(seed), log=True) for s in (one, other))
         if first.timeouts == 0:
             assert first.packets.tolist() == second.packets.tolist()
+            alike += 1
+    assert alike >= 2
