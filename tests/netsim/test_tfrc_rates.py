@@ -36,5 +36,5 @@ def test_a_second_moment_without_limit_is_noted_once_a_report_has_come_since():
 @pytest.mark.parametrize(("when", "interval"), [(2 * SECOND, 5.0), (2 * SECOND + 1, 10.0)])
 def test_an_interval_of_two_round_trips_is_short_and_one_longer_is_not(when, interval):
     flow = a_flow(small=True, events=1, closed=1, event_losses=2, least_discount=1.0)
-    assert tfrc_receiver._loss(flow, 10, when, when, 1.0)
+    assert tfrc_receiver._loss(flow, 10, when, when, 1.0, 20)
     assert flow["intervals"][1] == interval
