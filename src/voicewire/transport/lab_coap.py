@@ -121,7 +121,7 @@ def check_request(answer: Function) -> Feedback:
     """
     cases = [
         (7, b"\x01", ["ict"], block_option(0, True, 1024), b"i" * 1024),
-        (65_535, b"toke", ["ict", "object"], block_option(3, False, 64), b"tail"),
+        (65_535, b"mark", ["ict", "object"], block_option(3, False, 64), b"tail"),
         (0, b"", ["häuser", "a" * 40], block_option(70, True, 16), b"x" * 16),
         (1, b"\xff", ["a"], block_option(0, False, 16), b"\xff"),
     ]
@@ -182,7 +182,7 @@ def check_answer(answer: Function) -> Feedback:
     """
     cases: list[tuple[bytes, tuple[int, int, bytes | None] | None, str]] = []
     for packet_id, token, code, block in (
-        (7, b"\1", _CONTINUE, b"\x0e"), (65_535, b"toke", _CHANGED, b"\x26"), (300, b"", _CHANGED, None),
+        (7, b"\1", _CONTINUE, b"\x0e"), (65_535, b"mark", _CHANGED, b"\x26"), (300, b"", _CHANGED, None),
         (1, b"abcdefgh", 0x8D, None), (2, b"\1", _CONTINUE, b"\x04\x6e"), (3, b"\1", _CONTINUE, b""),
     ):  # fmt: skip
         cases.append((_acknowledgement(packet_id, token, code, block), (packet_id, code, block), ""))
