@@ -60,8 +60,8 @@ def test_the_command_shows_an_edited_rule_of_the_simulator(copy):
     assert before == copy.run(*command)
     copy.edit(
         "netsim/tfrc_sender.py",
-        "return f.initial_packets * f.payload / f.rtt",
-        "return 3 * f.initial_packets * f.payload / f.rtt",
+        "return f.initial_packets * f.segment / f.rtt",
+        "return 3 * f.initial_packets * f.segment / f.rtt",
     )
     assert copy.run(*command) != before
     copy.edit("netsim/tfrc_sender.py", "return 3 * f.initial", "return f.initial")
