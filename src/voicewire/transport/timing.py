@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 import scipy.stats
+from numpy.typing import NDArray
 
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
@@ -19,7 +20,7 @@ from voicewire.transport.analysis import Recorded, Samples, coverage
 from voicewire.transport.readings import COMPARED, FRESH, recorded_as
 
 __all__ = [
-    "Factors", "half_widths", "inside", "least_coverage", "least_difference", "relative_widths",
+    "Factors", "coverages", "half_widths", "inside", "least_difference", "relative_widths",
 ]  # fmt: skip
 
 KINDS = ("bytes", "file")
@@ -259,8 +260,10 @@ def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) 
     return np.array([interval.half_width / interval.estimate for interval in found])
 
 
-def least_coverage(r: Recorded, network: str, rng: np.random.Generator, resamples: int = 5000) -> float:
-    """Return how often Student's 95 % interval holds the mean, at the point of Figures 5 or 7 where it does so least.
+def coverages(
+    r: Recorded, network: str, rng: np.random.Generator, resamples: int = 5000
+) -> NDArray[np.float64]:
+    """Return how often Student's 95 % interval holds the mean, at each point of Figures 5 or 7.
 
     Parameters
     ----------
@@ -275,8 +278,8 @@ def least_coverage(r: Recorded, network: str, rng: np.random.Generator, resample
 
     Returns
     -------
-    float
-        A share of the draws.
+    ndarray, shape (points,)
+        Shares of the draws.
 
     Notes
     -----
@@ -287,10 +290,10 @@ def least_coverage(r: Recorded, network: str, rng: np.random.Generator, resample
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> least_coverage(r, "lan", np.random.default_rng(1), 200) < 1
+    >>> coverages(r, "lan", np.random.default_rng(1), 200).min() < 1
     True
     """
-    return min(coverage(rows["time_ms"].to_numpy(float), rng, resamples) for rows in _points(r, network))
+    return np.array([coverage(rows["time_ms"].to_numpy(float), rng, resamples) for rows in _points(r, network)])
 
 
 def inside(r: Recorded) -> dict[str, float]:
