@@ -290,7 +290,7 @@ def coverages(
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> coverages(r, "lan", np.random.default_rng(1), 200).min() < 1
+    >>> bool(coverages(r, "lan", np.random.default_rng(1), 200).min() < 1)
     True
     """
     return np.array([coverage(rows["time_ms"].to_numpy(float), rng, resamples) for rows in _points(r, network)])
