@@ -118,3 +118,13 @@ def test_a_capture_written_to_a_file_comes_back(tmp_path) -> None:
     (tmp_path / "y.pcap").write_bytes(whole[:-1])
     with pytest.raises(TestbedError, match="cut short"):
         list(capture.read_pcap(tmp_path / "y.pcap"))
+
+
+def test_a_capture_whose_device_goes_away_ends_with_the_reason():
+    with Host("a") as a, Host("b") as b:
+        with Link(a, b, LinkSpec()) as link:
+            seen = Capture(a, link.device_a)
+        assert seen._thread is not None
+        seen._thread.join(10)  # it ends by itself
+        with pytest.raises(TestbedError, match=f"the capture on {link.device_a} ended early: Network is down"):
+            seen.stop()

@@ -167,7 +167,8 @@ class Capture:
     Raises
     ------
     TestbedError
-        Without CAP_NET_RAW, or (at the end) if the kernel dropped packets: a count would be too low.
+        Without CAP_NET_RAW, or (at the end) if the kernel dropped packets or the device went away: a count would be
+        too low.
 
     Notes
     -----
@@ -202,15 +203,19 @@ class Capture:
                 self._socket.close()
                 raise TestbedError(f"cannot capture on {device!r}: {error.strerror}") from error
         self._socket.settimeout(0.05)
+        self._gone: OSError | None = None
         self._thread: threading.Thread | None = None
         if background:
             self._thread = threading.Thread(target=self._fetch_all, name="voicewire-capture", daemon=True)
             self._thread.start()
 
     def _fetch_all(self) -> None:
-        while not self._done.is_set():
-            with contextlib.suppress(TimeoutError):
-                self._fetch_one()
+        try:
+            while not self._done.is_set():
+                with contextlib.suppress(TimeoutError):
+                    self._fetch_one()
+        except OSError as error:  # the device has gone, as at Ctrl-C: `stop` says so
+            self._gone = error
 
     def _fetch_one(self) -> None:
         packet, extra, _, address = self._socket.recvmsg(self.snaplen, 64)
@@ -235,13 +240,16 @@ class Capture:
         Raises
         ------
         TestbedError
-            If the kernel dropped packets: a count would be too low.
+            If the kernel dropped packets, or the device went away: a count would be too low.
         """
         if self._socket.fileno() < 0:
             return self.packets
         self._done.set()
         if self._thread is not None:
             self._thread.join()
+        if self._gone is not None:
+            self._socket.close()
+            raise TestbedError(f"the capture on {self.device} ended early: {self._gone.strerror}") from self._gone
         self.drain()
         statistics = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
         self._socket.close()
