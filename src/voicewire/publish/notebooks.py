@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -307,7 +307,12 @@ def _report(sender: Connection, path: Path, target: Path) -> None:
     signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the first process's to act on; kernels get it as usual
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    sender.send(_execute(path, target))
+    try:
+        result = _execute(path, target)
+    except BaseException as error:  # nbclient's cleaning up fails in many ways while it is made to end
+        result = Run(path, 0.0, 0, f"{type(error).__name__}: {error}")
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        sender.send(result)
 
 
 def _received(receiver: Connection, path: Path, process: SpawnProcess) -> Run:
