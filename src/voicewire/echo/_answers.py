@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.exercises import UNANSWERED, Feedback, Mistakes, sequence, unanswered
+from voicewire._student import as_function
+from voicewire.exercises import Feedback, Mistakes, sequence, unanswered
 
 Array = NDArray[np.float64]
 # What the checks compare with
@@ -154,10 +155,9 @@ def parts(answer: object) -> object:
 
 def built(answer: object, cases: Sequence[tuple[tuple[Any, ...], Any]], mistakes: Mistakes, right: str) -> Feedback:
     """Judge a function that takes arrays, and gives one or a number."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
+    answer = as_function(answer)
+    if isinstance(answer, Feedback):
+        return answer
     found = []
     for arguments, wanted in cases:
         given = ", ".join(str(np.asarray(argument).tolist()) for argument in arguments)

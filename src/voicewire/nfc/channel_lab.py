@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
+from voicewire._student import Case, staged
 from voicewire.exercises import Feedback
-from voicewire.nfc._lab import Case, staged
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from voicewire._student import staged
 from voicewire.exercises import Feedback
 from voicewire.nfc import control
-from voicewire.nfc._lab import staged
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference.control import crossed
 from voicewire.nfc.slots import ShortSession

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from voicewire._student import Case, staged
 from voicewire.exercises import Feedback
-from voicewire.nfc._lab import Case, staged
 from voicewire.nfc.link import HEADER_BYTES, Link, segment_sizes
 from voicewire.nfc.session import Session
 

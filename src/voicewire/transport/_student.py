@@ -6,7 +6,8 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from voicewire.exercises import UNANSWERED, Feedback, number, sequence, unanswered
+from voicewire._student import as_function
+from voicewire.exercises import Feedback, number, sequence, unanswered
 
 Mistake = tuple[Callable[..., Any], str]
 """A function that does what students often do, and what to tell them."""
@@ -23,10 +24,9 @@ def judged(
     tidy: Callable[[Any], Any] = lambda result: result,
 ) -> Feedback:
     """Judge a function by what it gives in every case; a usual mistake is one that gives the same in all of them."""
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
+    answer = as_function(answer)
+    if isinstance(answer, Feedback):
+        return answer
     results = []
     for case in cases:
         try:

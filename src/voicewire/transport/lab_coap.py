@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from voicewire._student import Function, NotYetError, called
-from voicewire.exercises import UNANSWERED, Feedback, unanswered
+from voicewire._student import Function, NotYetError, as_function, called
+from voicewire.exercises import Feedback
 from voicewire.transport.reference import block_option, blocks_of
 
 __all__ = [
@@ -332,10 +332,9 @@ def check_client(answer: object) -> Feedback:
     >>> check_client(lambda send, receive, path, body: True)
     Not yet: world 1: yours says that the body of 1025 bytes arrived, and the server has 0 of it.
     """
-    if unanswered(answer):
-        return UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
+    answer = as_function(answer)
+    if isinstance(answer, Feedback):
+        return answer
     packets = given_up = 0
     for world in range(1, _WORLDS + 1):
         rng = random.Random(world)

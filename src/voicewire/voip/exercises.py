@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from voicewire import exercises
+from voicewire._student import as_function
 from voicewire.exercises import Feedback, Mistakes, formula
 from voicewire.netsim import equation
 
@@ -575,10 +576,9 @@ def check_oldest(answer: object) -> Feedback:
     >>> check_oldest(lambda frames, places, gap: [])
     Not yet: your function of 40 frames, 5 places and 37.1 ms: frame 6 is missing.
     """
-    if exercises.unanswered(answer):
-        return exercises.UNANSWERED
-    if not callable(answer):
-        return Feedback(False, "hand over the function itself, without calling it.")
+    answer = as_function(answer)
+    if isinstance(answer, Feedback):
+        return answer
     at = [(40, 5, 37.1), (30, 3, 53.3), (25, 2, 31.7), (20, 5, 18.7)]
     for how, hint in _DROPS:
         if all(_drops(answer, case, _dropped(*case, **how)) for case in at):

@@ -1,0 +1,66 @@
+"""What the tests of labs that `staged` judges share: a lab's stages and its solution, as they stand in the chapter."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import nbformat
+import numpy as np
+
+from voicewire import _student, paths
+from voicewire.exercises import Feedback
+
+LABS = {
+    "nfc/01_slow_link": "nfc.session_lab",
+    "nfc/02_errors_and_timers": "nfc.channel_lab",
+    "nfc/03_reproduction": "nfc.control_lab",
+}
+"""Chapters, and the module with the checks of each one's lab."""
+
+Check = Callable[[object], Feedback]
+
+
+def module(chapter: str) -> ModuleType:
+    """The checks of a chapter's lab."""
+    return importlib.import_module(f"voicewire.{LABS[chapter]}")
+
+
+def cells(chapter: str) -> list[Any]:
+    """The cells of a chapter."""
+    return list(nbformat.read(paths.root() / "notebooks" / f"{chapter}.ipynb", as_version=4).cells)
+
+
+def stages(chapter: str) -> list[tuple[str, Check]]:
+    """(name of the stage, its check), as the chapter asks for them."""
+    asked = [cell.source for cell in cells(chapter) if cell.id.startswith("lab-check-")]
+    names = [source.partition("(")[2].rstrip(")") for source in asked]
+    assert [cell.source.split(" = ")[0] for cell in cells(chapter) if cell.id.startswith("lab-answer-")] == names
+    checks = [source.partition("(")[0].rpartition(".")[2] for source in asked]
+    return [(name, getattr(module(chapter), check)) for name, check in zip(names, checks, strict=True)]
+
+
+def solutions(chapter: str) -> dict[str, Any]:
+    """The functions in the chapter's folded solution, run in their order with nothing before them but two modules."""
+    made: dict[str, Any] = {"math": math, "np": np}
+    for cell in cells(chapter):
+        if cell.id.startswith("lab-solution-"):
+            exec(compile(cell.source, cell.id, "exec"), made)
+    return made
+
+
+def heard(chapter: str, check: Check, monkeypatch: Any) -> tuple[Any, ...]:
+    """What a check hands to its judge: cases, what is right, usual mistakes, what is said to a right answer."""
+    taken: list[tuple[Any, ...]] = []
+
+    def listen(answer: object, *given: Any, **named: Any) -> Feedback:
+        taken.append(given)
+        return _student.staged(answer, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module(chapter), "staged", listen)
+        check(lambda *given: None)
+    return taken[0]

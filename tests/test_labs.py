@@ -1,0 +1,99 @@
+"""The labs stage by stage: the chapter's own solution passes, an empty one does not, usual mistakes are named."""
+
+import copy
+
+import numpy as np
+import pytest
+from labs import LABS, heard, module, solutions, stages
+
+from voicewire._student import staged
+
+EACH = [(chapter, *stage) for chapter in LABS for stage in stages(chapter)]
+each_stage = pytest.mark.parametrize(
+    ("chapter", "name", "check"), EACH, ids=[f"{chapter}-{name}" for chapter, name, _ in EACH]
+)
+
+
+@pytest.mark.parametrize("chapter", LABS)
+def test_a_lab_has_four_to_eight_stages_and_every_check_is_asked(chapter):
+    asked = [check.__name__ for _, check in stages(chapter)]
+    assert 4 <= len(asked) <= 8
+    assert sorted(asked) == sorted(name for name in module(chapter).__all__ if name.startswith("check_"))
+
+
+@each_stage
+def test_the_chapter_s_solution_passes_stage_by_stage(chapter, name, check):
+    feedback = check(solutions(chapter)[f"solved_{name}"])
+    assert feedback.ok, feedback
+
+
+@each_stage
+def test_without_an_answer_no_stage_passes(chapter, name, check):
+    feedback = check(None)
+    assert not feedback.ok and "not answered yet" in feedback.message
+
+
+@each_stage
+def test_each_usual_mistake_gets_its_own_hint(chapter, name, check, monkeypatch):
+    _, right, mistakes, said = heard(chapter, check, monkeypatch)
+    assert check(right).message == said
+    assert len(mistakes) >= 3
+    for mistake, hint in mistakes:
+        feedback = check(mistake)
+        assert not feedback.ok
+        assert feedback.message == hint
+
+
+@each_stage
+def test_another_form_of_the_right_result_is_not_refused(chapter, name, check, monkeypatch):
+    """Lists instead of arrays, arrays instead of lists."""
+    _, right, _, _ = heard(chapter, check, monkeypatch)
+
+    def otherwise(value):
+        if isinstance(value, tuple):
+            return [otherwise(one) for one in value]
+        return value.tolist() if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
+
+    assert check(lambda *given: otherwise(right(*given)))
+
+
+@each_stage
+def test_whatever_is_handed_over_a_check_answers(chapter, name, check):
+    def raises(*given):
+        return 1 / 0
+
+    for answer in (3, "a word", [1], object(), raises, lambda: 1, lambda *given: "x", lambda *given: object()):
+        feedback = check(answer)
+        assert not feedback.ok and feedback.message
+    assert "raises ZeroDivisionError" in check(raises).message
+    assert "is a return missing" in check(lambda *given: None).message
+
+
+@each_stage
+def test_an_answer_that_changes_its_arguments_changes_no_case(chapter, name, check, monkeypatch):
+    _, right, _, said = heard(chapter, check, monkeypatch)
+
+    def careless(*given):
+        result = copy.deepcopy(right(*given))  # it may be a view of what is given
+        for one in given:
+            if isinstance(one, list):
+                one.clear()
+            elif isinstance(one, np.ndarray):
+                one[...] = 0
+        return result
+
+    assert check(careless).message == said
+
+
+def test_complex_numbers_are_compared_part_by_part():
+    def right(z):
+        return np.array([z, 1j * z])
+
+    cases = [(1 + 2j,), (3.0,)]
+    assert staged(right, cases, right, [], "both.")
+    assert staged(lambda z: [complex(z), 1j * z], cases, right, [], "both.")
+    found = staged(lambda z: [z, z.imag], cases, right, [], "both.")
+    assert "item '2, real part'" in found.message
+    assert "2 numbers are asked, you gave 1" in staged(lambda z: [z], cases, right, [], "both.").message
+    assert staged(lambda n: n + 0j, [(3,)], lambda n: n, [], "real after all.")
+    assert not staged(lambda n: n + 1j, [(3,)], lambda n: n, [], "real after all.")
