@@ -103,13 +103,6 @@ def test_a_finding_shows_what_the_ledger_has(reproduced):
     assert introduction.findings(ROOT, lambda target: None, "foundations").startswith("Nothing")
 
 
-def test_what_is_read_is_counted():
-    fold = "```{exercise}\n" + "hidden " * 400 + "\n```\n"
-    cells = [nbformat.v4.new_markdown_cell(fold + "word " * 300), nbformat.v4.new_code_cell("1")]
-    cells[1].outputs = [nbformat.v4.new_output("display_data", {"image/png": ""})]
-    assert introduction.minutes(nbformat.v4.new_notebook(cells=cells)) == 3  # a minute and a half, and a figure
-
-
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_introductions_have_one_layout(study):
     page = (ROOT / "book" / study / "index.md").read_text(encoding="utf-8")

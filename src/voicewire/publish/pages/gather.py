@@ -21,13 +21,13 @@ from sphinx.environment import BuildEnvironment
 
 from voicewire import paths
 from voicewire.ledger.loading import read, studies
-from voicewire.publish.pages import introduction, scorecard, status, way
+from voicewire.publish.pages import introduction, reading, scorecard, status, way
 
 __all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
     *("parts", "findings", "finding_STUDY", "times_STUDY"),
-    *("notation", "errata", "glossary", "scorecard", "status", "journey"),
+    *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses"),
 )
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
@@ -112,6 +112,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return status.page(base, link)
     if kind == "journey":
         return way.small(base, link)
+    if kind == "courses":
+        return reading.courses(base)
     raise ValueError(f"nothing to gather under {kind!r}: it is one of {', '.join(KINDS)}")
 
 

@@ -7,7 +7,6 @@ ledger has for that claim, its field ``random`` (where it has several), in a for
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,12 +16,11 @@ import nbformat
 
 from voicewire import paths
 from voicewire.ledger import collecting
+from voicewire.publish.pages import reading
 
-__all__ = ["WORDS_A_MINUTE", "filled", "findings", "minutes", "times"]
+__all__ = ["filled", "findings", "times"]
 
-WORDS_A_MINUTE = 200
 _NUMBER = re.compile(r"\{([a-z0-9.-]+)(?::([^|}]+))?\|([^}]+)\}")
-_NO_PROSE = re.compile(r"^(`{3,}|:{3,}).*?^\1|\$\$.*?\$\$|<[^>]*>", re.M | re.S)
 
 
 def filled(finding: str, reproduced: Mapping[str, Any]) -> str:
@@ -102,36 +100,8 @@ def findings(base: Path, link: Callable[[str], str | None], study: str = "") -> 
     return "".join(lines) or "Nothing was found in this copy yet.\n"
 
 
-def minutes(notebook: nbformat.NotebookNode) -> int:
-    """Return how long a chapter takes to read: 200 words a minute, and a minute for each figure; no exercises.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        With its outputs.
-
-    Returns
-    -------
-    int
-        Minutes, rounded up. Folded solutions, formulas and code are not counted.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_markdown_cell("one two three " * 100)
-    >>> minutes(nbformat.v4.new_notebook(cells=[cell]))
-    2
-    """
-    words = figures = 0
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            words += len(_NO_PROSE.sub(" ", cell.source).split())
-        for output in cell.get("outputs", []):
-            figures += any(kind.startswith("image/") for kind in output.get("data", {}))
-    return math.ceil(words / WORDS_A_MINUTE + figures)
-
-
 def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
-    """Return a table of a part's chapters: how long each takes to read, how many exercises it has, how long it runs.
+    """Return a table of a part's chapters: how long each takes to read, its exercises, how long it runs.
 
     Parameters
     ----------
@@ -145,7 +115,7 @@ def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
     Returns
     -------
     str
-        MyST: a row for each chapter that the book has.
+        MyST: a row for each chapter that the book has, and one for all if there are several.
 
     Examples
     --------
@@ -154,18 +124,20 @@ def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
     """
     file = base / "book" / "times.json"
     ran = json.loads(file.read_text(encoding="utf-8"))["seconds"] if file.is_file() else {}
-    rows = []
+    rows, shown = [], []
     for path in paths.chapters(study, base):
         name = path.relative_to(base).as_posix()
         page = name.removesuffix(".ipynb")
         if link(page) is None:
             continue
-        notebook = nbformat.read(path, as_version=4)
-        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-        exercises = len(re.findall(r"^[`:]{3,}\{exercise(?:-start)?\}", text, re.M))
+        shown.append(path)
+        taken = reading.minutes(nbformat.read(path, as_version=4)).rounded
         seconds = f"{ran[name]:.0f} s" if name in ran else ""
-        rows.append(f"| {{doc}}`/{page}` | {minutes(notebook)} min | {exercises} | {seconds} |\n")
+        rows.append(f"| {{doc}}`/{page}` | {taken[0]} min | {taken[1]} min | {seconds} |\n")
     if not rows:
         return "No chapter of this part stands in this copy.\n"
-    head = "| chapter | to read | exercises | to run |\n|---|---:|---:|---:|\n"
+    if len(shown) > 1:
+        whole = reading.total(shown)
+        rows.append(f"| *together* | {whole.reading / 60:.1f} h | {whole.exercises / 60:.1f} h | |\n")
+    head = "| chapter | to read | exercises and lab | to run |\n|---|---:|---:|---:|\n"
     return head + "".join(rows)
