@@ -40,7 +40,7 @@ STYLE = {
 """Colour, marker and line of each reading, the same in every figure."""
 
 
-def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
+def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measured here") -> Axes:
     """Draw a trace as a sequence diagram, one numbered arrow a packet.
 
     Parameters
@@ -49,6 +49,8 @@ def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
         As `voicewire.emqtt.trace` takes it.
     ax : Axes, optional
         Where to draw; new axes if left out.
+    origin : {"measured here", "simulated here"}
+        Where the packets come from: sockets, or a lab.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def sequence(trace: Trace, ax: Axes | None = None) -> Axes:
         ax.text((a + b) / 2, i - 0.08, f"{i}  {step.label}, {step.size} B", ha="center", va="bottom", fontsize=8.5)
     ax.set(xlim=(-0.35, 2.35), ylim=(last, -0.9))
     ax.axis("off")
-    house.origin(ax, "measured here")
+    house.origin(ax, origin)
     return ax
 
 
