@@ -6,13 +6,16 @@ import lab_pages as labs
 import pytest
 from lab_pages import Lab
 
-from voicewire.emqtt import _hold_model, hold_lab
+from voicewire.emqtt import _broker_model, _hold_model, broker_lab, hold_lab
 from voicewire.emqtt.figures import sequence
+from voicewire.emqtt.reference import cut
+from voicewire.emqtt.trace import one_message
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import connect
+from voicewire.mqtt.wire import Wire, connect
 
-LABS = [Lab("emqtt/02_end_to_end", hold_lab)]
+BROKER, HOLD = Lab("emqtt/01_packets", broker_lab), Lab("emqtt/02_end_to_end", hold_lab)
+LABS = [BROKER, HOLD]
 EACH = [(lab, check) for lab in LABS for _, check in lab.stages]
 NAMES = [f"{lab.chapter}-{check}" for lab, check in EACH]
 
@@ -64,7 +67,7 @@ def heard_of(broker, subscribers, steps):
 
 
 def test_the_package_s_broker_sends_packet_for_packet_what_the_lab_asks_for(monkeypatch):
-    talks, _, _, said = labs.heard(LABS[0], "check_talk", monkeypatch)
+    talks, _, _, said = labs.heard(HOLD, "check_talk", monkeypatch)
     assert f"in {len(talks)} talks" in said
     with BrokerThread(Config(port=0)) as broker:
         for subscribers, steps in talks:
@@ -72,13 +75,74 @@ def test_the_package_s_broker_sends_packet_for_packet_what_the_lab_asks_for(monk
 
 
 def test_the_talks_have_what_can_happen_to_a_hold(monkeypatch):
-    talks, *_ = labs.heard(LABS[0], "check_talk", monkeypatch)
+    talks, *_ = labs.heard(HOLD, "check_talk", monkeypatch)
     first = {data[0] for _, steps in talks for _, data in steps if data}
     assert first == {0x36, 0x3E, 0x56, 0x66, 0x76}
     assert sum(not data for _, steps in talks for _, data in steps) >= 20  # sessions that end
     proofs = sum(data[0] == 0x56 for talk in talks for out in _hold_model.talk(*talk) for _, data in out)
     asked = sum(data[0] == 0x36 for _, steps in talks for _, data in steps if data)
     assert 0.3 * asked < proofs
+
+
+def until_pong(wire, mine):
+    """What has come until the broker has answered a ping, beside `mine` that the session itself sends."""
+    wire.send(p.Pingreq())
+    found = []
+    while mine >= 0:
+        packet = wire.receive()
+        assert packet is not None
+        mine -= packet == p.Pingresp()
+        found.append(encode(packet))
+    return found[:-1]
+
+
+def served_by(broker, steps):
+    """What the package's broker sends after each step; a piece that completes nothing is not waited for."""
+    wires, rest, leaves = {}, {}, []
+    for name, data in steps:
+        out = []
+        if data:
+            wires[name] = wires.get(name) or Wire(broker.port)
+            wires[name].send(data)
+        else:
+            wires.pop(name).close()
+        packets, rest[name] = cut(rest.get(name, b"") * bool(data) + data)
+        if packets or not data:
+            pings = sum(first == 0xC0 for first, _ in packets)
+            for one in sorted(wires, key=lambda other: other != name):
+                if not rest[one]:  # a ping within half a packet would be part of it
+                    out += [(one, packet) for packet in until_pong(wires[one], pings * (one == name))]
+        leaves.append(sorted(out))
+    for wire in wires.values():
+        wire.close()
+    return leaves
+
+
+def test_the_package_s_broker_serves_packet_for_packet_as_the_lab_asks_for(monkeypatch):
+    sessions, _, _, said = labs.heard(BROKER, "check_served", monkeypatch)
+    assert f"in {len(sessions)} sessions" in said
+    for (steps,) in sessions:
+        with BrokerThread(Config(port=0)) as broker:
+            assert served_by(broker, steps) == _broker_model.serve(steps)
+
+
+def test_the_sessions_have_what_a_broker_must_know(monkeypatch):
+    sessions, *_ = labs.heard(BROKER, "check_served", monkeypatch)
+    steps = [step for (one,) in sessions for step in one]
+    out = [data for (one,) in sessions for leaves in _broker_model.serve(one) for _, data in leaves]
+    assert sum(not cut(data)[0] and data != b"" for _, data in steps) > 20  # half a packet
+    assert sum(data == b"" for _, data in steps) > 5
+    assert sum(data[0] & 0xF1 == 0x31 for data in out) > 20  # kept messages
+    assert {data[0] >> 4 for data in out} == {2, 3, 4, 5, 6, 7, 9, 13}
+    assert {data[0] // 2 % 4 for data in out if data[0] >> 4 == 3} == {0, 1, 2}
+
+
+def test_the_broker_s_drawing_is_that_of_the_chapter_s_trace():
+    with BrokerThread(Config(port=0)) as broker:
+        real = one_message(broker.port, 2)
+    drawn = broker_lab.drawn(_broker_model.serve)
+    assert sorted(map(repr, drawn.steps)) == sorted(map(repr, real.steps))
+    assert drawn.steps[0] == real.steps[0]
 
 
 def test_the_drawing_has_every_packet():
