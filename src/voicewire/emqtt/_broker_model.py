@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from voicewire.emqtt.reference import ANSWERS, answer, cut, field_of, publish, read_publish
-from voicewire.foundations.mqtt import matches
 from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.topics import matches
 
 __all__: list[str] = []  # for the checks of the lab
 
