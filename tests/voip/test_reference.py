@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.voip import emodel, playout, recursion, reference
+from voicewire.voip import emodel, planning, playout, recursion, reference
 from voicewire.voip.adaptive import ramjee
 from voicewire.voip.paper import CODECS, MOS_TABLE
 
@@ -104,3 +104,37 @@ def test_a_spike_ends_when_its_slope_has_fallen_to_63_samples_of_8_khz(back, end
     assert reference.adaptive_delays([100.0, 400.0, back, back], [0, 0, 0, 1])[1] == pytest.approx(
         ramjee([100.0, 400.0, back, back], [0, 0, 0, 1], "G.729").delays_ms[1]
     )
+
+
+def rated(ps: float, pr: float, slr: float, rlr: float, stmr: float, units: float) -> float:
+    no = planning.circuit_noise(ps, pr, slr, rlr)
+    r0 = planning.signal_to_noise(no, slr)
+    costs = planning.loudness_cost(no, slr, rlr), planning.sidetone_cost(stmr), planning.quantising_cost(r0, units)
+    return r0 - sum(costs)
+
+
+@given(
+    *(st.floats(35, 85), st.floats(35, 85), st.floats(0, 18)),
+    *(st.floats(-5, 14), st.floats(10, 20), st.floats(1, 14)),
+)
+def test_what_is_planned_is_the_array_functions(ps, pr, slr, rlr, stmr, units):
+    ours = rated(ps, pr, slr, rlr, stmr, units)
+    assert ours == pytest.approx(float(emodel.planned(ps, pr, slr, rlr, stmr, units)), abs=1e-9)
+
+
+def test_the_defaults_of_g107_give_the_rating_that_it_prints():
+    """Clause 7.7: 93.2. Without a delay what is left of Id is the listener's echo, with WEPL = 110 dB (clause 7.4)."""
+    r0 = planning.signal_to_noise(planning.circuit_noise(35, 35))
+    far = (r0 - 10.5 * (110 + 7)) / 2
+    echo = far + np.sqrt(far**2 + 169)
+    assert r0 == pytest.approx(94.77, abs=0.005)
+    assert round(rated(35, 35, 8, 2, 15, 1) - echo, 1) == 93.2
+
+
+def test_a_costs_part_is_nought_where_nothing_is_wrong():
+    """A quiet call coded once: neither too loud nor too soft, hardly any sidetone; noise costs 1.5 a decibel."""
+    assert planning.loudness_cost(-61.2, slr=18) < 0.02 < 2 < planning.loudness_cost(-61.2, slr=0, rlr=0)
+    assert abs(planning.sidetone_cost(15)) < 0.001 < 3 < planning.sidetone_cost(5)
+    assert planning.quantising_cost(95, 14) > 20 * planning.quantising_cost(95, 1)
+    assert planning.signal_to_noise(-60) - planning.signal_to_noise(-59) == pytest.approx(1.5)
+    assert planning.added(-60, -60) == pytest.approx(-60 + 10 * np.log10(2))

@@ -14,7 +14,7 @@ from voicewire.voip import paper
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec
 
-__all__ = ["codec", "delay_impairment", "loss_impairment", "mos", "quality", "r_factor"]
+__all__ = ["codec", "delay_impairment", "loss_impairment", "mos", "planned", "quality", "r_factor"]
 
 
 def codec(name: str | Codec) -> Codec:
@@ -202,6 +202,67 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
     inside = np.clip(np.asarray(r), 0.0, 100.0)
     score = 1 + 0.035 * inside + 7e-6 * inside * (inside - 60) * (100 - inside)
     return _out(np.clip(score, 1.0, 4.5))
+
+
+_ROOMS = checks.array((0, 1, 2), least=0, low=35.0, high=85.0)
+
+
+@checks.takes(
+    error=VoipError, together=("sender_noise", "receiver_noise"), sender_noise=_ROOMS, receiver_noise=_ROOMS,
+    slr=checks.number(0.0, 18.0), rlr=checks.number(-5.0, 14.0), stmr=checks.number(10.0, 20.0),
+    units=checks.number(1.0, 14.0),
+)  # fmt: skip
+def planned(
+    sender_noise: ArrayLike, receiver_noise: ArrayLike, slr: float = 8.0, rlr: float = 2.0, stmr: float = 15.0,
+    units: float = 1.0,
+) -> NDArray[np.float64]:  # fmt: skip
+    """R0 - Is of ITU-T G.107: what R is before delay, codec and loss. What is no argument stands at its default.
+
+    Parameters
+    ----------
+    sender_noise, receiver_noise : array_like of float
+        Noise in the two rooms, 35 to 85 dB(A), as far as the recommendation permits.
+    slr, rlr : float
+        Send (0 to 18 dB) and receive loudness rating (-5 to 14 dB).
+    stmr : float
+        Sidetone masking rating, 10 to 20 dB.
+    units : float
+        Quantising distortion units, 1 to 14.
+
+    Returns
+    -------
+    ndarray of float
+        R0 - Is; the rooms broadcast against each other.
+
+    Raises
+    ------
+    VoipError
+        For what lies outside the permitted ranges, or is NaN.
+
+    Notes
+    -----
+    Clauses 7.2, 7.3 and 7.7. Chapter ``notebooks/voip/02_quality_and_playout``; `planning` is the same to read.
+
+    Examples
+    --------
+    >>> planned([35.0, 60.0], 35.0).round(1).tolist()
+    [93.4, 72.5]
+    """
+    ps, pr = np.asarray(sender_noise), np.asarray(receiver_noise)
+    sent = ps - slr - 103 + 0.004 * (ps - slr - rlr - 17) ** 2
+    heard = pr + 10 * np.log10(1 + 10**-0.8)
+    received = rlr - 121 + heard + 0.008 * (heard - 35) ** 2
+    no = 10 * np.log10(1e-7 + 10 ** (sent / 10) + 10 ** (received / 10) + 10 ** ((rlr - 64) / 10))
+    r0 = 15 - 1.5 * (slr + no)
+    x = (slr + rlr + 0.2 * (64 + no - rlr)) / 8
+    loud = 20 * ((1 + x**8) ** 0.125 - x)
+    own = -10 * np.log10(10 ** (-stmr / 10) + 10**-6.5)
+    bends = (12, -13, 6, 8), (-28, 1, 19.4, 35), (-13, -3, 33, 13)
+    side = 29 + sum(size * (1 + ((own + at) / width) ** n) ** (1 / n) for size, at, width, n in bends)
+    q = 37 - 15 * np.log10(units)
+    g = 1.07 + 0.258 * q + 0.0602 * q * q
+    coded = 15 * np.log10(1 + 10 ** ((r0 - 100) / 15 + 46 / 8.4 - g / 9) + 10 ** (46 / 30 - g / 40))
+    return _out(np.asarray(r0 - loud - side - coded))
 
 
 @checks.takes(error=VoipError, r=checks.number())
