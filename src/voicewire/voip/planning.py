@@ -1,4 +1,4 @@
-"""What the E-model takes off before a packet is lost: R0 and Is of ITU-T G.107, to read.
+"""R0 and Is of the E-model (ITU-T G.107), to read.
 
 Clauses 7.2 and 7.3 of the recommendation, for a telephone whose loudness
 may be chosen; what else it asks for stands at its default of clause 7.7.
@@ -64,7 +64,7 @@ def circuit_noise(
 
     Notes
     -----
-    ITU-T G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def signal_to_noise(no: float, slr: float = 8.0) -> float:
 
     Notes
     -----
-    ITU-T G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def loudness_cost(no: float, slr: float = 8.0, rlr: float = 2.0) -> float:
 
     Notes
     -----
-    ITU-T G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def loudness_cost(no: float, slr: float = 8.0, rlr: float = 2.0) -> float:
 
 
 def sidetone_cost(stmr: float = 15.0) -> float:
-    """Ist: what the own voice costs in the own ear, without delay.
+    """I_st: what the own voice costs in the own ear, without delay.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ def sidetone_cost(stmr: float = 15.0) -> float:
     Returns
     -------
     float
-        Ist, in units of R.
+        I_st, in units of R.
 
     Notes
     -----
-    ITU-T G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def quantising_cost(r0: float, units: float = 1.0) -> float:
 
     Notes
     -----
-    ITU-T G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
