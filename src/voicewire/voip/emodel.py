@@ -246,7 +246,7 @@ def planned(
     Examples
     --------
     >>> planned([35.0, 60.0], 35.0).round(1).tolist()
-    [93.4, 72.5]
+    [93.4, 71.7]
     """
     ps, pr = np.asarray(sender_noise), np.asarray(receiver_noise)
     sent = ps - slr - 103 + 0.004 * (ps - slr - rlr - 17) ** 2
