@@ -21,7 +21,7 @@ FLOORS: dict[str, list[str]] = {
     "top": ["cli", "verbs", "__main__", "journey"],
     "studies": [name for name in PARTS if name != "journey"],
     "engines": ["netsim", "mqtt", "testbed"],
-    "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "_student", "sweep"],
+    "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "_nested", "_student", "sweep"],
     "inside": ["ledger", "publish", "course"],
     "ground": [
         *("paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", "pace", ""),
