@@ -55,6 +55,12 @@ def test_agreement(printed, value, cut):
     assert forensics.agreement(printed, value) == cut
 
 
+def test_what_a_reader_would_compute_first_needs_no_search():
+    search = forensics.mean_readings("1.5", {"a": 1.0, "b": 2.0, "c": 3.0})
+    assert search.describe(1.5) == "1.5 is the mean of a + b."
+    assert search.describe(2.0) == search.describe() == "1.5 is the mean of a + b; 7 readings were tried."
+
+
 def test_agreement_rejects_words():
     with pytest.raises(ValueError, match="no.*decimal number|not a printed"):
         forensics.agreement("about one", 1.0)
@@ -139,6 +145,8 @@ def test_correlation_against_numpy_and_its_leverage():
     assert correlation.pearson(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1])
     assert correlation.leverage(x).sum() == pytest.approx(2)
     assert correlation.permutation_test(range(5), range(5)).p == pytest.approx(2 / 120)
+    assert correlation.permutation_test(range(5), range(5)).p_higher == pytest.approx(1 / 120)
+    assert correlation.permutation_test(range(5), range(5)[::-1]).p_higher == 1
     _, rise, f1 = derived.larynx_f1()
     assert correlation.permutation_test(rise, f1).p > 0.05
     assert correlation.leave_one_out(rise, f1)[int(np.argmax(correlation.leverage(rise)))] < 0

@@ -90,8 +90,9 @@ def _rises_of_ayn() -> Derived:
         "text.hyoid-rise-ayn": (rise("ayn", "hyoid"), ""),
         "text.larynx-ayn-more-mean": (rise("ayn", "larynx") - float(ayn["larynx_rise"]), ""),
         "text.larynx-tt-mutual": (
-            _t1("tt-mean", "larynx") - _t1("tt-ayntah", "larynx"),
-            "The text's own two rises, 1.52 and 0.8 cm, would give 0.72 cm: the means are over two and three tokens.",
+            {name: rise("tt-ayntah", "larynx") - up() for name, up in LARYNX_OF_TT.items()},
+            "The text's own two rises, 1.52 and 0.8 cm, give 0.72 cm: the means are over two and three tokens. (The "
+            "readings were added after the result, as the conclusion's 0.8 cm has them.)",
         ),
     }
 

@@ -116,14 +116,16 @@ def leave_one_out(x: Numbers, y: Numbers) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Exact two-sided permutation test: correlation, its p value, and the number of permutations.
+    """Exact permutation test: correlation, its p values, and the number of permutations.
 
     Attributes
     ----------
     r : float
         The correlation.
     p : float
-        Share of all pairings at least as extreme.
+        Share of all pairings at least as extreme, of either sign.
+    p_higher : float
+        Share of all pairings whose correlation is at least as high: one-sided.
     permutations : int
         How many.
 
@@ -139,12 +141,13 @@ class PermutationTest:
 
     r: float
     p: float
+    p_higher: float
     permutations: int
 
 
 @checks.takes(same=("x", "y"), x=checks.array(least=3), y=checks.array(least=3))
 def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
-    """Test a correlation by all n! pairings (n at most 8), two-sided.
+    """Test a correlation by all n! pairings (n at most 8), two-sided and one-sided.
 
     Parameters
     ----------
@@ -177,4 +180,5 @@ def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
     b = np.asarray(y, dtype=float)
     # pairings that tie with the observed one count as at least as extreme
     null = np.array([pearson(x, b[list(order)]) for order in itertools.permutations(range(b.size))])
-    return PermutationTest(observed, float(np.mean(np.abs(null) >= abs(observed) - 1e-12)), null.size)
+    either, higher = np.abs(null) >= abs(observed) - 1e-12, null >= observed - 1e-12
+    return PermutationTest(observed, float(np.mean(either)), float(np.mean(higher)), null.size)

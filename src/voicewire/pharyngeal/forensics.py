@@ -168,13 +168,23 @@ class Search:
         """The reading whose value is nearest to the print."""
         return min(self.readings, key=lambda reading: abs(reading.value - float(self.printed)))
 
-    def describe(self) -> str:
+    def describe(self, natural: float | None = None) -> str:
         """Say in one sentence which reading gives the print, or that none of so many does.
+
+        Parameters
+        ----------
+        natural : float, optional
+            What the natural reading gives. Where that agrees with the print nothing had to be searched for, and how
+            many readings there are is not said.
 
         Returns
         -------
         str
         """
+        plainly = [r for r in self.matches if natural is not None and math.isclose(r.value, natural, rel_tol=1e-12)]
+        if plainly:
+            cut = "" if plainly[0].cut == "both" else f", {plainly[0].cut}"
+            return f"{self.printed} is {plainly[0].how}{cut}."
         if self.matches:
             first = self.matches[0]
             more = f" (one of {len(self.matches)} that do)" if len(self.matches) > 1 else ""
