@@ -110,3 +110,24 @@ def test_a_gain_is_the_share_of_the_smallest_windows_mean():
         {w: 100 * (seconds[2048] - seconds[w]) / seconds[2048] for w in (4096, 8192)}
     )
     assert all(np.shape(gain) == (2,) for name in experiments.LOSSY_READINGS for gain in gains[name].values())
+
+
+def test_an_equal_latency_is_not_a_longer_one():
+    """With whole sections the first slots that are taken cost nothing; as printed each costs something."""
+    steps = {
+        rounding: min(
+            experiments.JOINT.seconds(848, 1.5, (a + 1) / 10, rounding)
+            - experiments.JOINT.seconds(848, 1.5, a / 10, rounding)
+            for a in range(9)
+        )
+        for rounding in ("none", "section")
+    }
+    assert steps["section"] == pytest.approx(0) and steps["none"] > 0.001
+    verdicts = {row["id"]: row["verdict"] for row in claims.scorecard(study="nfc")}
+    assert verdicts["nfc.control.increasing"] == claims.HANGS
+
+
+def test_what_is_lost_hangs_on_no_response_and_on_no_timer():
+    base = experiments.exchanges(40)
+    for other in (experiments.exchanges(40, SHORT_RESPONSE), experiments.exchanges(40, backoff=True)):
+        assert all(np.array_equal(base[cell].losses, other[cell].losses) for cell in base)
