@@ -6,7 +6,7 @@ ledger. The names of the readings are those of ``data/transport/claims.yml``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ def header_ratio(
 def overhead_ratios(
     r: Recorded, networks: Sequence[str], *, instead: bool = False, own: bool = False
 ) -> dict[str, float]:
-    """Return MQTT's header bytes over TCP's, the least over the axes' payloads and both ends, by reading.
+    """Return MQTT's header bytes over TCP's, the least over the axes' payloads, both ends and kinds, by reading.
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ def overhead_ratios(
     top = "tcp" if instead else "mqtt"
     ends = ("sender", "receiver") if instead else ("publisher", "subscriber")
 
-    def cost(n: str, session: str, size: int, qos: int, end: str) -> float:
-        found = r.cell(n, top, session, size, qos=0 if instead else qos)
+    def cost(n: str, session: str, size: int, qos: int, kind: str, end: str) -> float:
+        found = r.cell(n, top, session, size, qos=0 if instead else qos, kind=kind)
         total = found[f"{end}_header"]
         if own:
             total = total + found[f"{end}_payload"] - size * (paper.LOOP if session == "loop" else 1)
@@ -179,11 +179,14 @@ def overhead_ratios(
 
     def least(session: str, qualities: Sequence[int], against: str) -> float:
         return min(
-            cost(n, session, size, qos, end) / float(r.header(n, "tcp", against, size, at).mean())
+            cost(n, session, size, qos, kind, end)
+            / float(r.header(n, "tcp", against, size, at, kind=recorded_as("tcp", against, 0, kind)).mean())
             for n in networks
             for size in paper.PAYLOADS
             for qos in qualities
+            for kind in KINDS
             for at, end in enumerate(ends)
+            if recorded_as(top, session, qos, kind) == kind
         )
 
     return {
@@ -300,7 +303,7 @@ def header_by_mss(size: int, mss: int) -> int:
 
 
 def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, float]]:
-    """Return the least and the largest mean header bytes on the private network over the axes' payloads and both ends.
+    """Return the least and the largest mean header bytes on the private network over payloads, both ends and kinds.
 
     Parameters
     ----------
@@ -329,10 +332,10 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
 
     def span(session: str, qualities: Sequence[int]) -> dict[str, float]:
         means = [
-            float(r.header("lan", transport, session, size, end, qos=qos).mean())
-            for size in paper.PAYLOADS
-            for qos in qualities
+            float(r.header("lan", transport, session, size, end, **more).mean())
+            for size, more in _rows(transport, session, paper.PAYLOADS)
             for end in (0, 1)
+            if more["qos"] in qualities
         ]
         return {"least": min(means), "largest": max(means)}
 
@@ -347,7 +350,7 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
     }
 
 
-def growths(r: Recorded, network: str) -> dict[str, dict[str, float]]:
+def growths(r: Recorded, network: str, pick: Callable[[list[float]], float] = min) -> dict[str, dict[str, float]]:
     """Return MQTT's mean header bytes at 1000 bytes of payload over those at one byte, by reading and end.
 
     Parameters
@@ -356,11 +359,13 @@ def growths(r: Recorded, network: str) -> dict[str, dict[str, float]]:
         The experiment's rows.
     network : str
         ``lan`` or ``internet``.
+    pick : callable
+        Which of the kinds, and of a session's qualities of service, is taken: the least, or `max`.
 
     Returns
     -------
     dict of str to dict
-        By reading, for the ``sending end`` and the ``receiving end``; the two with sessions at QoS 0.
+        By reading, for the ``sending end`` and the ``receiving end``.
 
     Notes
     -----
@@ -375,21 +380,33 @@ def growths(r: Recorded, network: str) -> dict[str, dict[str, float]]:
     1.0
     """
 
-    def grown(session: str, qos: int = 0) -> dict[str, float]:
-        found = {}
-        for end, name in enumerate(ENDS):
-            means = headers(r, network, session, qos, end).mean(axis=1)
-            found[name] = float(means[-1] / means[0])
-        return found
+    def grown(session: str, qualities: Sequence[int] = QUALITIES) -> dict[str, float]:
+        return {
+            name: pick([_grown(found) for found in _curves(r, network, session, qualities, end)])
+            for end, name in enumerate(ENDS)
+        }
 
     return {
         FRESH: grown("fresh"),
         OPEN: grown("persistent"),
-        **{f"150 publishes at QoS {qos}": grown("loop", qos) for qos in QUALITIES},
+        **{f"150 publishes at QoS {qos}": grown("loop", (qos,)) for qos in QUALITIES},
     }
 
 
-def headers(r: Recorded, network: str, session: str = "loop", qos: int = 0, end: int = 0) -> Samples:
+def _curves(r: Recorded, network: str, session: str, qualities: Sequence[int], end: int) -> Iterator[Samples]:
+    for qos in qualities:
+        for kind in KINDS:
+            if recorded_as("mqtt", session, qos, kind) == kind:
+                yield headers(r, network, session, qos, end, kind)
+
+
+def _grown(found: Samples) -> float:
+    return float(found[-1].mean() / found[0].mean())
+
+
+def headers(
+    r: Recorded, network: str, session: str = "loop", qos: int = 0, end: int = 0, kind: str = "bytes"
+) -> Samples:
     """Return MQTT's header bytes by payload and iteration, at one end.
 
     Parameters
@@ -404,6 +421,8 @@ def headers(r: Recorded, network: str, session: str = "loop", qos: int = 0, end:
         Quality of service.
     end : {0, 1}
         The sending or the receiving end.
+    kind : str
+        ``bytes`` or ``file``.
 
     Returns
     -------
@@ -422,11 +441,11 @@ def headers(r: Recorded, network: str, session: str = "loop", qos: int = 0, end:
     >>> headers(r, "lan").shape
     (5, 150)
     """
-    return np.array([r.header(network, "mqtt", session, size, end, qos=qos) for size in paper.PAYLOADS])
+    return np.array([r.header(network, "mqtt", session, size, end, qos=qos, kind=kind) for size in paper.PAYLOADS])
 
 
-def slowest_growth(r: Recorded, network: str, session: str, qos: int = 0) -> Samples:
-    """Return the same at the end where they grow less from the smallest to the largest payload.
+def slowest_growth(r: Recorded, network: str, session: str, qualities: Sequence[int] = (0,)) -> Samples:
+    """Return the same where they grow least from the smallest to the largest payload: over ends, kinds and qualities.
 
     Parameters
     ----------
@@ -436,8 +455,8 @@ def slowest_growth(r: Recorded, network: str, session: str, qos: int = 0) -> Sam
         ``lan`` or ``internet``.
     session : str
         ``fresh``, ``persistent`` or ``loop``.
-    qos : {0, 1, 2}
-        Quality of service.
+    qualities : sequence of int
+        Qualities of service.
 
     Returns
     -------
@@ -453,11 +472,10 @@ def slowest_growth(r: Recorded, network: str, session: str, qos: int = 0) -> Sam
     >>> from voicewire import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> bool(slowest_growth(r, "lan", "loop", 1).mean(axis=1).max() < 7000)
+    >>> bool(slowest_growth(r, "lan", "loop", (1,)).mean(axis=1).max() < 7000)
     True
     """
-    both = [headers(r, network, session, qos, end) for end in (0, 1)]
-    return min(both, key=lambda found: float(found[-1].mean() / found[0].mean()))
+    return min((found for end in (0, 1) for found in _curves(r, network, session, qualities, end)), key=_grown)
 
 
 def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: int = 0) -> Samples:

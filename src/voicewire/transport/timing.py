@@ -218,7 +218,7 @@ def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Gen
     found = []
     for size in paper.PAYLOADS:
         for kind in KINDS:
-            for qos in qualities:
+            for qos in (q for q in qualities if recorded_as("mqtt", mqtt, q, kind) == kind):
                 x = r.time(network, "mqtt", mqtt, size, qos=qos, kind=kind)
                 y = r.time(network, "tcp", tcp, size, kind=kind)
                 if rng is not None:
