@@ -393,9 +393,11 @@ def growths(r: Recorded, network: str, pick: Callable[[list[float]], float] = mi
     }
 
 
-def _curves(r: Recorded, network: str, session: str, qualities: Sequence[int], end: int) -> Iterator[Samples]:
+def _curves(
+    r: Recorded, network: str, session: str, qualities: Sequence[int], end: int, kinds: Sequence[str] = KINDS
+) -> Iterator[Samples]:
     for qos in qualities:
-        for kind in KINDS:
+        for kind in kinds:
             if recorded_as("mqtt", session, qos, kind) == kind:
                 yield headers(r, network, session, qos, end, kind)
 
@@ -444,7 +446,9 @@ def headers(
     return np.array([r.header(network, "mqtt", session, size, end, qos=qos, kind=kind) for size in paper.PAYLOADS])
 
 
-def slowest_growth(r: Recorded, network: str, session: str, qualities: Sequence[int] = (0,)) -> Samples:
+def slowest_growth(
+    r: Recorded, network: str, session: str, qualities: Sequence[int] = (0,), kinds: Sequence[str] = KINDS
+) -> Samples:
     """Return the same where they grow least from the smallest to the largest payload: over ends, kinds and qualities.
 
     Parameters
@@ -457,6 +461,8 @@ def slowest_growth(r: Recorded, network: str, session: str, qualities: Sequence[
         ``fresh``, ``persistent`` or ``loop``.
     qualities : sequence of int
         Qualities of service.
+    kinds : sequence of str
+        Of ``bytes`` and ``file``; of a loop those that were recorded.
 
     Returns
     -------
@@ -475,7 +481,7 @@ def slowest_growth(r: Recorded, network: str, session: str, qualities: Sequence[
     >>> bool(slowest_growth(r, "lan", "loop", (1,)).mean(axis=1).max() < 7000)
     True
     """
-    return min((found for end in (0, 1) for found in _curves(r, network, session, qualities, end)), key=_grown)
+    return min((found for end in (0, 1) for found in _curves(r, network, session, qualities, end, kinds)), key=_grown)
 
 
 def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: int = 0) -> Samples:
