@@ -50,7 +50,7 @@ def test_another_form_of_the_right_result_is_not_refused(chapter, name, check, m
     _, right, _, _ = heard(chapter, check, monkeypatch)
 
     def otherwise(value):
-        if isinstance(value, tuple):
+        if isinstance(value, tuple | list) and any(isinstance(one, tuple | list | np.ndarray) for one in value):
             return [otherwise(one) for one in value]
         return value.tolist() if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
 
@@ -94,6 +94,12 @@ def test_complex_numbers_are_compared_part_by_part():
     assert staged(lambda z: [complex(z), 1j * z], cases, right, [], "both.")
     found = staged(lambda z: [z, z.imag], cases, right, [], "both.")
     assert "item '2, real part'" in found.message
-    assert "2 numbers are asked, you gave 1" in staged(lambda z: [z], cases, right, [], "both.").message
+    assert "2 number(s) are asked, you gave 1" in staged(lambda z: [z], cases, right, [], "both.").message
     assert staged(lambda n: n + 0j, [(3,)], lambda n: n, [], "real after all.")
     assert not staged(lambda n: n + 1j, [(3,)], lambda n: n, [], "real after all.")
+
+
+def test_no_numbers_may_be_the_right_answer():
+    assert staged(lambda n: [], [(3,)], lambda n: [], [], "none.")
+    assert "0 number(s) are asked, you gave 1" in staged(lambda n: [n], [(3,)], lambda n: [], [], "none.").message
+    assert "1 number(s) are asked, you gave 0" in staged(lambda n: [], [(3,)], lambda n: [n], [], "none.").message

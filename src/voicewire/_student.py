@@ -185,11 +185,13 @@ def _flat(value: Any) -> list[Any]:
 
 def _compared(got: list[Any], due: list[Any], tolerance: float) -> Feedback:
     """Compare numbers, complex ones part by part."""
-    absolute = max(1e-12, tolerance * 1e-3 * max(map(abs, due), default=0.0))
+    if len(got) != len(due):
+        return Feedback(False, f"{len(due)} number(s) are asked, you gave {len(got)}.")
+    if not due:
+        return Feedback(True, "nothing is asked, and nothing came.")
+    absolute = max(1e-12, tolerance * 1e-3 * max(map(abs, due)))
     if not any(isinstance(number, complex) for number in (*got, *due)):
         return sequence(got, due, tolerance, absolute=absolute)
-    if len(got) != len(due):
-        return Feedback(False, f"{len(due)} numbers are asked, you gave {len(got)}.")
     wanted: dict[str, float] = {}
     for place, number in enumerate(due, 1):
         wanted |= {f"{place}, real part": number.real, f"{place}, imaginary part": number.imag}

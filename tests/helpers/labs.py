@@ -16,6 +16,7 @@ from voicewire.exercises import Feedback
 
 LABS = {
     "echo/02_rls_by_shifts": "echo.dcd_lab",
+    "pharyngeal/02_formants": "pharyngeal.formant_lab",
     "nfc/01_slow_link": "nfc.session_lab",
     "nfc/02_errors_and_timers": "nfc.channel_lab",
     "nfc/03_reproduction": "nfc.control_lab",

@@ -41,6 +41,7 @@ EXEMPT = {
     **{f"{study}.exercises": _EXERCISES for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     "pharyngeal.table_exercises": _EXERCISES,
     **{f"echo.{lab}_lab": _EXERCISES for lab in ("dcd",)},
+    **{f"pharyngeal.{lab}_lab": _EXERCISES for lab in ("formant",)},
     **{f"nfc.{lab}_lab": _EXERCISES for lab in ("session", "channel", "control")},
     **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     "journey.figures": _FIGURE,
