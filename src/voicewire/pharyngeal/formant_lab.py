@@ -80,6 +80,7 @@ def drawn(tracked: Callable[[Array, float], Rows], seed: int = 5) -> Any:
 
     Examples
     --------
+    >>> from voicewire.pharyngeal.reference import track
     >>> drawn(track).get_ylabel()
     'frequency (Hz)'
     """
