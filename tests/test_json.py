@@ -16,7 +16,8 @@ from voicewire.options import print_json
 
 NO_TABLE = {
     "broker": "serves", "pub": "prints an answer a line", "sub": "prints messages", "emqtt-agent": "serves",
-    "student": "names files", "new-study": "names files", "letter": "is a letter", "completion": "is a script",
+    "student": "names files", "teach": "names files", "new-study": "names files", "letter": "is a letter",
+    "completion": "is a script",
     "icto key": "names files", "icto seal": "names a file", "icto open": "names files", "icto inspect": "is JSON",
     **{f"record {part.name}": "tells how far it is" for part in paths.PARTS},
 }  # fmt: skip

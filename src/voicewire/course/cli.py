@@ -1,4 +1,4 @@
-"""``voicewire student`` and ``voicewire grade``: what an instructor needs."""
+"""``voicewire teach``, ``voicewire student`` and ``voicewire grade``: what an instructor needs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
-from voicewire.options import folder, readable_or_folder, text, whole
+from voicewire.options import folder, readable_or_folder, seed, text, whole
 
 __all__ = ["register"]
 
 
 def register(subparsers: Any) -> None:
-    """Add both commands.
+    """Add the three commands.
 
     Parameters
     ----------
@@ -30,6 +30,24 @@ def register(subparsers: Any) -> None:
     >>> "grade" in parser.format_help()
     True
     """
+    teach = subparsers.add_parser(
+        "teach",
+        help="write a course that can be given: slides and notebooks",
+        description="Write a course to DIR, a folder that is new or empty: slides of each chapter and the students' "
+        "notebooks, all from the book's own sources. DIR appears when all of it is whole.",
+        epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said.",
+    )
+    teach.add_argument("dir", type=folder, metavar="DIR", help="folder to write, new or empty")
+    teach.add_argument("parts", nargs="*", type=text, metavar="PART", help="only these parts of the book (default: all)")
+    teach.add_argument(
+        "--seed",
+        type=seed,
+        required=True,
+        metavar="N",
+        help="a whole number of your own: what students must not know beforehand is drawn from it; no file holds it",
+    )
+    teach.add_argument("--no-pdf", action="store_true", help="print nothing to PDF")
+    teach.set_defaults(handler=_teach)
     student = subparsers.add_parser(
         "student",
         help="write the students' notebooks, without solutions",
@@ -61,6 +79,16 @@ def register(subparsers: Any) -> None:
         "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
     )
     grade.set_defaults(handler=_grade)
+
+
+def _teach(options: argparse.Namespace) -> int:
+    from voicewire.course import teach
+
+    def tell(line: str) -> None:
+        print(line, flush=True)
+
+    teach.write_course(options.dir, options.seed, options.parts, pdf=not options.no_pdf, tell=tell)
+    return 0
 
 
 def _student(options: argparse.Namespace) -> int:

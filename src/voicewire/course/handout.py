@@ -131,6 +131,7 @@ def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = N
             raise GradingError(f"there is no study {study!r}: choose from {', '.join(_studies(base))}")
     wanted = list(studies) or _studies(base)
     made: dict[Path, str] = {}
+    assignments = [source for study in wanted if (source := base / "notebooks" / study / ASSIGNMENT).is_file()]
     for study in wanted:
         folder = base / "notebooks" / study
         for chapter in sorted(folder.glob("[0-9][0-9]_*.ipynb")):
@@ -138,37 +139,40 @@ def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = N
                 made[out / study / chapter.name] = _text(student_copy(nbformat.read(chapter, as_version=4)))
             except (GradingError, SyntaxError) as error:
                 raise GradingError(f"notebooks/{study}/{chapter.name}: {error}") from None
-        if (folder / ASSIGNMENT).is_file():
-            made[out / study / ASSIGNMENT] = _text(release(folder / ASSIGNMENT))
+    for source, released in zip(assignments, release(*assignments) if assignments else [], strict=True):
+        made[out / source.parent.name / ASSIGNMENT] = _text(released)
     there = [path for path in made if path.exists()]
     if there:
         raise GradingError(f"{there[0]} is there already: a student may have worked in it; choose another folder")
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return list(made)
+    return sorted(made, key=lambda path: (wanted.index(path.parent.name), path.name))
 
 
-def release(source: Path) -> Any:
-    """Return the student's version of an assignment, as nbgrader makes it.
+def release(*sources: Path) -> list[Any]:
+    """Return the student's versions of assignments, as nbgrader makes them; one call does for all.
 
     Raises
     ------
     GradingError
-        If nbgrader is missing, or can't release it.
+        If nbgrader is missing, or can't release one.
     """
     if importlib.util.find_spec("nbgrader") is None:
         raise GradingError("releasing assignments needs the extra 'grading': pip install 'voicewire[grading]'")
     with tempfile.TemporaryDirectory(prefix="voicewire-handout-") as scratch:
         course = Path(scratch)
-        place = course / "source" / "work" / ASSIGNMENT
-        place.parent.mkdir(parents=True)
-        place.write_text(_text(nbformat.read(source, as_version=4)), encoding="utf-8")
+        names = [f"{source.parent.name}.ipynb" for source in sources]
+        (course / "source" / "work").mkdir(parents=True)
+        for source, name in zip(sources, names, strict=True):
+            text = _text(nbformat.read(source, as_version=4))
+            (course / "source" / "work" / name).write_text(text, encoding="utf-8")
         try:
             nbgrader(course, "generate_assignment", "work", "--create", "--force")
         except GradingError as error:
-            raise GradingError(f"{source.parent.name}/{ASSIGNMENT} can't be released: {error}") from None
-        return nbformat.read(course / "release" / "work" / ASSIGNMENT, as_version=4)
+            which = ", ".join(source.parent.name for source in sources)
+            raise GradingError(f"{ASSIGNMENT} of {which} can't be released: {error}") from None
+        return [nbformat.read(course / "release" / "work" / name, as_version=4) for name in names]
 
 
 def nbgrader(course: Path, *arguments: str) -> None:

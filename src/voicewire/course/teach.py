@@ -1,0 +1,225 @@
+"""``voicewire teach``: a course that can be given, written from the book's own sources into one folder.
+
+Each piece is written by a function of its own. The folder appears under its name when everything in it is whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import nbformat
+
+from voicewire import paths
+from voicewire.course import deck, handout, printing, slides
+from voicewire.course.key import ASSIGNMENT, GradingError
+from voicewire.course.markup import Markup, labels, needs
+
+__all__ = ["Course", "write_course"]
+
+STUDENTS, EXAM, YOURS = "to-students", "exam", "for-you"
+
+
+@dataclass
+class Course:
+    """What the pieces of a course share while it is written.
+
+    Attributes
+    ----------
+    base : Path
+        The checkout.
+    out : Path
+        The folder to write to.
+    seed : int
+        From which numbers are drawn; it is written nowhere.
+    parts : list of str
+        The parts of the book that it covers.
+    numbers : dict of str to str
+        The book's number of each equation and figure.
+    pages : list of Path
+        HTML files that are to be printed.
+    tell : callable
+        Takes a line for whoever waits.
+
+    Examples
+    --------
+    >>> Course(Path("."), Path("course"), 7, ["nfc"], {}, [], print).parts
+    ['nfc']
+    """
+
+    base: Path
+    out: Path
+    seed: int
+    parts: list[str]
+    numbers: dict[str, str]
+    pages: list[Path]
+    tell: Callable[[str], object]
+
+    def chapters(self) -> Iterator[Path]:
+        """Yield the notebooks of the course."""
+        for part in self.parts:
+            yield from paths.chapters(part, self.base)
+
+    def place(self, *names: str) -> Path:
+        """Return a file of the course, its folder made.
+
+        Parameters
+        ----------
+        *names : str
+            Folders and the file.
+
+        Returns
+        -------
+        Path
+            Where to write it.
+        """
+        path = self.out.joinpath(*names)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+def write_course(
+    out: Path,
+    seed: int,
+    parts: Sequence[str] = (),
+    *,
+    pdf: bool = True,
+    base: Path | None = None,
+    tell: Callable[[str], object] = print,
+) -> Path:
+    """Write a course to a folder that is new or empty.
+
+    Parameters
+    ----------
+    out : Path
+        The folder. It is there when all of it is whole, and not before.
+    seed : int
+        A whole number of your own, from which all numbers that students must not know beforehand are drawn.
+    parts : sequence of str
+        Which parts of the book; by default all that have chapters.
+    pdf : bool
+        Print slides and papers to PDF as well, where a Chromium is found.
+    base : Path, optional
+        The checkout; by default the one around.
+    tell : callable
+        Takes each line that says what was written or left out.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    GradingError
+        If the folder holds something, a part is unknown, or a library is missing.
+
+    Examples
+    --------
+    >>> write_course(Path("course"), 7, ["weather"])
+    Traceback (most recent call last):
+    ...
+    voicewire.course.key.GradingError: there is no part 'weather': choose from ...
+    """
+    base = base or paths.root()
+    known = [part.name for part in paths.PARTS if paths.chapters(part.name, base)]
+    for part in parts:
+        if part not in known:
+            raise GradingError(f"there is no part {part!r}: choose from {', '.join(known)}")
+    if out.is_dir() and any(out.iterdir()):
+        raise GradingError(f"{out} holds something: choose a folder that is new or empty")
+    needs()
+    with _whole(out) as scratch:
+        wanted = [part for part in known if part in parts or not parts]
+        course = Course(base, scratch, seed, wanted, labels(base), [], tell)
+        for write in PIECES:
+            write(course)
+        _print(course, pdf)
+        _index(course)
+    tell(f"{out} is complete: begin with {out / 'index.html'}")
+    return out
+
+
+@contextlib.contextmanager
+def _whole(out: Path) -> Iterator[Path]:
+    """A folder beside the one wanted, moved to its place when all is well and removed when it isn't."""
+    out = out.absolute()
+    made = [folder for folder in out.parents if not folder.exists()]
+    scratch = out.parent / f".{out.name}-unfinished-{os.getpid()}"
+    scratch.mkdir(parents=True)
+    try:
+        yield scratch
+        if out.is_dir():
+            out.rmdir()  # empty; a system that replaces no folder moves the other one then
+        scratch.replace(out)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # somebody has put something into it
+                folder.rmdir()
+        raise
+
+
+def _slides(course: Course) -> None:
+    """Slides of each chapter, without worked solutions, with the speaker's notes."""
+    total = 0
+    for chapter in course.chapters():
+        target = course.place(STUDENTS, "slides", chapter.parent.name, f"{chapter.stem}.html")
+        total += len(slides.write_deck(chapter, target, Markup(course.base, chapter.parent, course.numbers)))
+        course.pages.append(target)
+    course.tell(f"slides: {len(course.pages)} chapters, {total} slides")
+
+
+def _handouts(course: Course) -> None:
+    """The students' notebooks: chapters without worked solutions, assignments without solutions or hidden tests."""
+    for chapter in course.chapters():
+        text = nbformat.writes(handout.student_copy(nbformat.read(chapter, as_version=4)), version=4)
+        course.place(STUDENTS, "notebooks", chapter.parent.name, chapter.name).write_text(f"{text}\n", encoding="utf-8")
+    sources = [course.base / "notebooks" / part / ASSIGNMENT for part in course.parts]
+    if importlib.util.find_spec("nbgrader") is None:
+        course.tell("no assignments: releasing them needs the extra 'grading': pip install 'voicewire[grading]'")
+        return
+    there = [source for source in sources if source.is_file()]
+    for source, released in zip(there, handout.release(*there) if there else [], strict=True):
+        text = nbformat.writes(released, version=4)
+        course.place(STUDENTS, "notebooks", source.parent.name, ASSIGNMENT).write_text(f"{text}\n", encoding="utf-8")
+    course.tell(f"notebooks for students: {len(list(course.chapters()))} chapters, {len(there)} assignments")
+
+
+PIECES: list[Callable[[Course], None]] = [_slides, _handouts]
+"""What a course has, in the order in which it is written."""
+
+
+def _print(course: Course, pdf: bool) -> None:
+    program = printing.browser() if pdf else None
+    if program is None:
+        why = "no Chromium was found; any browser prints the HTML files" if pdf else "not asked for"
+        course.tell(f"no PDF: {why}")
+        return
+    course.tell(f"PDF: {len(course.pages)} files, with {Path(program).name}, some minutes")
+    printing.print_pages(course.pages, program)
+
+
+FOLDERS = {
+    STUDENTS: "for everybody, at any time: no worked solution and no solution of an assignment is in it",
+    EXAM: "for the day of the exam: papers and answer booklets, without answers",
+    YOURS: "for you alone: what gives answers away",
+}
+
+
+def _index(course: Course) -> None:
+    """List what was written, folder by folder."""
+    body = ["<p>Written by <code>voicewire teach</code> from the book's own sources.</p>"]
+    for folder, what in FOLDERS.items():
+        files = sorted(path for path in (course.out / folder).rglob("*") if path.is_file())
+        if files:
+            links = (path.relative_to(course.out).as_posix() for path in files)
+            items = "".join(f'<li><a href="{escape(name)}">{escape(name)}</a></li>' for name in links)
+            body.append(f"<h2>{folder}</h2><p>{what.capitalize()}.</p><ul>{items}</ul>")
+    (course.out / "index.html").write_text(deck.sheet("A course", "".join(body)), encoding="utf-8")
