@@ -38,7 +38,7 @@ def register(subparsers: Any) -> None:
         epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said.",
     )
     teach.add_argument("dir", type=folder, metavar="DIR", help="folder to write, new or empty")
-    teach.add_argument("parts", nargs="*", type=text, metavar="PART", help="only these parts of the book (default: all)")
+    teach.add_argument("parts", nargs="*", type=text, metavar="PART", help="only these parts (default: all)")
     teach.add_argument(
         "--seed",
         type=seed,

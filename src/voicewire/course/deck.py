@@ -5,33 +5,38 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
-__all__ = ["Shown", "page", "sheet"]
+__all__ = ["Slide", "page", "sheet"]
 
 
-class Shown(Protocol):
-    """What a slide has: a title, what it shows, and the speaker's notes, all as HTML.
+@dataclass
+class Slide:
+    """One slide.
+
+    Attributes
+    ----------
+    title : str
+        Its heading, as HTML.
+    parts : list of str
+        What it shows, as HTML.
+    notes : list of str
+        What the speaker reads, as HTML.
+    weight : float
+        Lines that it takes, about.
 
     Examples
     --------
-    >>> from voicewire.course.slides import Slide
-    >>> slide: Shown = Slide("Slots")
+    >>> Slide("Slots").weight
+    0.0
     """
 
-    @property
-    def title(self) -> str:
-        """The heading."""
-
-    @property
-    def parts(self) -> list[str]:
-        """What is shown."""
-
-    @property
-    def notes(self) -> list[str]:
-        """What the speaker reads."""
+    title: str
+    parts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    weight: float = 0.0
 
 
 SETTINGS = "window.MathJax = {options: {enableMenu: false}, svg: {fontCache: 'global'}, tex: {tags: 'none'}};"
@@ -64,14 +69,14 @@ def _document(title: str, style: str, body: str, script: str = "") -> str:
     )
 
 
-def page(title: str, slides: Sequence[Shown]) -> str:
+def page(title: str, slides: Sequence[Slide]) -> str:
     """Return slides as one HTML page.
 
     Parameters
     ----------
     title : str
         Of the whole.
-    slides : sequence of Shown
+    slides : sequence of Slide
         In order.
 
     Returns
@@ -81,7 +86,6 @@ def page(title: str, slides: Sequence[Shown]) -> str:
 
     Examples
     --------
-    >>> from voicewire.course.slides import Slide
     >>> "<h1>Slots</h1>" in page("Slots", [Slide("Slots")])
     True
     """

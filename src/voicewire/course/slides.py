@@ -10,19 +10,18 @@ import ast
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from voicewire.course import deck
+from voicewire.course.deck import Slide, page
 from voicewire.course.handout import student_copy
 from voicewire.course.markup import Block, Markup, blocks
 from voicewire.ledger.vocabulary import MIME
 
-__all__ = ["Slide", "leading", "slides", "write_deck"]
+__all__ = ["leading", "sentences", "slides", "write_deck"]
 
 CAPACITY = 14.0
 """Lines of 30 pixels that a slide holds under its title."""
@@ -38,33 +37,6 @@ _SENTENCE = re.compile(
 )
 _LEADS = re.compile(r'<div class="point">.*(?::| to|</strong>)</div>', re.DOTALL)
 _ANSWER = re.compile(r"^\w+ = (?:None|\.\.\.)  #", re.MULTILINE)
-
-
-@dataclass
-class Slide:
-    """One slide.
-
-    Attributes
-    ----------
-    title : str
-        Its heading, as HTML.
-    parts : list of str
-        What it shows, as HTML.
-    notes : list of str
-        What the speaker reads, as HTML.
-    weight : float
-        Lines that it takes, about.
-
-    Examples
-    --------
-    >>> Slide("Slots").weight
-    0.0
-    """
-
-    title: str
-    parts: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    weight: float = 0.0
 
 
 def leading(paragraph: str) -> str:
@@ -92,7 +64,23 @@ def leading(paragraph: str) -> str:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Return the sentences of a paragraph; none ends within a formula, code or bold words."""
+    """Return the sentences of a paragraph; none ends within a formula, code or bold words.
+
+    Parameters
+    ----------
+    paragraph : str
+        Markdown.
+
+    Returns
+    -------
+    list of str
+        With a blank between any two they are the paragraph.
+
+    Examples
+    --------
+    >>> sentences("It costs $a. B$ here. So?")
+    ['It costs $a. B$ here.', 'So?']
+    """
     found, begin = [], 0
     for match in _SENTENCE.finditer(paragraph):
         inside = paragraph[: match.end()]
@@ -230,7 +218,7 @@ class _Maker:
     def verdicts(self, table: str) -> None:
         """Show a table of verdicts, some rows a slide; the reasons, its last column, go into the notes."""
         rows = re.split(r'(?=<tr id="claim-)', table.partition("<tbody>")[2])[1:]
-        page: list[tuple[str, str]] = []
+        group: list[tuple[str, str]] = []
         heads = "<tr><th>the paper says</th><th>printed</th><th>here</th><th>verdict</th></tr>"
         for number, row in enumerate(rows, start=1):
             left, _, why = row.partition("</span></td><td>")
@@ -239,12 +227,12 @@ class _Maker:
                 if len(re.sub(r"<[^>]+>", "", cell)) > LETTERS * 3:
                     left = left.replace(cell, "(in the notes)")
                     why = f"{cell}. {why}"
-            page.append((f"{left}</span></td></tr>", why))
-            letters = sum(len(re.sub(r"<[^>]+>", "", shown)) for shown, _ in page)
-            if len(page) == ROWS or letters > LETTERS * 10 or number == len(rows):
-                shown = f'<table class="verdicts">{heads}{"".join(left for left, _ in page)}</table>'
-                self.show(shown, CAPACITY, "".join(f"<p>{why}</p>" for _, why in page), alone=True)
-                page = []
+            group.append((f"{left}</span></td></tr>", why))
+            letters = sum(len(re.sub(r"<[^>]+>", "", shown)) for shown, _ in group)
+            if len(group) == ROWS or letters > LETTERS * 10 or number == len(rows):
+                shown = f'<table class="verdicts">{heads}{"".join(left for left, _ in group)}</table>'
+                self.show(shown, CAPACITY, "".join(f"<p>{why}</p>" for _, why in group), alone=True)
+                group = []
 
 
 def _text(output: Any) -> str:
@@ -337,5 +325,5 @@ def write_deck(chapter: Path, target: Path, markup: Markup) -> list[Slide]:
     'What a slow, slotted link does to TCP'
     """
     made = slides(nbformat.read(chapter, as_version=4), markup)
-    target.write_text(deck.page(made[0].title, made), encoding="utf-8")
+    target.write_text(page(made[0].title, made), encoding="utf-8")
     return made

@@ -62,7 +62,13 @@ class Course:
     tell: Callable[[str], object]
 
     def chapters(self) -> Iterator[Path]:
-        """Yield the notebooks of the course."""
+        """Yield the notebooks of the course.
+
+        Yields
+        ------
+        Path
+            A chapter, in the order of the book.
+        """
         for part in self.parts:
             yield from paths.chapters(part, self.base)
 
