@@ -29,6 +29,7 @@ __all__ = [
 
 KINDS, QUALITIES = timing.KINDS, timing.QUALITIES
 UDP = theory.IP_HEADER + 8  # with IP's header, bytes
+SHORTEST = 295  # bytes of an object with one byte in it
 LINES = {"our private network": None, "54 Mbit/s": 54e6, "6 Mbit/s": 6e6}
 """Rates of the line, bit/s, by the reading of which the paper gives none: our own, and those of IEEE 802.11g."""
 
@@ -166,13 +167,16 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
     return max(share(size, session, qos) for size in paper.PAYLOADS for session, _, each in more for qos in each)
 
 
-def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
-    """Return what a cipher object costs over MQTT (QoS 1), over what it costs over TCP: bytes above IP, and time.
+def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = False) -> dict[str, float]:
+    """Return what a cipher object costs over MQTT, over what it costs over TCP: bytes above IP, and time.
 
     Parameters
     ----------
     r : Recorded
         The experiment's rows.
+    reading : str
+        Of `readings.COMPARED`: which sessions are compared. Objects were recorded in fresh sessions at QoS 1; elsewhere
+        byte sequences stand for them, of the recorded lengths that an object can have.
     instead : bool
         Put bare TCP in MQTT's place, on the first link: the rival.
 
@@ -193,18 +197,27 @@ def icto_ratios(r: Recorded, *, instead: bool = False) -> dict[str, float]:
     True
     """
 
+    session, plain, qualities = readings.COMPARED[reading]
+    kind = "icto" if reading == readings.FRESH else "bytes"
+    sizes = paper.SIZES if kind == "icto" else [size for size in paper.SIZES if size >= SHORTEST]
+    if session == "loop":
+        sizes = [size for size in sizes if size in paper.PAYLOADS]
+
     def total(network: str, transport: str, ends: tuple[str, ...], size: int) -> float:
-        cell = r.cell(network, transport, "fresh", size, qos=1 if transport == "mqtt" else 0, kind="icto")
+        over_tcp = transport == "tcp"
+        qos = 0 if over_tcp else qualities[0] if session == "loop" else 1
+        cell = r.cell(network, transport, plain if over_tcp else session, size, qos=qos, kind=kind)
         if not ends:
             return float(cell.time_ms.mean())
-        return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() for end in ends))
+        others = 0 if over_tcp or session != "loop" else size * (paper.LOOP - 1)  # as for the share of payload
+        return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() - others for end in ends))
 
     def least(ends: tuple[str, ...]) -> float:
         top, counted = ("tcp", ("sender",) if ends else ()) if instead else ("mqtt", ends)
         return min(
             total(n, top, counted, size) / total(n, "tcp", ("sender",) if ends else (), size)
             for n in paper.NETWORKS
-            for size in paper.SIZES
+            for size in sizes
         )
 
     return {
@@ -364,7 +377,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
         "transport.overhead-everywhere": readings.overhead_ratios(r, list(paper.NETWORKS)),
         "transport.mqtt-header-grows": readings.growths(r, "lan"),
         "transport.header-explains-time": {way: header_time_share(r, "lan", rate) for way, rate in LINES.items()},
-        "transport.icto-over-tcp": icto_ratios(r),
+        "transport.icto-over-tcp": {way: icto_ratios(r, way) for way in readings.COMPARED},
     }
     for name, networks in (
         ("time-factor-2", ["lan"]),
