@@ -29,7 +29,7 @@ __all__ = [
 
 KINDS, QUALITIES = timing.KINDS, timing.QUALITIES
 UDP = theory.IP_HEADER + 8  # with IP's header, bytes
-SHORTEST = 295  # bytes of an object with one byte in it
+SHORTEST = 302  # bytes of the recorded object with one byte in it
 LINES = {"our private network": None, "54 Mbit/s": 54e6, "6 Mbit/s": 6e6}
 """Rates of the line, bit/s, by the reading of which the paper gives none: our own, and those of IEEE 802.11g."""
 
