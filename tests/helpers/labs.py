@@ -15,6 +15,7 @@ from voicewire import _student, paths
 from voicewire.exercises import Feedback
 
 LABS = {
+    "echo/01_adaptive_filters": "echo.canceller_lab",
     "echo/02_rls_by_shifts": "echo.dcd_lab",
     "pharyngeal/02_formants": "pharyngeal.formant_lab",
     "nfc/01_slow_link": "nfc.session_lab",
