@@ -38,7 +38,7 @@ CHECKS = {
 
 BEHIND = {
     *("checks", "cli", "course", "options", "pace", "paths", "publish", "verbs"),
-    *("_code_cache", "_compiled", "_optional", "_records", "_student"),
+    *("_code_cache", "_compiled", "_nested", "_optional", "_records", "_student"),
 }
 """Rooms that no chapter teaches: what the book is checked, built and marked with."""
 

@@ -55,7 +55,7 @@ class Lab:
         """What is defined once the reading version on the page and the folded solution have run."""
         known: dict[str, object] = {}
         for cell in self.rows[: self.place("lab-checked")]:
-            if cell.id.startswith(("lab-given", "lab-solution-")) or "voicewire" in cell.metadata:
+            if cell.id.startswith(("lab-given", "lab-solution-")) or "weave" in cell.metadata.get("voicewire", {}):
                 exec(compile(f"{IMPORTS}{cell.source}", cell.id, "exec"), known)
         return known
 

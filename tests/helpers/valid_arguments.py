@@ -46,6 +46,7 @@ EXEMPT = {
     **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
     "journey.figures": _FIGURE,
     "journey.exercises": _EXERCISES,
+    "journey.lab": _EXERCISES,
     "journey.budget.Budget": _RESULT,
     "journey.budget.Leg": _RESULT,
     "journey.budget.budget": "hands all on to the stations, which are fed (tests of its own)",
