@@ -110,3 +110,29 @@ def test_the_other_readings_give_the_same_verdict(name):
 def test_each_claim_that_says_so_is_among_these():
     said = {identifier for identifier, claim in LEDGER.claims.items() if "five other readings" in claim.reach}
     assert said == {f"voip.{name}" for name in (*BY_POINT, *WHOLE)}
+
+
+def test_twelve_calls_timed_from_departure_leave_both_claims_open():
+    index: dict[str, Any] = {}
+    least: dict[str, Any] = {}
+    rates = (120, 140, 160, 200, 260)  # as in the notebook
+    for name in TFRC_VARIANTS:
+        links = [
+            [experiments.shared_link(name, kbit_s=v, seconds=60, seed=k, schedule="sent") for v in rates]
+            for k in range(5)
+        ]
+        index[name] = np.array([min(s.jain for s in row) for row in links])
+        least[name] = np.array([min(float(s.delivered.min() / s.delivered.mean()) for s in row) for row in links])
+    for name, found in (("fairness-jain", index), ("no-starvation", least)):
+        claim = LEDGER[f"voip.{name}"]
+        assert "timed from departure" in claim.reach
+        verdict = claims.Ledger("voip", {claim.id: claim}).judge(claim.id, found, reason="By reading.")
+        assert verdict.verdict == claims.UNDECIDED
+
+
+def test_two_stacks_are_two_of_the_readings():
+    known = {reading["name"]: reading["source"] for reading in LEDGER["voip.fr-above-sp"].readings}
+    asked = [claim for claim in LEDGER.claims.values() if "wo of the readings of the rules" in claim.reach]
+    assert len(asked) == 5
+    for claim in asked:
+        assert {reading["name"]: reading["source"] for reading in claim.readings}.items() <= known.items()
