@@ -1,19 +1,20 @@
 """``python -m voicewire.publish.pages`` writes what follows from the notebooks.
 
-The README's scorecard, the files that archives read, and in each chapter how long it takes to read.
+The README's scorecard, the files that archives read, and in each chapter how long it takes to read and what the
+package's functions in it do.
 """
 
 from voicewire import paths
 from voicewire.publish.machines import archives
-from voicewire.publish.pages import reading, scorecard
+from voicewire.publish.pages import functions, reading, scorecard
 
 
 def main() -> None:
-    """Write the times into the chapters, the picture into the book, and the others into the repository's root."""
+    """Write times and functions into the chapters, the picture into the book, and the others into the repository's root."""
     base = paths.root()
-    times = reading.write(base)
+    chapters = sorted({*functions.write(base), *reading.write(base)})
     (base / scorecard.PICTURE).write_text(scorecard.draw_picture(base), encoding="utf-8")
-    print("\n".join(f"wrote {name}" for name in (*times, scorecard.PICTURE.as_posix(), *archives.write(base))))
+    print("\n".join(f"wrote {name}" for name in (*chapters, scorecard.PICTURE.as_posix(), *archives.write(base))))
 
 
 if __name__ == "__main__":
