@@ -10,7 +10,7 @@ from voicewire.publish.pages import functions, reading, scorecard
 
 
 def main() -> None:
-    """Write times and functions into the chapters, the picture into the book, and the others into the repository's root."""
+    """Write times and functions into the chapters, the picture into the book, the others into the root."""
     base = paths.root()
     chapters = sorted({*functions.write(base), *reading.write(base)})
     (base / scorecard.PICTURE).write_text(scorecard.draw_picture(base), encoding="utf-8")

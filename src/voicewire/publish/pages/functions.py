@@ -1,9 +1,10 @@
 """What each function of the package does, said before a chapter's code uses it.
 
-``python -m voicewire.publish.pages`` writes a folded list in front of the imports of each chapter: the functions and classes
-of the package that its visible code or its prose names, each with the first line of its docstring. One that stands
-woven, or defined, in a cell above its first use is introduced by its source and is not listed. Nor is a ``check_…``,
-which tells itself what it looks at, or a function of a module of figures, which stands above the picture it draws.
+``python -m voicewire.publish.pages`` writes a folded list in front of the imports of each chapter: the functions and
+classes of the package that its visible code or its prose names, each with the first line of its docstring. One that
+stands woven, or defined, in a cell above its first use is introduced by its source and is not listed. Nor is a
+``check_…``, which tells itself what it looks at, or a function of a module of figures, which stands above the picture
+that it draws.
 """
 
 from __future__ import annotations
