@@ -207,6 +207,8 @@ def _told(case: Case) -> str:
 def _shown(given: object) -> str:
     if isinstance(given, np.random.Generator):
         return "rng"
+    if callable(given):
+        return "a function"
     if isinstance(given, np.ndarray):
         return f"an array of shape {given.shape}" if given.size > 6 else f"{given.tolist()!r:.60}"
     return f"{given!r:.40}"

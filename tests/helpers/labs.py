@@ -13,16 +13,23 @@ import numpy as np
 
 from voicewire import _student, paths
 from voicewire.exercises import Feedback
+from voicewire.pharyngeal import reference as tract
 
 LABS = {
     "echo/01_adaptive_filters": "echo.canceller_lab",
     "echo/02_rls_by_shifts": "echo.dcd_lab",
+    "pharyngeal/01_tract_to_formants": "pharyngeal.tube_lab",
     "pharyngeal/02_formants": "pharyngeal.formant_lab",
     "nfc/01_slow_link": "nfc.session_lab",
     "nfc/02_errors_and_timers": "nfc.channel_lab",
     "nfc/03_reproduction": "nfc.control_lab",
 }
 """Chapters, and the module with the checks of each one's lab."""
+
+GIVEN: dict[str, dict[str, Any]] = {
+    "pharyngeal/01_tract_to_formants": {"SPEED": tract.SPEED, "DENSITY": tract.DENSITY, "wave": tract.wave},
+}
+"""What a lab says that its chapter gives."""
 
 Check = Callable[[object], Feedback]
 
@@ -47,8 +54,8 @@ def stages(chapter: str) -> list[tuple[str, Check]]:
 
 
 def solutions(chapter: str) -> dict[str, Any]:
-    """The functions in the chapter's folded solution, run in their order with nothing before them but two modules."""
-    made: dict[str, Any] = {"math": math, "np": np}
+    """The functions in the chapter's folded solution, run in their order with nothing before them but what is given."""
+    made: dict[str, Any] = {"math": math, "np": np, **GIVEN.get(chapter, {})}
     for cell in cells(chapter):
         if cell.id.startswith("lab-solution-"):
             exec(compile(cell.source, cell.id, "exec"), made)
