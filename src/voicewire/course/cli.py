@@ -32,9 +32,9 @@ def register(subparsers: Any) -> None:
     """
     teach = subparsers.add_parser(
         "teach",
-        help="write a course that can be given: slides and notebooks",
-        description="Write a course to DIR, a folder that is new or empty: slides of each chapter and the students' "
-        "notebooks, all from the book's own sources. DIR appears when all of it is whole.",
+        help="write a course that can be given: slides, notebooks, exams",
+        description="Write a course to DIR, a folder that is new or empty: slides of each chapter, the students' "
+        "notebooks, exams with marking schemes, all from the book's own sources. DIR appears when all of it is whole.",
         epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said.",
     )
     teach.add_argument("dir", type=folder, metavar="DIR", help="folder to write, new or empty")

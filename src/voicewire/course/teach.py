@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 
 from voicewire import paths
-from voicewire.course import deck, handout, printing, slides
+from voicewire.course import deck, exam, handout, printing, slides
 from voicewire.course.key import ASSIGNMENT, GradingError
 from voicewire.course.markup import Markup, labels, needs
 
@@ -198,7 +198,31 @@ def _handouts(course: Course) -> None:
     course.tell(f"notebooks for students: {len(list(course.chapters()))} chapters, {len(there)} assignments")
 
 
-PIECES: list[Callable[[Course], None]] = [_slides, _handouts]
+def _exams(course: Course) -> None:
+    """A paper, a marking scheme and an answer booklet for each part, with numbers drawn from the seed."""
+    without, points = [], 0
+    for part in course.parts:
+        asked = exam.questions(part, course.seed)
+        if not asked:
+            without.append(part)
+            continue
+        points += sum(question.points for question in asked)
+        markup = Markup(course.base, course.base / "book", course.numbers)
+        for folder, name, write in (
+            (EXAM, "paper", exam.paper),
+            (EXAM, "booklet", exam.booklet),
+            (YOURS, "marking-scheme", exam.scheme),
+        ):
+            target = course.place(folder, "exams" if folder == YOURS else "", f"{part}-{name}.html")
+            title = f"{name.replace('-', ' ').capitalize()}: {part}"
+            target.write_text(deck.sheet(title, write(part, asked, markup)), encoding="utf-8")
+            course.pages.append(target)
+    course.tell(f"exams: {len(course.parts) - len(without)} papers, {points} points in all")
+    if without:
+        course.tell(f"no exam for {', '.join(without)}: a part's questions stand in its exam.py")
+
+
+PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams]
 """What a course has, in the order in which it is written."""
 
 
