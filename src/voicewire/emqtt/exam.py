@@ -28,6 +28,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))

@@ -26,6 +26,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/01_signals`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))

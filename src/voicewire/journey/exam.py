@@ -26,6 +26,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Four.
 
+    Notes
+    -----
+    Chapter ``notebooks/journey/01_from_mouth_to_kettle`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))
@@ -65,7 +69,7 @@ def _live(rng: np.random.Generator) -> Question:
     found = next(k for k in range(1, 2000) if link.slots(k * frame + 40) + link.slots(40) <= 2 * k)
     return Question(
         "A live call to the kettle",
-        f"A codec makes frames of {frame} bytes, one every 20 ms. $k$ frames share a segment (46 bytes of headers "
+        f"A codec makes frames of {frame} bytes, one every 20 ms. $k$ frames share a segment ({more} bytes of headers "
         "and framing "
         "more), and each segment is answered by an ACK of 5 slots; a slot carries 10 bytes every 10 ms. From which "
         "$k$ on "

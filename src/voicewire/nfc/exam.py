@@ -27,6 +27,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))

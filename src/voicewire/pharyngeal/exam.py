@@ -29,6 +29,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))

@@ -25,6 +25,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))

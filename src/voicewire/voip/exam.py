@@ -26,6 +26,10 @@ def questions(rng: np.random.Generator) -> list[Question]:
     list of Question
         Five.
 
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control`` and those after it.
+
     Examples
     --------
     >>> len(questions(np.random.default_rng(1)))
