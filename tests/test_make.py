@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from voicewire import paths
+from voicewire.publish.paper import FILE
 
 SPEC = importlib.util.spec_from_file_location("make", paths.root() / "tools" / "make.py")
 assert SPEC is not None and SPEC.loader is not None
@@ -104,6 +105,21 @@ def test_the_pages_are_built_when_something_changed(checkout, calls):
     assert len(calls) == 2
     make.build(anew=True)
     assert len(calls) == 3
+
+
+def test_pages_are_printed_once_and_again_where_nothing_came_of_it(checkout, calls):
+    make.build(anew=False)
+    make.print_pages()
+    make.print_pages()  # no browser was there: no file
+    assert len(calls) == 3
+    (make.SITE / FILE).touch()
+    make.print_pages()
+    make.print_pages()
+    assert len(calls) == 4
+    (checkout / "data/nfc/claims.yml").write_text("D")
+    make.build(anew=False)
+    make.print_pages()
+    assert len(calls) == 6
 
 
 def test_the_pages_are_built_again_at_another_commit(checkout, calls):

@@ -222,7 +222,7 @@ def test_a_studys_experiments_run_by_the_same_call(study):
     assert ast.unparse(run.returns) == "dict[str, Plain]"
 
 
-COMMENTS = ("#", "//", "/*", "{#")
+COMMENTS = ("#", "//", "/*", "{#", "<!--")
 COMMENTED = {".yml", ".toml", ".cfg", ".css", ".js", ".c", ".html", ""}
 NO_COMMENT_FITS = {"LICENSE", "LICENSE-TEXT", ".gitignore", "codecheck.yml"}  # the last begins as CODECHECK has it
 

@@ -172,12 +172,25 @@ def build(anew: bool, as_committed: bool = False) -> None:
     stamp.write_text(site_state())
 
 
+def print_pages() -> None:
+    """Print the pages as one PDF, if these were not printed yet and there is a browser that can."""
+    built, stamp = (SITE / ".voicewire-built").read_text(), SITE / ".voicewire-printed"
+    if stamp.is_file() and stamp.read_text() == built:
+        return
+    say("printing the book")
+    shown = {**home(), "VOICEWIRE_ROOT": str(SOURCE)}
+    call(python(), "-m", "voicewire.publish.paper", SITE, env=shown, step="printing the book")
+    if (SITE / "voice-to-wire.pdf").is_file():
+        stamp.write_text(built)
+
+
 def book(options: argparse.Namespace) -> None:
-    """Execute what changed, say which outputs differ, build the HTML book; no tracked file is written."""
+    """Execute what changed, say which outputs differ, build the HTML book and its PDF; no tracked file is written."""
     setup()
     if not options.as_committed:
         execute("book", options.all)
     build(anew=options.all or options.as_committed, as_committed=options.as_committed)
+    print_pages()
     shown = {**home(), "VOICEWIRE_ROOT": str(SOURCE)}
     call(python(), "-m", "voicewire.cli", "scorecard", env=shown, step="the scorecard")
     say(f"the book: {(SITE / 'index.html').as_uri()}")

@@ -13,7 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from voicewire.publish.machines import site
-from voicewire.publish.pages import drawings, gather, hints, icons, mend, offline, scorecard
+from voicewire.publish.pages import download, drawings, gather, hints, icons, mend, offline, scorecard
 
 __all__ = ["setup"]
 
@@ -44,6 +44,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     doctree-resolved: put
     html-page-context: clean
     html-page-context: back
+    html-page-context: offer
     build-finished: prune
     build-finished: mend
     build-finished: reduce
@@ -56,6 +57,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", drawings.put)
     app.connect("html-page-context", offline.clean)
     app.connect("html-page-context", scorecard.back)
+    app.connect("html-page-context", download.offer, priority=502)  # after the theme's buttons
     # After sphinx-mathjax-offline, which copies all of MathJax at the same event.
     app.connect("build-finished", offline.prune, priority=900)
     app.connect("build-finished", mend.mend, priority=901)

@@ -1,0 +1,75 @@
+"""A Chromium without a window prints a page of the file system."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+__all__ = ["find", "print_page"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+SECONDS = 1800
+"""After that a print that hangs is given up."""
+
+
+class PrintError(RuntimeError):
+    """A page could not be printed."""
+
+
+def find() -> str | None:
+    """Return the path of a Chromium or Chrome, or None where there is none.
+
+    Returns
+    -------
+    str or None
+        The first of `NAMES` that is found.
+
+    Examples
+    --------
+    >>> program = find()
+    >>> program is None or Path(program).exists()
+    True
+    """
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def print_page(page: Path, target: Path, tagged: bool = True) -> None:
+    """Print a page of the file system as PDF, once its formulas are set.
+
+    Parameters
+    ----------
+    page : Path
+        An HTML file.
+    target : Path
+        The PDF to write.
+    tagged : bool, optional
+        Whether the PDF carries the structure that screen readers use.
+
+    Raises
+    ------
+    PrintError
+        Without a Chromium, if it fails, or if it takes more than `SECONDS`.
+
+    Examples
+    --------
+    >>> print_page(Path("page.html").absolute(), Path("page.pdf"))  # doctest: +SKIP
+    """
+    program = find()
+    if program is None:
+        raise PrintError("there is no Chromium: install one (on Debian: apt-get install chromium)")
+    with tempfile.TemporaryDirectory(prefix="voicewire-print-") as profile:
+        command = [
+            program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer",
+            "--virtual-time-budget=300000", f"--print-to-pdf={target}",
+            "--generate-pdf-document-outline" if tagged else "--disable-pdf-tagging", page.as_uri(),
+        ]  # fmt: skip
+        target.unlink(missing_ok=True)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise PrintError(f"{program} did not print {page.name} within {SECONDS} s") from error
+    if done.returncode or not target.is_file():
+        raise PrintError(f"{program} ended with exit status {done.returncode}: {done.stderr[-500:].strip()}")
