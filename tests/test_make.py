@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from voicewire import paths
-from voicewire.publish.paper import FILE
+from voicewire.publish.paper import PDF
 
 SPEC = importlib.util.spec_from_file_location("make", paths.root() / "tools" / "make.py")
 assert SPEC is not None and SPEC.loader is not None
@@ -112,7 +112,7 @@ def test_pages_are_printed_once_and_again_where_nothing_came_of_it(checkout, cal
     make.print_pages()
     make.print_pages()  # no browser was there: no file
     assert len(calls) == 3
-    (make.SITE / FILE).touch()
+    (make.SITE / PDF).touch()
     make.print_pages()
     make.print_pages()
     assert len(calls) == 4

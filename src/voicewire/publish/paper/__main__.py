@@ -1,4 +1,4 @@
-"""``python -m voicewire.publish.paper SITE``: print the built site as one PDF."""
+"""``python -m voicewire.publish.paper SITE``: print the built site as one PDF, and write it as one EPUB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from voicewire.publish.paper import FILE, bound, chromium
+from voicewire.publish.paper import PDF, bound, chromium
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,22 +27,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Examples
     --------
     >>> main(["no-such-folder"])  # doctest: +SKIP
-    the PDF of the book: ...
+    printing the book: ...
     1
     """
     parser = argparse.ArgumentParser(prog="voicewire.publish.paper", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("site", type=Path, help="folder of the built pages")
     site = parser.parse_args(arguments).site
     if chromium.find() is None:
-        print("no PDF of the book: that takes a Chromium (on Debian: apt-get install chromium)")
+        print("no PDF and no EPUB of the book: that takes a Chromium (on Debian: apt-get install chromium)")
         return 0
     start = time.perf_counter()
     try:
-        pages = bound.make(site, site / FILE)
-    except (chromium.PrintError, bound.BindError, OSError) as error:
-        print(f"the PDF of the book: {error}", file=sys.stderr)
+        pages = bound.make(site)
+    except (chromium.PrintError, bound.BindError, OSError, ValueError) as error:
+        print(f"printing the book: {error}", file=sys.stderr)
         return 1
-    size = (site / FILE).stat().st_size / 1e6
+    size = (site / PDF).stat().st_size / 1e6
     print(f"the book on paper: {pages} pages, {size:.1f} MB, in {time.perf_counter() - start:.0f} s")
     return 0
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from voicewire import paths
-from voicewire.publish.paper import chromium, document
+from voicewire.publish.paper import EPUB, PDF, chromium, document, epub
 
 if TYPE_CHECKING:
     import pikepdf
@@ -26,20 +27,18 @@ class BindError(RuntimeError):
     """What was printed does not fit what was sent to be printed."""
 
 
-def make(site: Path, target: Path) -> int:
-    """Print the built site as one PDF.
+def make(site: Path) -> int:
+    """Print the built site as one PDF, and write it as one EPUB; both lie in the site then.
 
     Parameters
     ----------
     site : Path
         The built pages.
-    target : Path
-        The PDF; it is written when it is whole, an old one is kept until then.
 
     Returns
     -------
     int
-        Its number of pages.
+        The number of printed pages.
 
     Raises
     ------
@@ -50,24 +49,29 @@ def make(site: Path, target: Path) -> int:
 
     Examples
     --------
-    >>> make(paths.root() / "_build/html", Path("book.pdf"))  # doctest: +SKIP
+    >>> make(paths.root() / "_build/html")  # doctest: +SKIP
     812
     """
     root = paths.root()
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    said = {"title": config["title"], "author": config["author"]}
+    address = config["html"]["baseurl"]
     pages = document.order(root / "book" / "_toc.yml", site)
-    composed = document.compose(pages, site, config["html"]["baseurl"])
     source, contents = site / SOURCE, site / CONTENTS
     try:
         with tempfile.TemporaryDirectory(prefix="voicewire-paper-") as folder:
             body, front = Path(folder) / "body.pdf", Path(folder) / "front.pdf"
+            source.write_text(str(document.compose(pages, site, address)), encoding="utf-8")
+            composed = document.settled(chromium.typeset(source))
             source.write_text(str(composed), encoding="utf-8")
             chromium.print_page(source, body)
             entries = _entries(body, document.headings(composed))
             listed = [(heading, number + 1) for heading, number in entries if heading.level <= 2]
             contents.write_text(document.contents(listed, config["title"]), encoding="utf-8")
             chromium.print_page(contents, front, tagged=False)
-            return bind(front, body, entries, target, title=config["title"], author=config["author"])
+            count = bind(front, body, entries, site / PDF, **said)
+        epub.write(composed, site, site / EPUB, address=address, day=str(datetime.now(UTC).date()), **said)
+        return count
     finally:
         source.unlink(missing_ok=True)
         contents.unlink(missing_ok=True)

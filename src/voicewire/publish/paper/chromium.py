@@ -1,4 +1,4 @@
-"""A Chromium without a window prints a page of the file system."""
+"""A Chromium without a window opens a page of the file system, sets its formulas and prints it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-__all__ = ["find", "print_page"]
+__all__ = ["find", "print_page", "typeset"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SECONDS = 1800
@@ -35,8 +35,34 @@ def find() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
+def typeset(page: Path) -> str:
+    """Open a page of the file system, and return it as its scripts left it: with its formulas set.
+
+    Parameters
+    ----------
+    page : Path
+        An HTML file.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    PrintError
+        Without a Chromium, if it fails, or if it takes more than `SECONDS`.
+
+    Examples
+    --------
+    >>> typeset(Path("page.html").absolute())  # doctest: +SKIP
+    '<!doctype html>...'
+    """
+    return _run(page, "--dump-dom")
+
+
 def print_page(page: Path, target: Path, tagged: bool = True) -> None:
-    """Print a page of the file system as PDF, once its formulas are set.
+    """Print a page of the file system as PDF.
 
     Parameters
     ----------
@@ -56,20 +82,27 @@ def print_page(page: Path, target: Path, tagged: bool = True) -> None:
     --------
     >>> print_page(Path("page.html").absolute(), Path("page.pdf"))  # doctest: +SKIP
     """
+    target.unlink(missing_ok=True)
+    structure = "--generate-pdf-document-outline" if tagged else "--disable-pdf-tagging"
+    said = _run(page, "--no-pdf-header-footer", structure, f"--print-to-pdf={target}")
+    if not target.is_file():
+        raise PrintError(f"{find()} printed nothing: {said[-500:].strip()}")
+
+
+def _run(page: Path, *what: str) -> str:
     program = find()
     if program is None:
         raise PrintError("there is no Chromium: install one (on Debian: apt-get install chromium)")
     with tempfile.TemporaryDirectory(prefix="voicewire-print-") as profile:
         command = [
             program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-            f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--no-pdf-header-footer",
-            "--virtual-time-budget=300000", f"--print-to-pdf={target}",
-            "--generate-pdf-document-outline" if tagged else "--disable-pdf-tagging", page.as_uri(),
+            f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=300000",
+            *what, page.as_uri(),
         ]  # fmt: skip
-        target.unlink(missing_ok=True)
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
-            raise PrintError(f"{program} did not print {page.name} within {SECONDS} s") from error
-    if done.returncode or not target.is_file():
+            raise PrintError(f"{program} was not done with {page.name} within {SECONDS} s") from error
+    if done.returncode:
         raise PrintError(f"{program} ended with exit status {done.returncode}: {done.stderr[-500:].strip()}")
+    return done.stdout

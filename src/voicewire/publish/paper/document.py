@@ -16,7 +16,7 @@ from voicewire.publish.paper.sounds import spectrogram
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
-__all__ = ["compose", "contents", "headings", "order"]
+__all__ = ["compose", "contents", "headings", "order", "settled"]
 
 STYLE = Path(__file__).with_name("paper.css")
 
@@ -151,6 +151,40 @@ def compose(pages: Sequence[Page], site: Path, published: str) -> BeautifulSoup:
     return document
 
 
+def settled(text: str) -> BeautifulSoup:
+    """Return a document whose formulas are set, without the scripts that set them.
+
+    Parameters
+    ----------
+    text : str
+        The document as a browser left it.
+
+    Returns
+    -------
+    bs4.BeautifulSoup
+        The document.
+
+    Raises
+    ------
+    ValueError
+        If a formula was not set.
+
+    Examples
+    --------
+    >>> settled("<html><head><script>1</script></head><body>one</body></html>").head.contents
+    []
+    """
+    from bs4 import BeautifulSoup
+
+    document = BeautifulSoup(text, "lxml")
+    for tag in document.find_all("script"):
+        tag.decompose()
+    left = [tag.get_text() for tag in document.select(".math") if tag.find("mjx-container") is None]
+    if left:
+        raise ValueError(f"{len(left)} formulas were not set, the first of them {left[0]!r}")
+    return document
+
+
 def headings(document: BeautifulSoup) -> list[Heading]:
     """Return the headings of a document in their order.
 
@@ -219,8 +253,10 @@ def _still(article: Tag, online: str) -> None:
     for tag in article.select(".cell_input"):
         if not tag.get_text(strip=True) and not tag.find("img"):
             tag.decompose()
-    for tag in set(article.find_all("details")) - set(article.select(".vw-row, .vw-row details, .vw-claims details")):
-        tag["open"] = ""
+    folded = {id(tag) for tag in article.select(".vw-row, .vw-row details, .vw-claims details")}
+    for tag in article.find_all("details"):
+        if id(tag) not in folded:
+            tag["open"] = ""
 
 
 def _linked(article: Tag, address: str, text: str) -> Tag:
