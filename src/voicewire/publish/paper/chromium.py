@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -9,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["find", "print_page", "typeset"]
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SECONDS = 1800
 """After that a print that hangs is given up."""
 
@@ -95,7 +96,7 @@ def _run(page: Path, *what: str) -> str:
         raise PrintError("there is no Chromium: install one (on Debian: apt-get install chromium)")
     with tempfile.TemporaryDirectory(prefix="voicewire-print-") as profile:
         command = [
-            program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+            program, "--headless", *_without_sandbox(), "--disable-gpu", "--disable-dev-shm-usage",
             f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=300000",
             *what, page.as_uri(),
         ]  # fmt: skip
@@ -106,3 +107,8 @@ def _run(page: Path, *what: str) -> str:
     if done.returncode:
         raise PrintError(f"{program} ended with exit status {done.returncode}: {done.stderr[-500:].strip()}")
     return done.stdout
+
+
+def _without_sandbox() -> list[str]:
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return ["--no-sandbox"] if root else []  # it has none for root; the pages are ours
