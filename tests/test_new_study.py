@@ -67,6 +67,7 @@ def test_its_code_is_clean_and_typed(copy):
 def test_it_passes_its_own_tests_and_those_of_the_house(copy):
     tests = [f"tests/{NAME}", "tests/test_house.py", "tests/test_book.py", "tests/test_reading.py"]
     tests += ["tests/test_structure.py", "tests/test_numpydoc.py", "tests/test_reading_times.py"]
+    tests += ["tests/test_introduced.py"]
     ours = f"{NAME} or house or parts or contents or chapter"
     done = run(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", ours, *tests)
     assert done.returncode == 0, done.stdout[-2000:]
