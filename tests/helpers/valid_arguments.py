@@ -107,6 +107,7 @@ EXEMPT = {
     "pharyngeal.xray.Frame": _RESULT,
     "voip.flow_figures": _FIGURE,
     "voip.derived_figures": _FIGURE,
+    "voip.judging_lab": _EXERCISES,
     "voip.lab": _EXERCISES,
     "voip.playout_lab": _EXERCISES,
     "voip.quality_exercises": _EXERCISES,
@@ -987,6 +988,7 @@ def _spec() -> Any:
 
 
 JOURNEY = {
+    "voip.judging_lab.worlds": Case(lambda: {"labels": 3, "calls": 4, "runs": 2, "seed": 1}),
     "journey.sentence.Phone": Case(
         lambda: {"sign": "a", "frames": 5, "shape": tract.Articulation(), "voice": 1.0, "noise": 0.1}, free=("sign",)
     ),

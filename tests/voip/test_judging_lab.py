@@ -1,0 +1,59 @@
+"""The lab that judges orders, stage by stage, on its page and beside the ledger."""
+
+from __future__ import annotations
+
+import itertools
+
+import lab_pages as labs
+import pytest
+from lab_pages import Lab
+
+from voicewire.ledger import rules, vocabulary
+from voicewire.voip import judging_lab
+
+LAB = Lab("voip/03_reproduction", judging_lab)
+CHECKS = [check for _, check in LAB.stages]
+
+
+def test_the_lab_has_four_to_eight_stages_and_every_check_is_asked():
+    labs.page(LAB)
+
+
+def test_the_chapter_s_solution_passes_stage_by_stage_and_an_empty_one_does_not():
+    labs.solution(LAB)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_each_usual_mistake_gets_its_own_hint(check, monkeypatch):
+    labs.hints(LAB, check, monkeypatch)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_whatever_is_handed_over_a_check_answers(check, monkeypatch):
+    labs.anything(LAB, check, monkeypatch)
+
+
+def test_parts_together_are_the_ledger_s(monkeypatch):
+    """The ledger gives no such function away, so it is asked through labelled values: a number, its band, samples."""
+    cases, right, *_ = labs.heard(LAB, "check_together", monkeypatch)
+    values = {"yes": 5.0, "no": 50.0, "undecided": [5.0, 5.5, 6.4]}
+    for (parts,) in cases:
+        printed = {f"part {i}": 5.0 for i, _ in enumerate(parts)}
+        computed = {f"part {i}": values[part] for i, part in enumerate(parts)}
+        assert rules.value(printed, computed, {"absolute": 0.6}, "").holds == right(list(parts))
+
+
+def test_words_and_chance_are_the_ledger_s(monkeypatch):
+    cases, right, *_ = labs.heard(LAB, "check_judged", monkeypatch)
+    words = {right(*case)[0] for case in cases}
+    assert words == {
+        vocabulary.REPRODUCED, vocabulary.PARTLY, vocabulary.NOT_REPRODUCED, vocabulary.UNDECIDED,
+        vocabulary.NOT_TESTABLE,
+    }  # fmt: skip
+    assert judging_lab.CHANCE == vocabulary.CHANCE
+
+
+def test_the_worlds_exchange_within_calls_only():
+    drawn = judging_lab.worlds(3, 4, 50, seed=1)
+    assert {tuple(sorted(draw)) for world in drawn for draw in world} == {(0, 1, 2)}
+    assert {tuple(draw) for world in drawn for draw in world} == set(itertools.permutations(range(3)))
