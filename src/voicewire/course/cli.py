@@ -33,8 +33,9 @@ def register(subparsers: Any) -> None:
     teach = subparsers.add_parser(
         "teach",
         help="write a course that can be given: slides, notebooks, exams",
-        description="Write a course to DIR, a folder that is new or empty: slides of each chapter, the students' "
-        "notebooks, exams with marking schemes, all from the book's own sources. DIR appears when all of it is whole.",
+        description="Write a course to DIR, a folder that is new or empty: slides, the students' notebooks, "
+        "exams with marking schemes, figures, a plan and lists of marks, all from the book's own sources. DIR appears "
+        "when all of it is whole.",
         epilog="It needs the extra 'book'; assignments need 'grading', PDF files a Chromium: what is missing is said.",
     )
     teach.add_argument("dir", type=folder, metavar="DIR", help="folder to write, new or empty")
@@ -67,7 +68,11 @@ def register(subparsers: Any) -> None:
     grade.add_argument(
         "submitted", type=readable_or_folder, metavar="SUBMITTED", help="a notebook, or a folder of notebooks"
     )
-    grade.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    shape = grade.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    shape.add_argument(
+        "--csv", choices=("moodle", "canvas"), metavar="FOR", help="print a list of marks that moodle or canvas reads"
+    )
     grade.add_argument(
         "--timeout",
         type=whole(1, 3600),
@@ -102,7 +107,7 @@ def _student(options: argparse.Namespace) -> int:
 def _grade(options: argparse.Namespace) -> int:
     from voicewire.course import grading
 
-    tell = None if options.json else _print
+    tell = None if options.json or options.csv else _print
     reports = grading.grade(options.submitted, timeout=options.timeout, confine=options.confine, tell=tell)
     if options.json:
         rows = [
@@ -110,6 +115,13 @@ def _grade(options: argparse.Namespace) -> int:
             for report in reports
         ]
         print(json.dumps(rows, indent=1, ensure_ascii=True))
+    elif options.csv:
+        from voicewire.course import marks
+
+        print(marks.table(options.csv, *marks.collected(reports)), end="")
+        for report in reports:
+            for problem in report.problems:
+                print(f"{report.file}: {problem}", file=sys.stderr)
     else:
         _summary(reports)
     return 1 if any(report.problems for report in reports) else 0

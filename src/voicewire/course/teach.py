@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 
 from voicewire import paths
-from voicewire.course import deck, exam, handout, printing, slides
-from voicewire.course.key import ASSIGNMENT, GradingError
+from voicewire.course import deck, exam, handout, marks, pack, plan, printing, slides
+from voicewire.course.key import ASSIGNMENT, GradingError, read_key
 from voicewire.course.markup import Markup, labels, needs
 
 __all__ = ["Course", "write_course"]
@@ -222,7 +222,48 @@ def _exams(course: Course) -> None:
         course.tell(f"no exam for {', '.join(without)}: a part's questions stand in its exam.py")
 
 
-PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams]
+def _figures(course: Course) -> None:
+    """Each figure as a file, listed with number, caption and origin."""
+    total = 0
+    for part in course.parts:
+        found = []
+        for chapter in paths.chapters(part, course.base):
+            for figure, content in pack.figures(chapter, Markup(course.base, chapter.parent, course.numbers)):
+                course.place(STUDENTS, "figures", part, figure.file).write_bytes(content)
+                found.append(figure)
+        rows, shown = pack.listed(part, found)
+        course.place(STUDENTS, "figures", part, "figures.csv").write_text(rows, encoding="utf-8")
+        title = f"Figures: {part}"
+        course.place(STUDENTS, "figures", part, "index.html").write_text(deck.sheet(title, shown), encoding="utf-8")
+        total += len(found)
+    course.tell(f"figures: {total}")
+
+
+def _plan(course: Course) -> None:
+    """Which chapter in which week, and how long it takes."""
+    rows, body = plan.listed(course.base, course.parts, course.seed)
+    course.place(YOURS, "plan.csv").write_text(rows, encoding="utf-8")
+    course.place(YOURS, "plan.html").write_text(deck.sheet("Plan", body), encoding="utf-8")
+    course.pages.append(course.place(YOURS, "plan.html"))
+    course.tell(f"plan: {rows.splitlines()[-1].partition(',')[0]} weeks")
+
+
+def _marks(course: Course) -> None:
+    """Empty lists of marks: a column for each assignment and each exam, with the points that can be had."""
+    most: dict[str, float] = {}
+    for part in course.parts:
+        source = course.base / "notebooks" / part / ASSIGNMENT
+        if source.is_file():
+            most[f"Assignment {part}"] = sum(cell.points or 0.0 for cell in read_key(source).cells)
+        if asked := exam.questions(part, course.seed):
+            most[f"Exam {part}"] = sum(question.points for question in asked)
+    for platform in marks.PLATFORMS:
+        text = marks.table(platform, most, {})
+        course.place(YOURS, "marks", f"{platform}.csv").write_text(text, encoding="utf-8")
+    course.tell(f"lists of marks: {', '.join(marks.PLATFORMS)}; {len(most)} columns")
+
+
+PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams, _figures, _plan, _marks]
 """What a course has, in the order in which it is written."""
 
 
