@@ -21,6 +21,7 @@ LABS = {
     "pharyngeal/01_tract_to_formants": "pharyngeal.tube_lab",
     "pharyngeal/03_articulators": "pharyngeal.contour_lab",
     "pharyngeal/02_formants": "pharyngeal.formant_lab",
+    "pharyngeal/04_reproduction": "pharyngeal.token_lab",
     "nfc/01_slow_link": "nfc.session_lab",
     "nfc/02_errors_and_timers": "nfc.channel_lab",
     "nfc/03_reproduction": "nfc.control_lab",
