@@ -258,3 +258,12 @@ def test_the_names_of_the_transports_may_be_written_small() -> None:
     from voicewire.voip.calls import call
 
     assert call("udp", "g729", delay_ms=50.0, seconds=5.0).r == call("UDP", "G.729", delay_ms=50.0, seconds=5.0).r
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_array_of_single_precision_is_compared_with_wide_bounds():
+    """The bounds of a rule may lie outside what the array's own type holds."""
+    from voicewire.voip import playout
+
+    delays, _ = playout.as_trace(np.array([50, 60], dtype=np.float32), np.zeros(2, dtype=np.float32))
+    assert delays.tolist() == [50.0, 60.0]

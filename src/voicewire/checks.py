@@ -437,7 +437,7 @@ def _numbers(name: str, value: Any, kind: str, sound: bool, error: type[ValueErr
 
 def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str, error: type[ValueError]) -> None:
     """Refuse entries that are no numbers, infinite or out of bounds, saying where the first one stands."""
-    if not found.size or (found.dtype.kind != "c" and low <= found.min() and found.max() <= high):
+    if not found.size or (found.dtype.kind != "c" and low <= found.min().item() and found.max().item() <= high):
         return  # a NaN is neither above nor below
     sizes = np.abs(found) if found.dtype.kind == "c" else found
     bad = ~np.isfinite(found)
