@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import lab_pages as labs
+import numpy as np
 import pytest
 from lab_pages import Lab
 
-from voicewire.emqtt import _broker_model, _hold_model, broker_lab, hold_lab
+from voicewire.emqtt import _broker_model, _hold_model, broker_lab, capture_lab, counting, hold_lab
 from voicewire.emqtt.figures import sequence
 from voicewire.emqtt.reference import cut
 from voicewire.emqtt.trace import one_message
@@ -15,7 +16,8 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import Wire, connect
 
 BROKER, HOLD = Lab("emqtt/01_packets", broker_lab), Lab("emqtt/02_end_to_end", hold_lab)
-LABS = [BROKER, HOLD]
+CAPTURE = Lab("emqtt/03_reproduction", capture_lab)
+LABS = [BROKER, HOLD, CAPTURE]
 EACH = [(lab, check) for lab in LABS for _, check in lab.stages]
 NAMES = [f"{lab.chapter}-{check}" for lab, check in EACH]
 
@@ -143,6 +145,30 @@ def test_the_broker_s_drawing_is_that_of_the_chapter_s_trace():
     drawn = broker_lab.drawn(_broker_model.serve)
     assert sorted(map(repr, drawn.steps)) == sorted(map(repr, real.steps))
     assert drawn.steps[0] == real.steps[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("reading", ["mqtt-2", "mqtt-0", "first", "all"])
+def test_the_lab_s_captures_have_the_counts_of_the_closed_forms(reading, n):
+    rng = np.random.default_rng(n)
+    packets = CAPTURE.solved["solved_whole"](capture_lab.query(rng, reading, n))
+    found = CAPTURE.solved["solved_counted"](packets)
+    forms = counting.messages, counting.received, counting.sent
+    assert [found[name] for name in ("messages", "received", "sent")] == [form(reading, n) for form in forms]
+    knows = CAPTURE.solved["solved_knew"](packets, n)
+    answered = sorted(at for at, who, way, first, _ in packets if who != "pub" and way == "up" and first == 0x56)
+    assert knows > {"first": answered[:1], "all": answered[-1:]}.get(reading, [0.0])[0]
+
+
+def test_the_lab_s_captures_are_cut_as_tcp_may_cut_them(monkeypatch):
+    cases, right, *_ = labs.heard(CAPTURE, "check_whole", monkeypatch)
+    pieces = [piece for (one,) in cases for piece in one]
+    packets, rest = zip(*(cut(data) for *_, data in pieces), strict=True)
+    assert any(rest) and max(map(len, packets)) > 1  # halves, and two in one piece
+    streams = {piece[1:3] for piece in cases[0][0]}
+    for client, way in streams:  # nothing is lost, and the order stays
+        whole = b"".join(data for _, *stream, data in cases[0][0] if stream == [client, way])
+        assert [packet[3:] for packet in right(cases[0][0]) if packet[1:3] == (client, way)] == cut(whole)[0]
 
 
 def test_the_drawing_has_every_packet():

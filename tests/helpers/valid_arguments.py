@@ -226,6 +226,7 @@ EXEMPT = {
     "transport.theory.Cost": _RESULT,
     "transport.theory.Option": _RESULT,
     "emqtt.broker_lab": _EXERCISES,
+    "emqtt.capture_lab": _EXERCISES,
     "emqtt.hold_lab": _EXERCISES,
     "emqtt.agent": _SOCKETS,
     "emqtt.broker_work": _SOCKETS,
