@@ -18,9 +18,10 @@ from voicewire.pharyngeal import reference as tract
 LABS = {
     "echo/01_adaptive_filters": "echo.canceller_lab",
     "echo/02_rls_by_shifts": "echo.dcd_lab",
+    "echo/03_data_reuse": "echo.reuse_lab",
     "pharyngeal/01_tract_to_formants": "pharyngeal.tube_lab",
-    "pharyngeal/03_articulators": "pharyngeal.contour_lab",
     "pharyngeal/02_formants": "pharyngeal.formant_lab",
+    "pharyngeal/03_articulators": "pharyngeal.contour_lab",
     "pharyngeal/04_reproduction": "pharyngeal.token_lab",
     "nfc/01_slow_link": "nfc.session_lab",
     "nfc/02_errors_and_timers": "nfc.channel_lab",
