@@ -108,3 +108,10 @@ def test_a_parts_table_adds_its_chapters_up():
     assert len(rows) == len(paths.chapters("nfc")) + 1
     whole = reading.total(paths.chapters("nfc"))
     assert rows[-1] == f"| *together* | {whole.reading / 60:.1f} h | {whole.exercises / 60:.1f} h | |"
+
+
+@pytest.mark.parametrize("study", paths.STUDIES)
+def test_two_weeks_a_study_follow_from_the_sums(study):
+    """The plan of weeks (`voicewire.course.plan`) gives each part two: one would not do, and two are enough."""
+    whole = reading.total(paths.chapters(study))
+    assert 1 < (whole.reading + whole.exercises) / 60 / reading.WEEK_HOURS <= 2
