@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from voicewire.course.key import GradingError
+from voicewire.publish.paper.chromium import find as browser
+from voicewire.publish.paper.chromium import sandbox
 
 __all__ = ["browser", "print_pages"]
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SECONDS = 120
 """That one page may take."""
 AT_ONCE = min(2, os.cpu_count() or 1)
-
-
-def browser() -> str | None:
-    """Return the Chromium of this machine, or None.
-
-    Returns
-    -------
-    str or None
-        Its path.
-
-    Examples
-    --------
-    >>> browser() is None or "chrom" in browser().lower() or "edge" in browser().lower()
-    True
-    """
-    return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 def print_pages(pages: Sequence[Path], program: str) -> list[Path]:
@@ -81,10 +65,8 @@ def print_pages(pages: Sequence[Path], program: str) -> list[Path]:
 def _start(page: Path, program: str, profile: Path) -> subprocess.Popen[bytes]:
     options = ["--headless", "--disable-gpu", "--no-first-run", "--disable-extensions", "--no-pdf-header-footer"]
     options += [f"--user-data-dir={profile}", "--virtual-time-budget=60000", "--disable-dev-shm-usage"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--no-sandbox")  # Chromium has no sandbox for root; the pages are ours
     return subprocess.Popen(
-        [program, *options, f"--print-to-pdf={page.with_suffix('.pdf')}", page.resolve().as_uri()],
+        [program, *options, *sandbox(), f"--print-to-pdf={page.with_suffix('.pdf')}", page.resolve().as_uri()],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-__all__ = ["find", "print_page", "typeset"]
+__all__ = ["find", "print_page", "sandbox", "typeset"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 SECONDS = 1800
@@ -34,6 +34,23 @@ def find() -> str | None:
     True
     """
     return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+def sandbox() -> list[str]:
+    """Return the options that a browser needs for its sandbox.
+
+    Returns
+    -------
+    list of str
+        None, but for root, for whom it has no sandbox; the pages are ours.
+
+    Examples
+    --------
+    >>> sandbox() in ([], ["--no-sandbox"])
+    True
+    """
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return ["--no-sandbox"] if root else []
 
 
 def typeset(page: Path) -> str:
@@ -96,7 +113,7 @@ def _run(page: Path, *what: str) -> str:
         raise PrintError("there is no Chromium: install one (on Debian: apt-get install chromium)")
     with tempfile.TemporaryDirectory(prefix="voicewire-print-") as profile:
         command = [
-            program, "--headless", *_without_sandbox(), "--disable-gpu", "--disable-dev-shm-usage",
+            program, "--headless", *sandbox(), "--disable-gpu", "--disable-dev-shm-usage",
             f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "--virtual-time-budget=300000",
             *what, page.as_uri(),
         ]  # fmt: skip
@@ -107,8 +124,3 @@ def _run(page: Path, *what: str) -> str:
     if done.returncode:
         raise PrintError(f"{program} ended with exit status {done.returncode}: {done.stderr[-500:].strip()}")
     return done.stdout
-
-
-def _without_sandbox() -> list[str]:
-    root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return ["--no-sandbox"] if root else []  # it has none for root; the pages are ours
