@@ -152,7 +152,7 @@ def test_the_broker_s_drawing_is_that_of_the_chapter_s_trace():
 def test_the_lab_s_captures_have_the_counts_of_the_closed_forms(reading, n):
     rng = np.random.default_rng(n)
     packets = CAPTURE.solved["solved_whole"](capture_lab.query(rng, reading, n))
-    found = CAPTURE.solved["solved_counted"](packets)
+    found = CAPTURE.solved["solved_tally"](packets)
     forms = counting.messages, counting.received, counting.sent
     assert [found[name] for name in ("messages", "received", "sent")] == [form(reading, n) for form in forms]
     knows = CAPTURE.solved["solved_knew"](packets, n)
@@ -180,3 +180,46 @@ def test_the_drawing_has_every_packet():
     ]
     ax = sequence(trace, origin="simulated here")
     assert sum(", " in text.get_text() for text in ax.texts) == len(trace.steps) == 13
+
+
+def test_the_examples_of_the_stages_are_true():
+    made = BROKER.solved | HOLD.solved | CAPTURE.solved
+    asked = bytes.fromhex("00 01 71 00 05 80 02 83 61 6e 6e 03 62 6f 62 3f")
+    sent = bytes.fromhex("00 01 00 03 61 2f 62 01 00 01 23 00")
+    halves = [(0, "a", "up", b"\x40\x02"), (1, "b", "up", b"\x40\x02\0\x07"), (2, "a", "up", b"\0\x09")]
+    told = [(1.0, "pub", "up", 0x36, b""), (1.5, "pub", "down", 0x56, b"")]
+    held = {"ann": [("a/#", 0), ("+/b", 2)], "bob": [("t", 1)]}
+    assert made["solved_subscriptions"](sent) == (1, [("a/b", 1), ("#", 0)])
+    assert made["solved_granted"](1, [("a/b", 1), ("#", 0)]) == bytes.fromhex("90 04 00 01 01 00")
+    copy = made["solved_copied"](0x34, bytes.fromhex("00 01 54 00 09 68 69"), 1, 4)
+    assert copy == bytes.fromhex("32 07 00 01 54 00 04 68 69")
+    assert made["solved_routed"]("a/b", held) == {"ann": 2}
+    assert made["solved_replied"](0x62, b"\0\x09") == bytes.fromhex("70 02 00 09")
+    assert [data[0] >> 4 for _, data in made["solved_served"](broker_lab.ONE)[0]] == [2, 9]
+    assert made["solved_asked"](asked) == ("q", 5, 2, ["ann", "bob"], b"?")
+    assert made["solved_forwarded"]("q", b"?", 1) == bytes.fromhex("36 08 00 01 71 00 01 00 00 3f")
+    assert made["solved_delivered"]("q", b"?", {"bob", "ann"}, {"ann": 4})[1] == {"ann": 5, "bob": 1}
+    assert made["solved_acknowledged"](0x56, b"\0\1") == bytes.fromhex("66 02 00 01")
+    first, second, third, *_ = made["solved_talk"]({"q": {"ann", "bob", "cat"}}, hold_lab.QUERY)
+    assert [(name, len(data)) for name, data in first] == [("ann", 10), ("bob", 10), ("cat", 10)]
+    assert (second, third) == ([("ann", bytes.fromhex("66 02 00 01"))], [])
+    assert made["solved_whole"](halves) == [(1, "b", "up", 64, b"\0\x07"), (2, "a", "up", 64, b"\0\x09")]
+    assert made["solved_sizes"](0x34, bytes(11)) == (12, 13)
+    counts = {"messages": 1, "received": 0, "sent": 1, "received bytes": 0, "sent bytes": 4}
+    assert made["solved_tally"]([(0, "pub", "up", 64, b"\0\x07")]) == counts
+    assert made["solved_knew"](told, 1) == 0.5
+    assert made["solved_per_test"]({(0, 10): 1.0, (0, 40): 4.0}) == pytest.approx([2.0])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_no_session_of_the_lab_hangs_on_the_order_of_kept_messages(reverse, monkeypatch):
+    sessions, *_ = labs.heard(BROKER, "check_served", monkeypatch)
+    due = [_broker_model.serve(*session) for session in sessions]
+    usual = _broker_model.Broker.subscription
+
+    def sorted_first(self, name, body):
+        self.retained = dict(sorted(self.retained.items(), reverse=reverse))
+        return usual(self, name, body)
+
+    monkeypatch.setattr(_broker_model.Broker, "subscription", sorted_first)
+    assert [_broker_model.serve(*session) for session in sessions] == due

@@ -46,3 +46,15 @@ def test_a_publication_of_the_lab_is_the_station_s(monkeypatch):
     _, right, *_ = labs.heard(LAB, "check_published", monkeypatch)
     for size in (1, 100, 16_000, 24_000):
         assert right(size, stations.TOPIC) == len(stations.publication(stations.sealed(bytes(size))))
+
+
+def test_the_examples_of_the_stages_are_true():
+    made = LAB.solved
+    assert made["solved_framed"]([1, 1, 0, 1], [0, 1, 0], 0.1) == pytest.approx((600, 2, 0.2))
+    assert made["solved_published"](320, "kitchen/kettle") == 645
+    assert [made["solved_at_the_hob"](1.0, size, 0.1) for size in (14_480, 14_481)] == pytest.approx([1.1, 1.3])
+    assert made["solved_slots_of"](645, 256) == [31, 31, 18]
+    assert made["solved_crossed"](645, 256) == pytest.approx((1.73, 1250))
+    way = made["solved_whole_way"]([1, 1], [0, 0], 0.1, "kitchen/kettle", 256)
+    due = [(0.16, 400), (0.16, 622), (0.26, 645), (1.99, 1250), (2.22, 4)]
+    assert [number for row in way for number in row] == pytest.approx([number for row in due for number in row])

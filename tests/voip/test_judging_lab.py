@@ -57,3 +57,16 @@ def test_the_worlds_exchange_within_calls_only():
     drawn = judging_lab.worlds(3, 4, 50, seed=1)
     assert {tuple(sorted(draw)) for world in drawn for draw in world} == {(0, 1, 2)}
     assert {tuple(draw) for world in drawn for draw in world} == set(itertools.permutations(range(3)))
+
+
+def test_the_examples_of_the_stages_are_true():
+    made = LAB.solved
+    scores = {"A": [60, 61, 63], "B": [50, 52, 53]}
+    assert made["solved_gap"]([5, 6, 7], [6, 7, 8]) == (1, 1)
+    assert [made["solved_exceeds"]([5, 6, 7], [6, 7, 8], margin) for margin in (0, 1)] == ["yes", "no"]
+    parts = (["yes", "no", "undecided"], ["yes", "undecided"])
+    assert [made["solved_together"](each) for each in parts] == ["partly", "undecided"]
+    assert made["solved_ordered"](["B", "A"], scores, 0) == "yes"
+    exchanged = made["solved_exchanged"]({"a": [1, 2], "b": [5, 6]}, [[1, 0], [0, 1]])
+    assert exchanged == {"a": [5, 2], "b": [1, 6]}
+    assert made["solved_judged"](["B", "A"], scores, 0, [[[0, 1]] * 3]) == ("not testable here", 1.0)
