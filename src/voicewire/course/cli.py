@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
-from voicewire.options import folder, readable_or_folder, seed, text, whole
+from voicewire.options import PathOption, folder, readable_or_folder, seed, text, whole
 
 __all__ = ["register"]
 
@@ -58,6 +58,10 @@ def register(subparsers: Any) -> None:
     student.add_argument("outdir", type=folder, metavar="OUTDIR", help="folder to write to; nothing in it is replaced")
     student.add_argument("studies", nargs="*", type=text, metavar="STUDY", help="only these studies (default: all)")
     student.set_defaults(handler=_student)
+    _add_grade(subparsers)
+
+
+def _add_grade(subparsers: Any) -> None:
     grade = subparsers.add_parser(
         "grade",
         help="mark submitted assignments",
@@ -79,6 +83,12 @@ def register(subparsers: Any) -> None:
         default=30,
         metavar="S",
         help="seconds that a cell, or the tests of a question, may take (default: 30)",
+    )
+    grade.add_argument(
+        "--key",
+        type=PathOption(folder=True, reads=True),
+        metavar="FOLDER",
+        help="mark against the assignments in it, such as DIR/for-you/assignments of teach (default: the book's)",
     )
     grade.add_argument(
         "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
@@ -108,7 +118,8 @@ def _grade(options: argparse.Namespace) -> int:
     from voicewire.course import grading
 
     tell = None if options.json or options.csv else _print
-    reports = grading.grade(options.submitted, timeout=options.timeout, confine=options.confine, tell=tell)
+    how = {"timeout": options.timeout, "confine": options.confine, "key": options.key}
+    reports = grading.grade(options.submitted, tell=tell, **how)
     if options.json:
         rows = [
             {**dataclasses.asdict(report), "points": report.points, "max_points": report.max_points}

@@ -103,6 +103,7 @@ def grade(
     base: Path | None = None,
     confine: str | None = None,
     tell: Callable[[Report], None] | None = None,
+    key: Path | None = None,
 ) -> list[Report]:
     """Mark a submitted notebook, or every notebook in a folder.
 
@@ -118,6 +119,8 @@ def grade(
         How submissions are confined, see `voicewire.course.sandbox`; by default the strongest way that works here.
     tell : callable
         Gets each report as soon as it is there, in the order of the files.
+    key : Path
+        A folder with assignments of your own to mark against; by default those of the checkout.
 
     Returns
     -------
@@ -145,9 +148,10 @@ def grade(
     files = find(submitted)
     if not files:
         raise GradingError(f"there is no notebook in {submitted}")
-    keys = read_keys(base)
+    keys = read_keys(base, key)
     handed_in = submitted if submitted.is_dir() else submitted.parent
-    sandbox = confinement.choose(confine, base, [base / "notebooks", base / "_build", handed_in])
+    secret = [base / "notebooks", base / "_build", handed_in, *([key] if key else [])]
+    sandbox = confinement.choose(confine, base, secret)
     work = [_prepare(file, submitted, keys, sandbox) for file in files]
     for study in dict.fromkeys(report.study for report, _ in work):
         if study is not None:

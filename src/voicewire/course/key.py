@@ -160,13 +160,15 @@ def read_key(path: Path) -> Key:
     return Key(path.parent.name, path, tuple(cells))
 
 
-def read_keys(base: Path) -> dict[str, Key]:
+def read_keys(base: Path, folder: Path | None = None) -> dict[str, Key]:
     """Return the assignments of a checkout by study.
 
     Parameters
     ----------
     base : Path
         The checkout.
+    folder : Path, optional
+        Where assignments of your own lie, as ``<study>/assignment.ipynb``; by default the checkout's are read.
 
     Returns
     -------
@@ -185,7 +187,9 @@ def read_keys(base: Path) -> dict[str, Key]:
     ...
     voicewire.course.key.GradingError: the checkout has no notebooks/<study>/assignment.ipynb to grade against
     """
-    found = sorted((base / "notebooks").glob(f"*/{ASSIGNMENT}"))
+    found = sorted((folder or base / "notebooks").glob(f"*/{ASSIGNMENT}"))
+    if not found and folder is not None:
+        raise GradingError(f"{folder} has no <study>/{ASSIGNMENT} to grade against")
     if not found:
         raise GradingError(f"the checkout has no notebooks/<study>/{ASSIGNMENT} to grade against")
     return {path.parent.name: read_key(path) for path in found}

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 
 from voicewire import paths
-from voicewire.course import deck, exam, handout, marks, pack, plan, printing, slides
+from voicewire.course import deck, exam, handout, hidden, marks, pack, plan, printing, slides
 from voicewire.course.key import ASSIGNMENT, GradingError, read_key
 from voicewire.course.markup import Markup, labels, needs
 
@@ -263,7 +263,20 @@ def _marks(course: Course) -> None:
     course.tell(f"lists of marks: {', '.join(marks.PLATFORMS)}; {len(most)} columns")
 
 
-PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams, _figures, _plan, _marks]
+def _keys(course: Course) -> None:
+    """The assignments with more hidden tests, their inputs drawn from the seed, to mark against."""
+    total = 0
+    for part in course.parts:
+        source = course.base / "notebooks" / part / ASSIGNMENT
+        if source.is_file():
+            calls = hidden.drawn(part, course.seed)
+            text = nbformat.writes(hidden.with_tests(source, calls), version=4)
+            course.place(YOURS, "assignments", part, ASSIGNMENT).write_text(f"{text}\n", encoding="utf-8")
+            total += sum(map(len, calls.values()))
+    course.tell(f"hidden tests for the assignments: {total} drawn")
+
+
+PIECES: list[Callable[[Course], None]] = [_slides, _handouts, _exams, _figures, _plan, _marks, _keys]
 """What a course has, in the order in which it is written."""
 
 

@@ -1,4 +1,4 @@
-"""The questions of the echo part's exam paper."""
+"""The questions of the echo part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from voicewire.course.questions import Question, Step, shown
 from voicewire.echo.measures import erle, expected_rise, expected_tracking
 from voicewire.echo.reference import nlms_step
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
@@ -171,3 +171,47 @@ def _trade(rng: np.random.Generator) -> Question:
         floor - 10 * math.log10(slower / faster),
         18,
     )  # fmt: skip
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters`` and those after it; ``notebooks/echo/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['t1', 't2', 't3', 't4']
+    """
+    def some(count: int, spread: int = 9) -> list[float]:
+        return [float(v) for v in rng.integers(1, spread, count) * rng.choice([-1, 1], count)]
+
+    taps = [(some(size), some(size)) for size in (2, 3, 4)]
+    heard = [(some(5), some(5), int(rng.integers(1, 9)) / 10) for _ in "12"]
+    largest = [[float(v) for v in rng.permutation(8)[:2] + 1] for _ in "123"]  # one is the larger
+    moves = [([[8.0, 1.0], [1.0, 8.0]], [r[0], -r[1]], 2.0 ** -int(rng.integers(0, 4))) for r in largest]
+    learnt = [(some(12), some(12), int(rng.integers(2, 5)), int(rng.integers(2, 10)) / 10) for _ in "12"]
+    return {
+        "t1": [(f"float(misalignment(np.array({a}), np.array({b})))", "") for a, b in taps if a != b],
+        "t2": [
+            (f"[round(float(v), 9) for v in predistort(np.array({left}), np.array({right}), {amount})[{side}]]", "")
+            for left, right, amount in heard for side in (0, 1)
+        ],
+        "t3": [(f"float(move(np.array({R}), np.array({r}), {alpha})[1])", "") for R, r, alpha in moves],
+        "t4": [
+            (f"[round(float(v), 5) for v in nlms(np.array({x}), np.array({d}), {length}, {step})]", "")
+            for x, d, length, step in learnt
+        ],
+    }

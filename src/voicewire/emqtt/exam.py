@@ -1,4 +1,4 @@
-"""The questions of the end-to-end MQTT part's exam paper."""
+"""The questions of the end-to-end MQTT part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from voicewire.course.questions import Question, Step, shown
 from voicewire.emqtt.counting import messages
 from voicewire.mqtt.packets import encode_length
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
@@ -155,3 +155,47 @@ def _receipt(rng: np.random.Generator) -> Question:
         float(sum(hops)),
         14,
     )
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets`` and those after it; ``notebooks/emqtt/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['q1-test', 'q2-test', 'q3-test', 'q4-test']
+    """
+    lengths = [int(2 ** rng.uniform(0, 28)) - 1 for _ in range(6)]
+    queries = [(int(rng.integers(2, 200)), int(rng.integers(0, 3))) for _ in range(5)]
+    words = ["room", "lamp", "door", "", "hall"]
+    topics = ["/".join(rng.choice(words, int(rng.integers(1, 5)))) or "room" for _ in range(8)]
+    filters = []
+    for topic in topics:  # some that match, some that nearly do
+        levels = topic.split("/")
+        levels[int(rng.integers(len(levels)))] = str(rng.choice(["+", "lamp"]))
+        filters.append("/".join(levels) + ("/#" if rng.random() < 0.4 else ""))
+    crowds = [[str(c) for c in rng.choice(list("abcdef"), 9)] for _ in "1234"]
+    needs = [(int(rng.integers(0, 4)), [str(c) for c in rng.choice(list("abcdef"), 3)]) for _ in crowds]
+    return {
+        "q1-test": [(f"bytes(encode_length({n}))", "") for n in lengths],
+        "q2-test": [(f"messages({n}, {qos})", "") for n, qos in queries],
+        "q3-test": [(f"matches({f!r}, {t!r})", "") for f in filters[:4] for t in topics[:4]],
+        "q4-test": [
+            (f"(lambda hold: [hold.acknowledge(c) for c in {crowd}])(Hold({need}, {named}))", "")
+            for crowd, (need, named) in zip(crowds, needs, strict=True)
+        ],
+    }

@@ -1,4 +1,4 @@
-"""The questions of the NFC part's exam paper."""
+"""The questions of the NFC part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
@@ -155,3 +155,40 @@ def _size(rng: np.random.Generator) -> Question:
         found,
         18,
     )  # fmt: skip
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/nfc/01_slow_link`` and those after it; ``notebooks/nfc/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['t1', 't2', 't3', 't4']
+    """
+    sizes = [int(n) for n in rng.integers(60, 1500, 6)]
+    right = "[slots(n) for n in (40, 44, 540)] == [4, 4, 46]"  # else the function is judged with the student's own
+    # whole segments, so that each packet takes longer than a response, as the question says
+    segments = [(int(rng.integers(200, 1400)), int(rng.integers(1, 9))) for _ in "123"]
+    transfers = [(count * mss, mss, 0.005 * int(rng.integers(0, 12))) for mss, count in segments]
+    packets = [(int(rng.integers(40, 1500)), float(rng.integers(1, 90)) * 1e-6) for _ in "123"]
+    timers = [(int(rng.integers(1, 49)) / 100, float(rng.integers(1, 9)), bool(k % 2)) for k in range(4)]
+    return {
+        "t1": [(f"slots({n})", "") for n in sizes],
+        "t2": [(f"latency({size}, {mss}, {response:.3f})", right) for size, mss, response in transfers],
+        "t3": [(f"loss({n}, {error:.6f})", "") for n, error in packets],
+        "t4": [(f"expected_wait({p}, {rto}, {doubling})", "") for p, rto, doubling in timers],
+    }

@@ -1,8 +1,10 @@
-"""The questions of the pharyngeal part's exam paper."""
+"""The questions of the pharyngeal part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
 import math
+from itertools import combinations
+from statistics import stdev
 
 import numpy as np
 from scipy.integrate import quad
@@ -10,7 +12,7 @@ from scipy.optimize import brentq
 
 from voicewire.course.questions import Question, Step, shown
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 SPEED = 353.0
 """Of sound in the tract, m/s, as the chapters take it."""
@@ -165,3 +167,48 @@ def _transition(rng: np.random.Generator) -> Question:
         found,
         16,
     )  # fmt: skip
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it; ``notebooks/pharyngeal/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['t1', 't2', 't3', 't4']
+    """
+    drawn = (rng.uniform(3, 6, 5) for _ in range(99))
+    tables = ({name: round(float(v), 4) for name, v in zip("abcde", values, strict=True)} for values in drawn)
+    tokens, spread = next(found for table in tables if (found := (table, _only_once(table, rng)))[1] > 0)
+    lists = [[round(float(v), 3) for v in rng.uniform(2.0, 5.0, int(rng.integers(2, 7)))] for _ in "123"]
+    tubes = [(float(rng.integers(26, 38)) / 2, float(rng.integers(5, 200))) for _ in "123"]
+    orders = [(rng.permutation(60)[:5], rng.permutation(140)[:5]) for _ in "123"]
+    ways = [([int(v) / 100 for v in near], [int(v) / 10 for v in where]) for near, where in orders]
+    return {
+        "t1": [(f"tuple(which({spread}, {tokens}))", "")],
+        "t2": [(f"float(unlisted({int(rng.integers(20, 50)) / 10}, {each}))", "") for each in lists],
+        "t3": [(f"float(rise({length}, {hertz}))", "") for length, hertz in tubes],
+        "t4": [(f"float(location({d}, {x}, {int(rng.integers(1, 30)) / 100}))", "") for d, x in ways],
+    }
+
+
+def _only_once(tokens: dict[str, float], rng: np.random.Generator) -> float:
+    """The truncated SD of some of the tokens that no other of their subsets has, or 0."""
+    names = [each for size in (2, 3, 4, 5) for each in combinations(tokens, size)]
+    cut = [math.floor(1000 * stdev(tokens[name] for name in each) + 1e-9) / 1000 for each in names]
+    chosen = cut[int(rng.integers(len(names) - 1))]
+    return chosen if cut.count(chosen) == 1 else 0.0

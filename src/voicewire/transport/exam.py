@@ -1,15 +1,16 @@
-"""The questions of the transport part's exam paper."""
+"""The questions of the transport part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 
 from voicewire.course.questions import Question, Step, shown
 from voicewire.transport.theory import delivery_time, packet_bytes
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
@@ -149,3 +150,50 @@ def _even(rng: np.random.Generator) -> Question:
         float(count),
         14,
     )
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it;
+    ``notebooks/transport/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['t1', 't2', 't3', 't4']
+    """
+    counts = [(int(rng.integers(4, 60)), int(rng.integers(1, 4)), bool(k % 2)) for k in range(4)]
+    sizes = [int(2 ** rng.uniform(0, 21)) for _ in "12345"]
+    packets = [("t" * int(rng.integers(1, 30)), size, int(rng.integers(0, 3))) for size in sizes]
+    ways = [
+        (int(rng.integers(1, 12)), int(rng.integers(1, 4)), int(rng.integers(0, 9000)), int(rng.integers(1, 99)) / 500)
+        for _ in "123"
+    ]
+    walks = ([int(v) for v in np.cumsum(rng.integers(-3, 4, 14))] for _ in range(1000))
+    series = list(islice((walk for walk in walks if _no_pair_is_near_zero(walk)), 3))
+    return {
+        "t1": [(f"header_bytes({n}, {syns}, {stamps})", "") for n, syns, stamps in counts],
+        "t2": [(f"publish_bytes({topic!r}, {size}, {qos})", "") for topic, size, qos in packets],
+        "t3": [(f"float(least_time({f}, {legs}, {size}, {rtt}, 1e6))", "") for f, legs, size, rtt in ways],
+        "t4": [(f"float(worth({samples}))", "") for samples in series],
+    }
+
+
+def _no_pair_is_near_zero(samples: list[int]) -> bool:
+    """Whether rounding cannot decide where the sum of autocorrelations stops."""
+    d = np.array(samples) - np.mean(samples)
+    r = np.array([d[: d.size - k] @ d[k:] for k in range(d.size)])
+    return bool(d.any() and np.all(np.abs(r[0:-1:2] + r[1::2]) > 1e-6 * r[0]))

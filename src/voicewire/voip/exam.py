@@ -1,4 +1,4 @@
-"""The questions of the voice part's exam paper."""
+"""The questions of the voice part's exam paper, and the inputs of its assignment's hidden tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from voicewire.course.questions import Question, Step, shown
 from voicewire.voip.emodel import codec, r_factor
 
-__all__ = ["questions"]
+__all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
@@ -167,3 +167,39 @@ def _buffer(rng: np.random.Generator) -> Question:
         1e3 * leaves,
         14,
     )  # fmt: skip
+
+
+def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
+    """Return calls with which an assignment's hidden tests try the functions that it asks for.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the inputs come from.
+
+    Returns
+    -------
+    dict of str to list of tuple
+        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control`` and those after it; ``notebooks/voip/assignment.ipynb``.
+
+    Examples
+    --------
+    >>> sorted(hidden(np.random.default_rng(1)))
+    ['floor-test', 'interval-test', 'playout-test', 'throughput-test']
+    """
+    rates = [
+        (int(rng.integers(20, 1460)), int(rng.integers(2, 40)) / 100, int(rng.integers(1, 300)) / 1000) for _ in "123"
+    ]
+    histories = [[int(n) for n in rng.integers(1, 400, 9)] for _ in "1234"]
+    delays = [10 * int(n) + int(m) for n, m in rng.integers((1, 1), (40, 10), (4, 2))]  # none at an edge
+    spurts = [[float(n) for n in rng.integers(40, 900, int(rng.integers(3, 9)))] for _ in "123"]
+    return {
+        "throughput-test": [(f"float(throughput({s}, {rtt}, {p}))", "") for s, rtt, p in rates],
+        "interval-test": [(f"float(average({history}))", "") for history in histories],
+        "floor-test": [(f"packets_needed({delay})", "") for delay in delays],
+        "playout-test": [(f"float(best({spurt}))", "") for spurt in spurts],
+    }
