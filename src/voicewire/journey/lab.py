@@ -23,7 +23,6 @@ from voicewire.mqtt.packets import Publish
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import Session
 from voicewire.transport.icto_format import overhead
-from voicewire.transport.icto_format import overhead
 from voicewire.transport.theory import MSS, slow_start_rounds
 from voicewire.voip.listening import FRAME
 
