@@ -1,6 +1,8 @@
 """The labs stage by stage: the chapter's own solution passes, an empty one does not, usual mistakes are named."""
 
 import copy
+import itertools
+import math
 
 import numpy as np
 import pytest
@@ -57,6 +59,16 @@ def test_another_form_of_the_right_result_is_not_refused(chapter, name, check, m
     assert check(lambda *given: otherwise(right(*given)))
 
 
+class Refuses:
+    """Fails at whatever is tried with it."""
+
+    def __len__(self):
+        raise RuntimeError("no")
+
+    __repr__ = __iter__ = __eq__ = __bool__ = __float__ = __array__ = __index__ = __len__
+    __hash__ = None
+
+
 @each_stage
 def test_whatever_is_handed_over_a_check_answers(chapter, name, check):
     def raises(*given):
@@ -67,6 +79,17 @@ def test_whatever_is_handed_over_a_check_answers(chapter, name, check):
         assert not feedback.ok and feedback.message
     assert "raises ZeroDivisionError" in check(raises).message
     assert "is a return missing" in check(lambda *given: None).message
+
+
+def test_whatever_comes_back_the_judge_answers():
+    itself: list[object] = []
+    itself.append(itself)
+    junk = (Refuses(), math.nan, -(2**70), {"a": 4}, {1, 2}, itself, np.array([object()]), [None, 1], itertools.count())
+    for wanted in (lambda n: n, lambda n: [n, 2j]):
+        for one in junk:
+            feedback = staged(lambda n, one=one: one, [(3,)], wanted, [], "right.")
+            assert not feedback.ok and feedback.message
+        assert not staged(Refuses(), [(3,)], wanted, [], "right.").ok
 
 
 @each_stage

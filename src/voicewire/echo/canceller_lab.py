@@ -201,7 +201,7 @@ def check_gain(answer: object) -> Feedback:
             ),
             (lambda P, row, lam: (gain(P, row, lam)[0], P), "P changes, too: the lemma."),
         ],
-        "the lemma, without an inverse.",
+        "gain and inverse, as the lemma has them.",
     )
 
 
