@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
-from voicewire.options import PathOption, folder, readable_or_folder, seed, text, whole
+from voicewire.options import folder, readable_or_folder, seed, text, whole
 
 __all__ = ["register"]
 
@@ -86,7 +86,7 @@ def _add_grade(subparsers: Any) -> None:
     )
     grade.add_argument(
         "--key",
-        type=PathOption(folder=True, reads=True),
+        type=readable_or_folder,
         metavar="FOLDER",
         help="mark against the assignments in it, such as DIR/for-you/assignments of teach (default: the book's)",
     )
