@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
-from voicewire.options import folder, readable_or_folder, seed, text, whole
+from voicewire.options import PathOption, folder, readable_or_folder, seed, text, whole
 
 __all__ = ["register"]
 
@@ -86,9 +86,9 @@ def _add_grade(subparsers: Any) -> None:
     )
     grade.add_argument(
         "--key",
-        type=readable_or_folder,
-        metavar="FOLDER",
-        help="mark against the assignments in it, such as DIR/for-you/assignments of teach (default: the book's)",
+        type=PathOption(folder=True, reads=True),
+        metavar="ASSIGNMENTS",
+        help="mark against those in this folder, such as DIR/for-you/assignments of teach (default: the book's)",
     )
     grade.add_argument(
         "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
