@@ -118,7 +118,7 @@ def test_nbgrader_gives_honest_work_the_same_marks(study, tmp_path):
         for name in ("perfect", "blank", "partly"):
             grades = book.find_submission_notebook("assignment", "work", name).grades
             theirs[name] = {grade.name: grade.score for grade in grades}
-    reports = grading.grade(tmp_path / "submitted", timeout=60)
+    reports = grading.grade(tmp_path / "submitted", timeout=300)
     ours = {Path(report.file).parts[0]: {q.id: q.points for q in report.questions} for report in reports}
     assert ours == theirs
     [perfect] = [report for report in reports if report.file.startswith("perfect")]
