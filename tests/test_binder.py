@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -50,3 +51,8 @@ def test_the_plan_uses_the_environment_the_packages_and_the_script():
     assert "environment.yml" in plan
     assert "mosquitto" in plan
     assert "postBuild" in plan
+
+
+def test_directives_render_in_jupyterlab_there():
+    """Without the extension a question in JupyterLab is a box of raw text."""
+    assert re.search(r"^ +- jupyterlab-myst==\d", (ROOT / "environment.yml").read_text(encoding="utf-8"), re.M)

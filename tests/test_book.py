@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from voicewire import claims, paths
+from voicewire import claims, figures, paths
 
 ROOT = paths.root()
 CHAPTERS = paths.chapters()
@@ -23,7 +23,7 @@ ASSIGNMENTS = sorted((ROOT / "notebooks").glob("*/assignment.ipynb"))
 
 TAGS = {"solution", "check", "parameters", "nbval-ignore-output", "raises-exception"}
 TAGS |= {"hide-input", "hide-output", "hide-cell"}
-MIMES = {"text/plain", "text/html", "text/markdown", "text/latex", "image/png", claims.MIME}
+MIMES = {"text/plain", "text/html", "text/markdown", "text/latex", "image/png", claims.MIME, figures.NARROW}
 MACHINE = re.compile(
     r"(?<![\w.])/(?:home|root|Users|tmp|work|opt|mnt|var)/|[A-Z]:\\\\|site-packages| at 0x[0-9a-f]{6,}"
 )

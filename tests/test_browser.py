@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from voicewire import paths
+from voicewire.publish import access, legible
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -20,13 +20,21 @@ NEEDED = ("playwright", "axe_playwright_python")
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) if SITE.is_dir() else []
 PAGES = [page for page in PAGES if page != "index.html" and not page.startswith("_static/")]  # index.html redirects
 
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
-AXE_RUN = """rules => axe.run(
-  {include: [["body"]], exclude: [["mjx-math"], ["mjx-assistive-mml"]]},
-  {resultTypes: ["violations"], preload: false, runOnly: rules}
-)"""
-"""The inside of a formula is left out: thousands of elements that MathJax makes, beside the text it reads out."""
+def _standing(pages: list[str]) -> list[str]:
+    """Of pages that are all made alike, the first and the longest stand for all."""
+    return sorted({*pages[:1], *sorted(pages, key=lambda page: (SITE / page).stat().st_size)[-1:]})
+
+
+ALIKE = [[page for page in PAGES if page.startswith(folder)] for folder in ("_modules/", "book/api/")]
+PAGES = [page for page in PAGES if not any(page in pages for pages in ALIKE)]
+PAGES += [page for pages in ALIKE for page in _standing(pages)]
+
+CHAPTERS = [page for page in PAGES if page.startswith("notebooks/")]
+OTHERS = [page for page in PAGES if page not in CHAPTERS]  # test_browser_book.py looks at them, on the other core
+
+NARROW = ["scrollable-region-focusable", "target-size", "region", "button-name", "link-name", "aria-hidden-focus"]
+"""What can go wrong on a telephone only: what scrolls there, what is small, what is hidden or shown by width."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -51,9 +59,25 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def axe() -> str:
-    import axe_playwright_python
+    return access.axe()
 
-    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+def looked_at(visit: Visit, axe: str) -> None:
+    """Hold an open page to what every page is held to."""
+    page = visit.page
+    assert visit.asked == []
+    assert visit.said == []
+    page.evaluate(axe)
+    page.add_style_tag(content=access.STILL)
+    found = []
+    # only colours change with the mode, and the width moves and folds things, but colours none
+    for width, mode, rules in ((1280, "light", None), (1280, "dark", ["color-contrast"]), (360, "light", NARROW)):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("mode => { document.documentElement.dataset.theme = mode }", mode)
+        page.wait_for_timeout(access.SETTLED)
+        found += [f"{mode}, {width} px: {said}" for said in access.violations(page, rules)]
+    assert found == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 class Visit:
@@ -83,29 +107,10 @@ class Visit:
         self.page.close()
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", CHAPTERS)
 def test_a_page_is_quiet_offline_accessible_and_no_wider_than_a_telephone(browser, axe, name):
     with Visit(browser, name) as visit:
-        page = visit.page
-        assert visit.asked == []
-        assert visit.said == []
-        page.evaluate(axe)
-        # A colour caught in the middle of fading from one mode into the other is no colour of the page.
-        page.add_style_tag(content="*, ::before, ::after { transition: none !important; animation: none !important }")
-        found = []
-        for mode, rules in (("light", WCAG), ("dark", ["color-contrast"])):  # only colours change with the mode
-            page.evaluate("mode => { document.documentElement.dataset.theme = mode }", mode)
-            page.wait_for_timeout(50)
-            result = page.evaluate(AXE_RUN, rules)
-            found += [
-                f"{mode}: {v['id']}: {v['nodes'][0]['html'][:120]} ({len(v['nodes'])} places)"
-                for v in result["violations"]
-                if v["impact"] in ("serious", "critical")
-            ]
-        assert found == []
-        page.set_viewport_size({"width": 360, "height": 800})
-        page.wait_for_timeout(50)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        looked_at(visit, axe)
 
 
 def test_the_scorecard_is_an_instrument(browser):
@@ -196,3 +201,49 @@ def test_a_glossary_hint_shows_when_its_term_has_the_focus(browser):
 def test_formulas_are_set_without_a_network(browser):
     with Visit(browser, "book/notation.html") as visit:
         assert visit.page.locator("mjx-container").count() > 3
+
+
+def test_figures_are_sharp_and_their_letters_large_enough_for_a_telephone(browser):
+    found = list(legible.shown(browser, SITE, PAGES))
+    assert [one for one in found if not one.legible] == []
+    wide = legible.shown(browser, SITE, PAGES, width=1280)
+    assert [one for one in (*found, *wide) if not one.sharp] == []
+
+
+def test_a_figure_is_enlarged_by_keyboard_and_by_a_click(browser, axe):
+    name = next(name for name in PAGES if "<picture " in (SITE / name).read_text(encoding="utf-8"))
+    with Visit(browser, name) as visit:
+        page = visit.page
+        dialog, button = page.locator("dialog.vw-large"), page.locator(".vw-figure:has(picture) .vw-enlarge").first
+        for key in ("Enter", "Space"):
+            button.focus()
+            page.keyboard.press(key)
+            copy = dialog.locator(".vw-large-pane img")
+            page.wait_for_function("document.querySelector('.vw-large-pane img')?.getBoundingClientRect().width > 200")
+            before = copy.bounding_box()["width"]
+            page.keyboard.press("+")
+            assert copy.bounding_box()["width"] > 1.3 * before
+            page.keyboard.press("0")
+            for _ in range(8):  # the focus stays inside
+                page.keyboard.press("Tab")
+                assert page.evaluate("!document.hasFocus() || document.activeElement === document.body || "
+                                     "!!document.activeElement.closest('dialog.vw-large')")  # fmt: skip
+            page.keyboard.press("Escape")
+            assert not dialog.is_visible()
+            assert button.evaluate("one => one === document.activeElement")
+        page.locator(".vw-figure picture img").first.click()
+        assert dialog.is_visible()
+        page.evaluate(axe)
+        result = page.evaluate("axe.run('dialog.vw-large', {resultTypes: ['violations'], preload: false})")
+        assert [v["id"] for v in result["violations"]] == []
+        dialog.get_by_text("Close").click()
+        assert not dialog.is_visible()
+        page.emulate_media(media="print")
+        assert not button.is_visible()
+
+
+def test_only_pages_with_figures_load_the_script_that_enlarges_them():
+    for name in PAGES:
+        text = (SITE / name).read_text(encoding="utf-8")
+        article = text.partition("<article")[2].partition("</article>")[0]
+        assert ("figures.js" in text) == ("<img " in article or 'class="vw-drawing"' in article), name

@@ -155,7 +155,8 @@ def test_a_verdict_with_a_tolerance_is_what_its_numbers_say():
             assert not any(kept), claim["id"]
         elif claim["verdict"] == "partly":
             assert any(kept) and not all(kept), claim["id"]
-    assert min(tried[name] for name in ("reproduced", "partly", "not reproduced")) > 5
+    # each verdict is among them; claims with readings, of which there are ever more, are left out above
+    assert min(tried[name] for name in ("reproduced", "partly", "not reproduced")) > 2, tried
 
 
 def test_a_claim_of_a_notebooks_page_links_to_its_row():
@@ -215,3 +216,23 @@ def test_a_fault_that_occurs_no_more_fails_the_build(tmp_path, monkeypatch):
     mend.mend(app, None)
     assert page.read_text() == "<p><strong>one</b> <em>two</i></p>"
     mend.mend(app, None)  # the next build writes no page anew, so that none has the fault
+
+
+@pytest.mark.parametrize(
+    ("cell", "becomes"),
+    [
+        ("<th></th>", "<td></td>"),
+        ('<th class="head"><p></p></th>', "<td></td>"),
+        ('<th class="blank level0">&nbsp;</th>', "<td></td>"),
+        ('<th colspan="2" scope="col">\n</th>', '<td colspan="2"></td>'),
+        ("<th>one</th>", "<th>one</th>"),
+        ('<th class="head"><p>one</p></th>', '<th class="head"><p>one</p></th>'),
+        ("<thead></thead>", "<thead></thead>"),
+    ],
+)
+def test_a_header_without_a_word_is_a_cell_like_others(tmp_path, monkeypatch, cell, becomes):
+    app: Any = SimpleNamespace(outdir=tmp_path, doctreedir=tmp_path, builder=SimpleNamespace(format="html"))
+    (tmp_path / "a.html").write_text(f"<tr>{cell}<th>b</th></tr>")
+    monkeypatch.setattr(mend, "FAULTS", ())
+    mend.mend(app, None)
+    assert (tmp_path / "a.html").read_text() == f"<tr>{becomes}<th>b</th></tr>"

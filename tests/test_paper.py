@@ -17,7 +17,7 @@ import soundfile
 import yaml
 from bs4 import BeautifulSoup
 
-from voicewire import paths
+from voicewire import audio, paths
 from voicewire.publish.pages import download
 from voicewire.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
 
@@ -93,6 +93,17 @@ def test_what_paper_cannot_do_is_linked_and_folded_code_leaves_no_empty_box(tmp_
         "Hear it on the page.": f"{BASE}p/a.html", "Move the knobs on the page.": f"{BASE}p/a.html",
     }  # fmt: skip
     assert composed.find("audio") is None and len(composed.find_all("img")) == 2
+
+
+def test_sounds_to_compare_are_spectrograms_side_by_side_and_the_foot_of_a_page_is_left_out(tmp_path):
+    tone = np.sin(0.5 * np.arange(8000))
+    text = audio.compare({"before": tone, "after": tone / 9}, 8000, "x")._repr_html_()
+    text += '<details class="vw-about"><summary>Cite</summary></details>'
+    composed = document.compose(_site(tmp_path, a=text), tmp_path, BASE)
+    items = composed.select(".vw-compare li")
+    assert [item.find("img")["alt"] for item in items] == ["spectrogram of this sound"] * 2
+    assert [item.find("a")["href"] for item in items] == [f"{BASE}p/a.html"] * 2
+    assert composed.find("audio") is None and "Cite" not in composed.get_text()
 
 
 def test_a_page_without_an_article_is_named(tmp_path):

@@ -108,7 +108,7 @@ def test_what_is_seen_and_heard_first_belongs_to_the_start(height, width):
     data = payload(html)
     at = 3 * heights.index(height or 1) + widths.index(width or "a")
     shown = html.partition("<script>")[0]
-    assert re.findall(r"data:image/png;base64,([^\"]+)", shown) == [data["pictures"][data["frames"][at]]]
+    assert re.findall(r"data:image/webp;base64,([^\"]+)", shown) == [data["pictures"][data["frames"][at]]]
     assert re.findall(r"data:audio/wav;base64,([^\"]+)", shown) == [data["sounds"][at]]
     assert f'alt="{height or 1} and {width or "a"}"' in shown
     assert len(set(data["sounds"])) == len(data["pictures"]) == 9

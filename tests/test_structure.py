@@ -21,10 +21,14 @@ FLOORS: dict[str, list[str]] = {
     "top": ["cli", "verbs", "__main__", "journey"],
     "studies": [name for name in PARTS if name != "journey"],
     "engines": ["netsim", "mqtt", "testbed"],
-    "chapter kit": ["claims", "figures", "slider", "audio", "exercises", "_nested", "_student", "sweep"],
+    "chapter kit": [
+        *("claims", "figures", "slider", "audio", "drawn", "exercises", "sweep"),
+        *("_nested", "_student", "_narrow", "_shown"),
+    ],
     "inside": ["ledger", "publish", "course"],
     "ground": [
         *("paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", "pace", ""),
+        "loudness",
     ],
 }
 """Rooms and single files by floor, from the top down; "" is the package. A study comes in by the list of parts."""

@@ -26,7 +26,10 @@ SITE = ROOT / "_build" / "html"
 PARTS = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
 SOURCE = ROOT / "_build" / "source"
 STAGED = ("book", "notebooks", "data")
-STAGED_FILES = ("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", ".cache/notebook-times.json")
+STAGED_FILES = (
+    *("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", "CHANGELOG.md"),
+    ".cache/notebook-times.json",
+)
 CHAPTERS = "[0-9][0-9]_*.ipynb"
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -184,12 +187,23 @@ def print_pages() -> None:
         stamp.write_text(built)
 
 
+def add_python() -> None:
+    """Lay out beside the pages what runs their cells in a browser; without its files the book is whole without it.
+
+    What was fetched is kept for all checkouts of the user, unless there is no home folder.
+    """
+    kept = {"VOICEWIRE_LIVE_CACHE": str(CACHE / "live")} if homeless() else {}
+    shown = {"VOICEWIRE_ROOT": str(SOURCE), **kept}
+    call(python(), "-m", "voicewire.publish.live.build", SITE, env=shown, step="Python for the pages")
+
+
 def book(options: argparse.Namespace) -> None:
     """Execute what changed, say which outputs differ, build the HTML book and its PDF; no tracked file is written."""
     setup()
     if not options.as_committed:
         execute("book", options.all)
     build(anew=options.all or options.as_committed, as_committed=options.as_committed)
+    add_python()
     print_pages()
     shown = {**home(), "VOICEWIRE_ROOT": str(SOURCE)}
     call(python(), "-m", "voicewire.cli", "scorecard", env=shown, step="the scorecard")
@@ -226,15 +240,12 @@ def test(options: argparse.Namespace) -> None:
     call(python(), "-m", "mypy", step="mypy")
     say("pytest")
     parallel = ("-n", "2", "--dist", "loadfile")
-    # what the tests reach is printed where everything runs; a reader's `make test` is quicker without
-    coverage = ("--cov", "--cov-report=term:skip-covered") if os.environ.get("VOICEWIRE_STRICT") else ()
     call(
         python(),
         "-m",
         "pytest",
         "-q",
         *parallel,
-        *coverage,
         env={**home(), **THREADS},
         step="pytest",
     )

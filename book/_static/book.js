@@ -2,7 +2,7 @@
 (function () {
   "use strict";
   function reach() {
-    document.querySelectorAll("mjx-container[display], div.math, div.cell_output .output").forEach(function (box) {
+    document.querySelectorAll("mjx-container[display], div.math, div.cell_output .output, .vw-pan").forEach(function (box) {
       var style = getComputedStyle(box).overflowX;
       if ((style === "auto" || style === "scroll") && box.scrollWidth > box.clientWidth) {
         box.setAttribute("tabindex", "0");
@@ -11,9 +11,59 @@
       }
     });
   }
+  // A formula that is a little too wide is set smaller, as far as it can still be read.
+  function shrink() {
+    document.querySelectorAll("mjx-container[display]").forEach(function (formula) {
+      formula.style.fontSize = "";
+      var fit = formula.clientWidth / formula.scrollWidth;
+      if (fit < 1) {
+        var size = parseFloat(getComputedStyle(formula).fontSize);
+        formula.style.fontSize = Math.max(12, 0.98 * fit * size) + "px";
+      }
+    });
+    reach();
+  }
   window.addEventListener("load", function () {
     var formulas = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
-    Promise.resolve(formulas).then(reach);
+    Promise.resolve(formulas).then(shrink);
   });
-  window.addEventListener("resize", reach);
+  window.addEventListener("resize", shrink);
+
+  // What an address names may lie in a fold; the anchor of a judged cell stands below the fold that holds its code.
+  function unfold() {
+    var named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!named) { return; }
+    for (var fold = named.closest("details"); fold; fold = fold.parentElement.closest("details")) { fold.open = true; }
+    var cell = /^judged-/.test(named.id) && named.closest(".cell");
+    var code = cell && cell.querySelector("details.hide");
+    if (code) { code.open = true; }
+    (code || named).scrollIntoView();
+  }
+  window.addEventListener("load", unfold);
+  window.addEventListener("hashchange", unfold);
+})();
+// Pages whose code runs in the browser: the button is all that is there before the click.
+(function () {
+  "use strict";
+  var here = document.currentScript.src;
+  document.addEventListener("DOMContentLoaded", function () {
+    var bar = document.querySelector(".vw-live");
+    if (!bar) { return; }
+    var button = bar.querySelector("button");
+    var said = bar.querySelector("span");
+    bar.hidden = false;
+    if (location.protocol === "file:") {
+      button.disabled = true;
+      said.textContent = "Opened as a file, this page can be read, not run: in the book's folder, start " +
+        "“python -m http.server --bind 127.0.0.1” and open the address that it names.";
+      return;
+    }
+    button.addEventListener("click", function () {
+      button.disabled = true;
+      import(new URL("live/live.mjs", here).href).then(function (live) { return live.begin(bar); }).catch(function (error) {
+        button.disabled = false;
+        said.textContent = "Python could not be started: " + error.message;
+      });
+    });
+  });
 })();

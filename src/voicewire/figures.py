@@ -15,14 +15,19 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from voicewire import _shown
+from voicewire._shown import NARROW
+
 __all__ = [
     "COLOURS",
     "LINESTYLES",
     "MARKERS",
+    "NARROW",
     "SERIES",
     "STYLE",
     "Origin",
     "interval_band",
+    "keep_shape",
     "new_axes",
     "origin",
     "use",
@@ -86,6 +91,9 @@ STYLE: Any = {
 def use() -> None:
     """Give every figure drawn from here on the book's style. Call it once, in a notebook's import cell.
 
+    A notebook then keeps two pictures of each figure, both with two pixels for each pixel of the page: the wide one,
+    and under the type `NARROW` one for screens of some 360 pixels, with its panels below one another.
+
     Examples
     --------
     >>> use()
@@ -93,6 +101,7 @@ def use() -> None:
     'cividis'
     """
     mpl.rcParams.update(STYLE)
+    _shown.register()
 
 
 def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) -> Axes:
@@ -171,6 +180,35 @@ def origin(ax: Axes, source: Origin) -> Axes:
         style="italic",
         color=COLOURS[_ORIGINS[source]],
     )
+    return ax
+
+
+def keep_shape(ax: Axes) -> Axes:
+    """Leave the figure of `ax` in its one shape: on a narrow page a part of it is seen, and moves.
+
+    For schematic drawings, whose words would lie on one another if they were laid out as narrow as a telephone.
+
+    Parameters
+    ----------
+    ax : Axes
+        The axes.
+
+    Returns
+    -------
+    Axes
+        The same axes.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/04_mqtt``.
+
+    Examples
+    --------
+    >>> ax = keep_shape(new_axes())
+    >>> plt.close(ax.figure)
+    """
+    if ax.figure is not None:  # axes that were removed have none
+        _shown.keep(ax.figure.figure)  # of a figure within a figure the outer one, in Matplotlib 3.8 too
     return ax
 
 

@@ -1,8 +1,8 @@
 """Sliders that work in the published page, in JupyterLab and offline: every frame is drawn beforehand.
 
 A slider needs no kernel: the notebook draws one picture for each combination of the knobs' values and stores
-them, as small palette PNGs, in the cell's own output together with ordinary range inputs; where something is to
-be heard, a short sound goes with each. Identical pictures are stored once. Nothing is fetched and nothing is
+them, as small pictures without loss, in the cell's own output together with ordinary range inputs; where something
+is to be heard, a short sound goes with each. Identical pictures are stored once. Nothing is fetched and nothing is
 random, so re-running a notebook leaves it as it was.
 """
 
@@ -25,12 +25,12 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 from voicewire import audio
+from voicewire._narrow import narrowed, smallest_text
+from voicewire._shown import DENSITY, DPI, png, webp
 
 __all__ = ["Frames", "Knob", "frames"]
 
 MAX_FRAMES = 80
-DPI = 110
-PALETTE = 64  # colours a frame keeps: line drawings with their anti-aliasing need no more
 
 # Runs wherever the output is shown. It finds its own sliders, if not yet started, by their content key, so
 # that no element needs an id and the same slider may stand twice on a page.
@@ -51,7 +51,7 @@ SCRIPT = """(function (data) {
         knob.setAttribute("aria-valuetext", text);
         shown[k].textContent = text;
       });
-      image.src = "data:image/png;base64," + data.pictures[data.frames[index]];
+      image.src = "data:image/webp;base64," + data.pictures[data.frames[index]];
       image.alt = data.alts[index];
       if (sound) { sound.src = "data:audio/wav;base64," + data.sounds[index]; }
       if (announce) { said.textContent = data.alts[index]; }
@@ -93,6 +93,14 @@ class Knob:
     label: str = ""
     unit: str = ""
     start: Any = None
+
+
+@dataclass(frozen=True)
+class PageSize:
+    """How large the pictures stand on a page that has room: their width and their smallest letters, CSS pixels."""
+
+    width: int
+    letters: float
 
 
 class Frames:
@@ -179,20 +187,21 @@ def frames(
     pictures: dict[str, str] = {}
     order: list[int] = []
     alts: list[str] = []
-    for values in combinations:
-        png = _picture(draw, values)
-        digest = hashlib.sha256(png).hexdigest()
+    drawn = [_picture(draw, values) for values in combinations]
+    for values, content in zip(combinations, _level([content for content, _ in drawn]), strict=True):
+        digest = hashlib.sha256(content).hexdigest()
         if digest not in pictures:
-            pictures[digest] = base64.b64encode(png).decode("ascii")
+            pictures[digest] = base64.b64encode(content).decode("ascii")
         order.append(list(pictures).index(digest))
         alts.append(_alt(alt, values))
     sounds = [] if sound is None else [_sound(sound, values) for values in combinations]
     texts = [[_text(value, knob.unit) for value in knob.values] for knob in table.values()]
     key = hashlib.sha256(json.dumps([list(table), texts, alts]).encode()).hexdigest()[:12]
     data = {"key": key, "texts": texts, "frames": order, "alts": alts, "pictures": list(pictures.values())}
+    size = PageSize(_width(pictures), min(letters for _, letters in drawn))
     if sounds:
         data["sounds"] = sounds
-    html = _html(table, data)
+    html = _html(table, data, size)
     names = " and ".join(_label(name, knob) for name, knob in table.items())
     return Frames(html, f"Slider over {names} ({len(combinations)} pictures): {alts[0]}")
 
@@ -211,21 +220,37 @@ def _check(table: Mapping[str, Knob]) -> None:
         raise ValueError(f"{total} pictures are too many for a page: at most {MAX_FRAMES} combinations fit")
 
 
-def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, object]) -> bytes:
-    """Return one frame as a palette PNG without metadata, and close its figure."""
+def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, object]) -> tuple[bytes, float]:
+    """Return one frame as wide as a telephone's screen, and the size of its letters there; close its figure."""
     drawn = draw(**values)
     figure = drawn.figure if isinstance(drawn, Axes) else drawn
     if not isinstance(figure, Figure):
         raise ValueError(f"draw() returned {type(drawn).__name__}: it must return the axes or the figure")
-    raw = io.BytesIO()
     # A fixed size rather than a tight box: frames must lie on each other.
-    with plt.rc_context({"savefig.bbox": None}):
-        figure.savefig(raw, format="png", dpi=DPI, facecolor="white")
+    with narrowed(figure):
+        content = png(figure, tight=False)[0]
+        letters = smallest_text(figure) / 72 * DPI
     plt.close(figure)
-    packed = io.BytesIO()
-    image = Image.open(raw).convert("RGB").quantize(PALETTE, dither=Image.Dither.NONE)
-    image.save(packed, format="png", optimize=True)
-    return packed.getvalue()
+    return content, letters
+
+
+def _width(pictures: Mapping[str, str]) -> int:
+    first = Image.open(io.BytesIO(base64.b64decode(next(iter(pictures.values())))))
+    return first.width // DENSITY
+
+
+def _level(pictures: Sequence[bytes]) -> list[bytes]:
+    """Give all frames the size of the largest (a longer legend makes one higher), and make them WebP."""
+    images: list[Image.Image] = [Image.open(io.BytesIO(content)) for content in pictures]
+    size = max(image.width for image in images), max(image.height for image in images)
+    level = []
+    for image in images:
+        if image.size != size:
+            larger = Image.new("RGB", size, "white")
+            larger.paste(image.convert("RGB"), (0, size[1] - image.height))
+            image = larger
+        level.append(webp(image))
+    return level
 
 
 def _sound(sound: Callable[..., tuple[ArrayLike, float]], values: Mapping[str, object]) -> str:
@@ -251,7 +276,7 @@ def _label(name: str, knob: Knob) -> str:
     return knob.label or name.replace("_", " ")
 
 
-def _html(table: Mapping[str, Knob], data: Mapping[str, Any]) -> str:
+def _html(table: Mapping[str, Knob], data: Mapping[str, Any], size: PageSize) -> str:
     starts = [0 if k.start is None else list(k.values).index(k.start) for k in table.values()]
     first = 0
     for knob, start in zip(table.values(), starts, strict=True):
@@ -279,7 +304,8 @@ def _html(table: Mapping[str, Knob], data: Mapping[str, Any]) -> str:
     return (
         f'<div class="vw-slider" data-key="{data["key"]}" role="group" aria-label="Picture with sliders: '
         f'{escape(names)}">{"".join(rows)}'
-        f'<img src="data:image/png;base64,{picture}" alt="{alt}" style="max-width:100%;height:auto">{heard}'
+        f'<img src="data:image/webp;base64,{picture}" alt="{alt}" data-letters="{size.letters:.1f}" '
+        f'style="width:{size.width}px;max-width:100%;height:auto">{heard}'
         f'<div aria-live="polite" style="{HIDDEN}"></div></div>'
         f"<script>{SCRIPT}({payload});</script>"
     )

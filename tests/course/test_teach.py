@@ -175,7 +175,7 @@ def test_no_solution_is_in_anything_that_a_student_gets(course):
         if path.suffix == ".ipynb":
             given_out.append("\n".join(cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
                                        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]))  # fmt: skip
-        elif path.suffix in {".html", ".csv"}:
+        elif path.suffix in {".html", ".csv", ".md"}:
             text = path.read_text(encoding="utf-8")
             text = re.sub(r"base64,[A-Za-z0-9+/=\s]+|<script>.*?</script>", "", text, flags=re.DOTALL)
             given_out.append(unescape(re.sub(r"<[^>]+>", "", text)))

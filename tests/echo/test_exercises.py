@@ -587,9 +587,9 @@ def test_each_exercise_has_a_place_to_answer_its_check_in_view_and_a_folded_solu
     assert {kind[1] for kind in kinds if kind} == {"by hand", "derive", "interpret", "build"}
     assert all(kinds) and len(found) >= 6
     for head, (answer, check, start, prose, solution, end) in found:
-        name = re.fullmatch(r"answer_(\w+) = None  # your answer", answer.source)
+        name = re.search(r"^answer_(\w+) = None  # your answer$", answer.source, re.M)
         assert name, head[1]
-        assert check.source == f"check_{name[1]}(answer_{name[1]})"
+        assert re.fullmatch(rf"check_{name[1]}\(answer_{name[1]}(, my_seed)?\)", check.source)
         assert check.metadata.tags == ["check"]
         assert "not answered yet" in str(check.outputs)
         assert start.source == f"```{{solution-start}} {head[2]}\n:class: dropdown\n```"

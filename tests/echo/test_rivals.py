@@ -76,6 +76,14 @@ def test_a_far_room_with_a_long_tail_needs_no_predistortion():
     assert all((run < 0).all() for run in rivals.runs()["echo.alpha0-worst"])
 
 
+def test_the_steady_state_without_predistortion_is_set_beside_that_with_it():
+    """Five passes each, from the recorded rows of one epsilon."""
+    rows = [row for row in rivals.read("epsilon") if row["epsilon"] == 100 and row["reuse"] == 5]
+    floor = {alpha: [row["before"] for row in rows if row["alpha"] == alpha] for alpha in (0.0, 0.4)}
+    found = rivals.by_epsilon()["echo.alpha0-nit5-steady"]["100"]
+    assert found == pytest.approx(np.subtract(floor[0.0], floor[0.4]))
+
+
 def test_five_seeds_make_a_run():
     found = rivals.runs()
     shapes = {run.shape for run in found["echo.comparable-tracking"]}

@@ -58,18 +58,7 @@ def load(n):
 
 RIGHT = {
     e.check_first_byte: [0x3D, 61.0, np.int64(61), "61", "0x3d", "3D", b"\x3d", "0b111101", "00111101", [0x3D]],
-    e.check_remaining_length: [
-        [234, 15],
-        (234, 15),
-        np.array([234, 15]),
-        "234, 15",
-        "ea 0f",
-        "0xEA, 0x0F",
-        ["0xea", "0x0f"],
-        b"\xea\x0f",
-        "ea0f",
-        bytearray(b"\xea\x0f"),
-    ],
+    e.check_payload: [2011, "2011 bytes", 2011.0, "2,011"],
     e.check_capture: [[258, 7], "258, 7", {"id": 258, "bytes": 7}, (258.0, 7)],
     e.check_weight: [lambda n, t, m: (1 + n) * (18 + t + m), lambda n, t, m: 18 + t + m + n * t + n * m + 18 * n],
     e.check_puback: ["a", "A)", " (a) "],
@@ -103,13 +92,12 @@ WRONG = [
     (e.check_first_byte, 0x3F, "QoS 3"),
     (e.check_first_byte, 0x39, "missing"),
     (e.check_first_byte, 13, "upper four bits"),
-    (e.check_remaining_length, [106, 15], "how does a receiver know"),
-    (e.check_remaining_length, "6a 0f", "how does a receiver know"),
-    (e.check_remaining_length, [234, 143], "hasn't got it"),
-    (e.check_remaining_length, [143, 106], "lowest seven bits"),
-    (e.check_remaining_length, [7, 234], "eight bits a byte"),
-    (e.check_remaining_length, (2026).to_bytes(2, "little"), "eight bits a byte"),
-    (e.check_remaining_length, [15, 234], "other way round"),
+    (e.check_payload, 2026, "Remaining Length"),
+    (e.check_payload, 2013, "two bytes too many"),
+    (e.check_payload, 2009, "two bytes too few"),
+    (e.check_payload, 4059, "eight bits a byte"),
+    (e.check_payload, 2139, "eighth bit only says"),
+    (e.check_payload, 91, "another byte of the length"),
     (e.check_capture, [513, 7], "high byte first"),
     (e.check_capture, [3, 7], "length of the topic"),
     (e.check_capture, [258, 9], "variable header"),
@@ -391,9 +379,9 @@ def test_each_exercise_has_its_place_and_its_check_in_view_and_then_its_fold(pat
     for i in asked:
         kind, _, label = FORM.match(cells[i].source).groups()
         kinds.add(kind)
-        name = re.fullmatch(r"(answer_\w+) = None  # your \w.*", cells[i + 1].source)[1]
+        name = re.search(r"^(answer_\w+) = None  # your \w.*$", cells[i + 1].source, re.M)[1]
         assert cells[i + 2].metadata["tags"] == ["check"]
-        assert f"({name})" in cells[i + 2].source
+        assert re.search(rf"\({name}(, my_seed)?\)", cells[i + 2].source)
         assert "not answered yet" in shown(cells[i + 2])
         assert cells[i + 3].source == f"```{{solution-start}} {label}\n:class: dropdown\n```"
         end = next(k for k in range(i, len(cells)) if cells[k].source.startswith("```{solution-end}"))
@@ -401,12 +389,12 @@ def test_each_exercise_has_its_place_and_its_check_in_view_and_then_its_fold(pat
         assert prose.cell_type == "markdown"
         assert len(prose.source.split()) >= 20, f"{label}: say how one finds it"
         assert all(cell.metadata["tags"] == ["solution"] for cell in code)
-        assert shown(code[-1]).startswith("Right: ")
+        assert "Right: " in shown(code[-1])
     assert len(asked) >= 6
     assert kinds == {"by hand", "derive", "interpret", "build"}
 
 
-RESULTS = {"01_packets": ("ea 0f", "258"), "02_end_to_end": ("196", "263"), "03_reproduction": ("0.75",)}
+RESULTS = {"01_packets": ("2011", "258"), "02_end_to_end": ("196", "263"), "03_reproduction": ("0.75",)}
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)

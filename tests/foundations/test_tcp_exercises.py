@@ -47,9 +47,8 @@ def merge(n, gap, answer):
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (e.check_ack, 1001),
         (e.check_flights, "480 ms"),
-        (e.check_peak, 190.0),
+        (e.check_peak, 192.0),
         (e.check_spike, 19),
         (e.check_square_root, lambda p, a: ((1 + a) / (2 * p * (1 - a))) ** 0.5),
         (e.check_delivery, "b"),
@@ -72,15 +71,12 @@ def test_right_answers_pass(check, answer):
 @pytest.mark.parametrize(
     ("check", "answer", "hint"),
     [
-        (e.check_ack, 3001, "cumulative"),
-        (e.check_ack, 1000, "next byte"),
-        (e.check_ack, 2001, "behind the hole"),
         (e.check_flights, 400, "opened first"),
         (e.check_flights, 1680, "doubles"),
         (e.check_flights, 560, "one too many"),
-        (e.check_peak, 110, "four deviations"),
-        (e.check_peak, 130, "quarter"),
-        (e.check_peak, 260, "an eighth"),
+        (e.check_peak, 112, "four deviations"),
+        (e.check_peak, 172, "first of the two"),
+        (e.check_peak, 188, "old average"),
         (e.check_spike, 18, "only four deviations"),
         (e.check_spike, 10, "feeds the deviation"),
         (e.check_spike, 2, "average alone"),

@@ -22,7 +22,7 @@ from voicewire.voip import talk
 from voicewire.voip.dccp import importance
 
 ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "journey")
-ROOMS += ("netsim", "testbed", "stats", "sweep", "audio")
+ROOMS += ("netsim", "testbed", "stats", "sweep", "audio", "loudness")
 
 _RESULT = "holds what another function gives back; nobody makes one"
 _SOCKETS = "opens sockets, namespaces or programs: tests of its own, with real ones"
@@ -185,6 +185,7 @@ EXEMPT = {
     "stats.Quartiles": _RESULT,
     "sweep": "runs processes, on any function (test_sweep feeds it nonsense)",
     "audio.Player": _RESULT,
+    "audio.Comparison": _RESULT,
     "transport.analysis.Recorded": "rows of a recording, by name",
     "transport.at_rest": _SOCKETS,
     "transport.amqp_http": _SOCKETS,
@@ -935,6 +936,13 @@ REST = {
     "audio.player": Case(
         lambda: {"samples": noise(100), "rate": 8000, "label": "x"}, unlike=("samples",), free=("label",)
     ),
+    "audio.compare": Case(
+        lambda: {"sounds": {"a": noise(4000), "b": noise(4000)}, "rate": 8000, "label": "x", "equal": True},
+        unlike=("sounds",),
+        free=("label",),
+    ),
+    "loudness.loudness": Case(lambda: {"samples": noise(4000), "rate": 8000.0}),
+    "loudness.k_weighting": Case(lambda: {"rate": 8000.0}),
     "audio.encode": Case(lambda: {"samples": noise(100), "rate": 8000, "bits": 16}, unlike=("samples",)),
     "transport.analysis.goodput": Case(
         lambda: {"size": 100, "header": np.array([100.0, 200.0]), "payload": np.array([150.0, 120.0])},

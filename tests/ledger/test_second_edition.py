@@ -394,7 +394,7 @@ def test_a_stated_number_of_runs_stands_beside_the_verdict(tmp_path, capsys):
         (claim("value", rival={"none": "a count"}, margin=1), "only an ordering with a margin"),
         (claim(readings=[READINGS[0], READINGS[0]]), "two readings have the same name"),
         (claim(readings=[{**one, "excluded": "by Table 2"} for one in READINGS]), "every reading is excluded"),
-        (claim("value", paired=True), "only the samples of an ordering can be paired"),
+        (claim("value", paired=True), "only the samples of an ordering or a trend can be paired"),
         (claim("value", labels=["a", "b"]), "labels name the numbers of a value of which the paper prints none"),
         (claim(printed=None, labels=["a", "b"]), "labels name the numbers of a value"),
         (claim("identity", printed=None, runs=30), "an identity is not drawn over runs"),

@@ -364,6 +364,26 @@ def test_a_trend(printed, y, tolerance, holds):
     assert rules.trend(printed, (X, y), tolerance).holds == holds
 
 
+@pytest.mark.parametrize(
+    ("printed", "steps", "tolerance", "apart", "together"),
+    [
+        ("increasing", (0, 1, 2), None, "undecided", "yes"),
+        ("decreasing", (2, 1, 0), None, "undecided", "yes"),
+        ("increasing", (0, 2, 1), None, "undecided", "no"),  # a step down that the seeds' own spread had hidden
+        ("constant", (0, 0.1, 0), {"absolute": 1}, "undecided", "yes"),
+        ("constant", (0, 3, 0), {"absolute": 1}, "undecided", "no"),
+    ],
+)
+def test_paired_rows_of_a_trend_are_compared_seed_by_seed(printed, steps, tolerance, apart, together):
+    """What all rows of a seed share drops out of their differences."""
+    seeds, rng = np.linspace(-20, 20, 9), np.random.default_rng(2)
+    rows = [step + seeds + 0.01 * rng.normal(size=9) for step in steps]
+    assert rules.trend(printed, (X, rows), tolerance).holds == apart
+    assert rules.trend(printed, (X, rows), tolerance, paired=True).holds == together
+    with pytest.raises(ClaimError, match="paired samples are needed"):
+        rules.trend(printed, (X, list(steps)), tolerance, paired=True)
+
+
 def test_a_constant_is_judged_by_the_intervals_of_all_differences_together():
     """The widest step of three gets Bonferroni's share: a third of 5 % for each of the three differences."""
     rows = [samples(2, 0.3), samples(2, 0.3), samples(2.4, 0.3)]

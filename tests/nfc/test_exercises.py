@@ -337,8 +337,8 @@ def test_each_question_has_its_place_its_check_and_its_worked_solution(path):
     for i in starts:
         kind = re.search(r"\((by hand|derive|interpret|build), (easy|medium|hard)\)\n:label: (\S+)\n", rows[i].source)
         place, check, start, prose, solved, end = rows[i + 1 : i + 7]
-        name = re.fullmatch(r"answer_(\w+) = None  # your answer", place.source)[1]
-        called = re.fullmatch(rf"(check_\w+)\(answer_{name}\)", check.source)[1]
+        name = re.search(r"^answer_(\w+) = None  # your answer$", place.source, re.M)[1]
+        called = re.fullmatch(rf"(check_\w+)\(answer_{name}(?:, my_seed)?\)", check.source)[1]
         assert "not answered yet" in shown(check)
         assert start.source.startswith(f"```{{solution-start}} {kind[3]}\n:class: dropdown")
         assert len(prose.source.split()) >= 25, "how one finds it, in words"

@@ -381,6 +381,10 @@ def test_frames_are_counted_as_the_package_labels_them():
 # The chapters
 
 KINDS = ("by hand", "derive", "interpret", "build")
+DRAWN = (  # what stands above the answer of an exercise whose numbers a seed draws
+    r"from voicewire\.drawn import reader_seed\nfrom voicewire\.pharyngeal\.drawn import (\w+)\n\n"
+    r"my_seed = reader_seed\(\)  # or a whole number of your own\nprint\(\1\.own\(my_seed\)\)\n"
+)
 CHAPTERS = [path for path in paths.chapters() if path.parent.name == "pharyngeal"]
 
 
@@ -399,8 +403,9 @@ def test_each_exercise_has_a_place_to_answer_before_its_folded_solution(path):
             continue
         kinds.append(asked[1])
         place, check, start, prose, *_ = cells[at + 1 :]
-        name = re.match(r"(answer_\w+) = None  # your answer", place.source)
-        assert name and name[1] in check.source
+        name = re.match(rf"(?:{DRAWN})?(answer_\w+) = None  # your answer", place.source)
+        assert name and name[2] in check.source
+        assert (name[1] is not None) == ("my_seed" in check.source)
         assert "check" in check.metadata.tags
         assert "not answered yet" in said(check)
         assert start.source == f"```{{solution-start}} {asked[3]}\n:class: dropdown\n```"

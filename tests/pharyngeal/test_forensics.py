@@ -179,3 +179,8 @@ def test_standard_deviations_are_those_of_samples():
 def test_a_reading_of_an_sd_says_which_it_is(printed, name):
     found = forensics.sd_readings(printed, {"a": 0.0, "b": 2.0}).matches
     assert [match.how.split()[1] for match in found] == [name]
+
+
+def test_a_token_beyond_any_measurement_is_refused():
+    with pytest.raises(ValueError, match="tokens must be below"):
+        forensics.missing_token("1.0", [4e25, 4e25], "1.0")

@@ -26,7 +26,7 @@ def solved():
     space = dict(GIVEN)
     for cell in book["cells"]:
         source, folded = "".join(cell["source"]), "solution" in cell["metadata"].get("tags", [])
-        if folded and source.startswith("def solved_") and "check" not in source:
+        if folded and source.startswith("# solution\ndef solved_") and "check" not in source:
             exec(source, space)
     return space
 

@@ -72,3 +72,10 @@ def test_the_bound_asks_for_more_than_the_quantile():
     assert chernov_delay(skewed, 0.05) > np.quantile(skewed, 0.95)
     assert chernov_delay(skewed, 1e-9) == skewed.max()
     assert chernov_delay([70.0, 70.0], 0.1) == 70.0
+
+
+def test_delays_that_differ_by_next_to_nothing_scale_as_others_do():
+    """The bound of delays times a power of two is as many times the bound, down to the least number there is."""
+    assert chernov_delay([0.0, 5e-324], 0.5) == 5e-324
+    for late in (0.3, 0.5, 0.9):
+        assert chernov_delay([0.0, 2.0**-1000, 2.0**-998], late) == 2.0**-1000 * chernov_delay([0.0, 1.0, 4.0], late)

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import zlib
 from collections.abc import Sequence
-
-import numpy as np
 
 from voicewire import paths
 from voicewire.course.markup import Markup
-from voicewire.course.questions import Question
+from voicewire.course.questions import Question, generator
 
 __all__ = ["booklet", "paper", "questions", "scheme"]
-
-
-def generator(seed: int, purpose: str) -> np.random.Generator:
-    """Return the generator for one purpose: what is drawn for one part does not hang on which others are written."""
-    return np.random.default_rng(np.random.SeedSequence([seed, zlib.crc32(purpose.encode())]))
 
 
 def questions(part: str, seed: int) -> list[Question]:

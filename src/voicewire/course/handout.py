@@ -20,7 +20,7 @@ from typing import Any
 import nbformat
 
 from voicewire import paths
-from voicewire.course.key import ASSIGNMENT, GradingError
+from voicewire.course.key import ASSIGNMENT, PROJECT, GradingError
 
 __all__ = ["student_copy", "write_students"]
 
@@ -97,7 +97,7 @@ def _placeholder(source: str) -> str:
 
 
 def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = None) -> list[Path]:
-    """Write the students' chapters and assignments to ``out/<study>/`` and return the files.
+    """Write the students' chapters, assignments and projects to ``out/<study>/`` and return the files.
 
     Parameters
     ----------
@@ -139,6 +139,8 @@ def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = N
                 made[out / study / chapter.name] = _text(student_copy(nbformat.read(chapter, as_version=4)))
             except (GradingError, SyntaxError) as error:
                 raise GradingError(f"notebooks/{study}/{chapter.name}: {error}") from None
+        if (project := folder / PROJECT).is_file():
+            made[out / study / PROJECT] = project.read_text(encoding="utf-8")
     for source, released in zip(assignments, release(*assignments) if assignments else [], strict=True):
         made[out / source.parent.name / ASSIGNMENT] = _text(released)
     there = [path for path in made if path.exists()]

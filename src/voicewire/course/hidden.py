@@ -14,8 +14,8 @@ from typing import Any
 
 import nbformat
 
-from voicewire.course.exam import generator
 from voicewire.course.key import GradingError, read_key
+from voicewire.course.questions import generator
 
 __all__ = ["drawn", "with_tests"]
 

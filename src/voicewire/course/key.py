@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["ASSIGNMENT", "GradingError", "Key", "KeyCell", "read_key", "read_keys"]
+__all__ = ["ASSIGNMENT", "PROJECT", "GradingError", "Key", "KeyCell", "read_key", "read_keys"]
 
 ASSIGNMENT = "assignment.ipynb"
+PROJECT = "project.md"  # the second one of a part, with the rubric that a person marks it by
 _HIDDEN = re.compile(r"^[^\n]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 _SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", re.MULTILINE | re.DOTALL)
 

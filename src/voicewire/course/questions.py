@@ -7,9 +7,17 @@ the same paper, and its marking scheme.
 from __future__ import annotations
 
 import math
+import zlib
 from dataclasses import dataclass
 
+import numpy as np
+
 __all__ = ["Question", "Step", "shown"]
+
+
+def generator(seed: int, purpose: str) -> np.random.Generator:
+    """Return the generator for one purpose: what is drawn for one part does not hang on which others are written."""
+    return np.random.default_rng(np.random.SeedSequence([seed, zlib.crc32(purpose.encode())]))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import nbformat
 
 from voicewire import paths
 from voicewire.course import deck, exam, handout, hidden, marks, pack, plan, printing, slides
-from voicewire.course.key import ASSIGNMENT, GradingError, read_key
+from voicewire.course.key import ASSIGNMENT, PROJECT, GradingError, read_key
 from voicewire.course.markup import Markup, labels, needs
 
 __all__ = ["Course", "write_course"]
@@ -187,6 +187,10 @@ def _handouts(course: Course) -> None:
     for chapter in course.chapters():
         text = nbformat.writes(handout.student_copy(nbformat.read(chapter, as_version=4)), version=4)
         course.place(STUDENTS, "notebooks", chapter.parent.name, chapter.name).write_text(f"{text}\n", encoding="utf-8")
+    projects = [course.base / "notebooks" / part / PROJECT for part in course.parts]
+    for project in (project for project in projects if project.is_file()):
+        target = course.place(STUDENTS, "notebooks", project.parent.name, PROJECT)
+        target.write_text(project.read_text(encoding="utf-8"), encoding="utf-8")
     sources = [course.base / "notebooks" / part / ASSIGNMENT for part in course.parts]
     if importlib.util.find_spec("nbgrader") is None:
         course.tell("no assignments: releasing them needs the extra 'grading': pip install 'voicewire[grading]'")

@@ -20,6 +20,7 @@ from voicewire.echo._answers import (
     silent,
     steps,
 )
+from voicewire.echo.drawn import ERLE, MEMORY, PASSES
 from voicewire.exercises import Feedback, Mistakes, choice, function, number, sequence, unanswered
 
 __all__ = [
@@ -53,13 +54,15 @@ __all__ = [
 # 01_adaptive_filters
 
 
-def check_erle(answer: object) -> Feedback:
+def check_erle(answer: object, seed: int | None = None) -> Feedback:
     """ERLE in dB of a filter that takes 90 % off an echo of power 4, beside noise of power 0.02.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -75,14 +78,7 @@ def check_erle(answer: object) -> Feedback:
     >>> check_erle("20 dB")
     Not yet: this is what happens to the echo alone: noise is at the microphone before and after.
     """
-    hints = {
-        20.0: "this is what happens to the echo alone: noise is at the microphone before and after.",
-        10 * np.log10(4.02 / 0.42): "90 % of the amplitude are gone, so a tenth is left: what power has that?",
-        20 * np.log10(4.02 / 0.06): "ERLE compares powers: 10 log10, not 20.",
-        10 * np.log10(4.02 / 0.02): "what is left of the echo counts too.",
-    }
-    right = "what is left of the echo, 0.04, and the noise, 0.02: both are in the residual."
-    return number(answer, 10 * np.log10(4.02 / 0.06), 0.0, absolute=0.06, unit="dB", hints=hints, right=right)
+    return ERLE.own(seed).check(answer)
 
 
 def check_rectifier(answer: object) -> Feedback:
@@ -465,13 +461,15 @@ def check_shift(answer: object) -> Feedback:
     return number(answer, 8191, 1e-9, hints=hints, right=right)
 
 
-def check_memory(answer: object) -> Feedback:
+def check_memory(answer: object, seed: int | None = None) -> Feedback:
     """Seconds after which a sample weighs half, for K = 96, L = 256, 8000 samples a second.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -487,16 +485,7 @@ def check_memory(answer: object) -> Feedback:
     >>> check_memory(3.072)
     Not yet: after so long it weighs 1/e, 37 %.
     """
-    whole = 96 * 256 / 8000
-    hints = {
-        whole: "after so long it weighs 1/e, 37 %.",
-        whole / 2: "a weight falls by a factor in equal times, not by an amount: half of the time leaves 61 %.",
-        whole / np.log(2): "λ^n = 1/2: n is ln 2 times 1/(1 - λ), not divided by it.",
-        whole * np.log(2) * 8000: "this is in samples.",
-        96 / 8000 * np.log(2): "1 - λ is 1/(K L), not 1/K.",
-    }
-    right = "ln 2 of K L samples."
-    return number(answer, whole * np.log(2), 0.003, unit="s", hints=hints, right=right)
+    return MEMORY.own(seed).check(answer)
 
 
 def check_gain(answer: object) -> Feedback:
@@ -724,13 +713,15 @@ def check_floor(answer: object) -> Feedback:
     return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
 
 
-def check_passes(answer: object) -> Feedback:
+def check_passes(answer: object, seed: int | None = None) -> Feedback:
     """Share of the time of three passes that five save, by T_inf + c/N through T(1) = 25 and T(3) = 11.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -746,16 +737,7 @@ def check_passes(answer: object) -> Feedback:
     >>> check_passes(0.4)
     Not yet: so much it would be without a floor, T = c/N.
     """
-    hints = {
-        0.4: "so much it would be without a floor, T = c/N.",
-        7 / 11: "so much all further passes together would save; five are asked.",
-        8.2: "this is the time of five passes; what share does it save?",
-        2.8: "this is the time saved; what share of that of three passes is it?",
-        2.8 / 25: "as a share of three passes, not of one.",
-        8.2 / 11: "this is what remains.",
-        0.6: "this is what would remain without a floor, T = c/N.",
-    }
-    return number(answer, 2.8 / 11, 0.0, absolute=0.0055, hints=hints, right="T_inf = 4, c = 21, T(5) = 8.2.")
+    return PASSES.own(seed).check(answer)
 
 
 def check_sign(answer: object) -> Feedback:

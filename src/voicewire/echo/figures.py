@@ -253,7 +253,7 @@ class Live:
     """
 
     def __init__(self, seconds: float) -> None:
-        self.ax = new_axes(None, (7.0, 3.0))
+        self.ax = new_axes(None, (3.9, 2.6))  # one shape for all screens: it is drawn some eighty times
         (self._line,) = self.ax.plot([], [], color=SERIES[0])
         self.ax.set(xlim=(0, seconds), ylim=(-5, 40), xlabel="time (s)", ylabel="ERLE (dB)")
         origin(self.ax, "synthetic stand-in")

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from voicewire.emqtt import counting
+from voicewire.emqtt.drawn import GAUGE, PAYLOAD, WARD
 from voicewire.emqtt.reference import answer as acknowledgement
 from voicewire.emqtt.reference import publish, read_length
-from voicewire.emqtt.waiting import in_time
 from voicewire.exercises import Feedback, Mistakes, choice, formula, number, sequence, unanswered
 
 __all__ = [
@@ -30,10 +30,10 @@ __all__ = [
     "check_missing",
     "check_near_one",
     "check_pairs",
+    "check_payload",
     "check_puback",
     "check_pubrel",
     "check_quorum",
-    "check_remaining_length",
     "check_sooner",
     "check_table3",
     "check_ward",
@@ -104,13 +104,15 @@ def check_first_byte(answer: object) -> Feedback:
     return number(_octets(answer), 0x3D, 0, hints=hints, right="0x3d: type 3, DUP 1, QoS bits 10, RETAIN 1.")
 
 
-def check_remaining_length(answer: object) -> Feedback:
-    """The bytes of the Remaining Length 2026.
+def check_payload(answer: object, seed: int | None = None) -> Feedback:
+    """Bytes of payload of a PUBLISH, from the first three bytes of the stream and the length of its topic.
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -123,20 +125,10 @@ def check_remaining_length(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_remaining_length("ea 0f")
-    Right: 2026 = 106 + 15 · 128, and 106 with the eighth bit is 0xea.
-    >>> check_remaining_length([106, 15])
-    Not yet: how does a receiver know that a second byte follows the first?
+    >>> check_payload(2026)
+    Not yet: this is the Remaining Length; the topic and more are counted in it.
     """
-    mistakes: dict[tuple[float, ...], str] = {
-        (106, 15): "how does a receiver know that a second byte follows the first?",
-        (234, 143): "the eighth bit says that another byte follows: the last byte hasn't got it.",
-        (143, 106): "the lowest seven bits come first.",
-        (7, 234): "these are eight bits a byte; a length has seven.",
-        (234, 7): "these are eight bits a byte; a length has seven.",
-    }
-    right = "2026 = 106 + 15 · 128, and 106 with the eighth bit is 0xea."
-    return _numbers(_octets(answer), [0xEA, 0x0F], mistakes, right)
+    return PAYLOAD.own(seed).check(answer)
 
 
 def check_capture(answer: object) -> Feedback:
@@ -388,13 +380,15 @@ def check_sooner(answer: object) -> Feedback:
     return number(answer, 263, 0, absolute=1e-6, unit="ms", hints=hints, right=right)
 
 
-def check_ward(answer: object) -> Feedback:
+def check_ward(answer: object, seed: int | None = None) -> Feedback:
     """Probability that at least four of five sensors are in time, each late with a probability of a tenth.
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -410,16 +404,7 @@ def check_ward(answer: object) -> Feedback:
     >>> check_ward(0.9**5)
     Not yet: this is all five; four of them are enough.
     """
-    hints: dict[float, str] = {
-        0.9**5: "this is all five; four of them are enough.",
-        5 * 0.9**4 * 0.1: "this is exactly four; five will do as well.",
-        0.9**4: "these are four certain ones, whatever the fifth does: any four will do.",
-        0.9**4 * 0.1: "this is one choice of the late one; there are five. And all five may be in time.",
-        1 - in_time(4, 5, 0.9): "this is that too few are in time.",
-        in_time(4, 5, 0.1): "a tenth is the probability to be late.",
-    }
-    right = "5 · 0.9⁴ · 0.1 + 0.9⁵: any of five may be the late one, or none."
-    return number(answer, in_time(4, 5, 0.9), 1e-3, hints=hints, right=right)
+    return WARD.own(seed).check(answer)
 
 
 def check_longest_id(answer: object) -> Feedback:
@@ -721,13 +706,15 @@ def check_pairs(answer: object) -> Feedback:
     return number(answer, 2, 1e-6, hints=hints, right="the geometric mean: (2 · 8 · 1 · 1) to the power of a quarter.")
 
 
-def check_gauge(answer: object) -> Feedback:
+def check_gauge(answer: object, seed: int | None = None) -> Feedback:
     """Bounds of the ratio of two uses, read off a gauge that rounds down to whole per cent.
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -743,16 +730,7 @@ def check_gauge(answer: object) -> Feedback:
     >>> check_gauge([1, 1.8])
     Not yet: both levels of a use are rounded, each by up to a whole per cent.
     """
-    mistakes: dict[tuple[float, ...], str] = {
-        (1, 1.8): "both levels of a use are rounded, each by up to a whole per cent.",
-        (4 / 3, 4 / 3): "this is the ratio of the readings; how far may each use be from its reading?",
-        (1.25, 1.5): "the least ratio has the least use above and the greatest below.",
-        (0.6, 5 / 3): "the first use reads 97 - 93, the second 96 - 93.",
-        (0.4, 4 / 3): "the first use is above, the second below.",
-        (0.75, 5 / 3): "the greatest ratio has the least use below.",
-    }
-    right = "between 3/4 and 5/2: the gauge can't even say which of the two took more."
-    return _numbers(answer, [0.75, 2.5], mistakes, right, 0.005)
+    return GAUGE.own(seed).check(answer)
 
 
 def check_contradiction(answer: object) -> Feedback:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from voicewire._student import Function, called
-from voicewire.exercises import Feedback, choice, function, number, sequence, unanswered
+from voicewire.exercises import Feedback, choice, function, number, unanswered
 from voicewire.foundations import judging
 from voicewire.foundations._student import value
+from voicewire.foundations.drawn import INTERVAL
 from voicewire.stats import autocorrelation, effective_size
 
 __all__ = [
@@ -37,13 +38,15 @@ __all__ = [
 # Measuring and judging: exercises
 
 
-def check_interval(answer: object) -> Feedback:
+def check_interval(answer: object, seed: int | None = None) -> Feedback:
     """Both ends of Student's interval for 10, 14, 12, 18, 16 (Hz).
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -61,17 +64,7 @@ def check_interval(answer: object) -> Feedback:
     >>> check_interval([11.23, 16.77])
     Not yet: 1.96 would do if σ were known; for five samples q is 2.776.
     """
-    half = 2.776 * np.sqrt(2)
-    if not unanswered(answer):
-        usual = {
-            2.776 * np.sqrt(8 / 5): "divide the sum of the squares by n - 1 = 4: one deviation is not free.",
-            2.776 * np.sqrt(10): "this is q s: the mean of five scatters √5 times less.",
-            1.96 * np.sqrt(2): "1.96 would do if σ were known; for five samples q is 2.776.",
-        }
-        for wrong, hint in usual.items():
-            if sequence(answer, [14 - wrong, 14 + wrong], 0.002):
-                return Feedback(False, hint)
-    return sequence(answer, [14 - half, 14 + half], 0.005, unit="Hz", right="14 ± 3.9 Hz.")
+    return INTERVAL.own(seed).check(answer)
 
 
 def check_design(answer: object) -> Feedback:

@@ -13,6 +13,7 @@ from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.foundations import filters
 from voicewire.foundations._student import row, same, value
+from voicewire.foundations.drawn import STEP
 
 __all__ = [
     "check_best",
@@ -28,21 +29,21 @@ __all__ = [
     "check_slowest",
     "check_spread",
     "check_step",
-    "check_tail",
     "check_twenty",
-    "check_windup",
 ]
 
 Array = NDArray[np.float64]
 
 
-def check_step(answer: object) -> Feedback:
+def check_step(answer: object, seed: int | None = None) -> Feedback:
     """Two taps after two steps of LMS: windows (1, 2) and (2, 1), heard 10 and 5, step size 0.1.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -58,11 +59,7 @@ def check_step(answer: object) -> Feedback:
     >>> check_step([1.2, 2.1])
     Right: errors of 10 and 1.
     """
-    if same(answer, [1, 2]):
-        return Feedback(False, "this is after the first step; the second window finds an error too.")
-    if same(answer, [2, 2.5]):
-        return Feedback(False, "the second error is what is heard less what the taps *now* guess.")
-    return sequence(answer, [1.2, 2.1], 1e-3, right="errors of 10 and 1.")
+    return STEP.own(seed).check(answer)
 
 
 def check_half(answer: object) -> Feedback:
@@ -276,65 +273,6 @@ def check_curves(answer: object) -> Feedback:
     }
     right = "both steps crawl on coloured input, the small one four times longer; RLS divides by the correlation."
     return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
-
-
-def check_tail(answer: object) -> Feedback:
-    """Decibels of ERLE that cannot be exceeded when 1 % of the echo's energy arrives after the last tap (white input).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
-    Examples
-    --------
-    >>> check_tail(20)
-    Right: the tail is noise to the filter.
-    """
-    hints = {
-        40.0: "1 % of the energy: 10 lg.",
-        10.0: "a hundredth is two powers of ten.",
-        -20.0: "asked is by how much the echo is lowered.",
-    }
-    return number(answer, 20, 1e-3, unit="dB", hints=hints, right="the tail is noise to the filter.")
-
-
-def check_windup(answer: object) -> Feedback:
-    """Samples of silence in which P doubles, lambda = 0.999.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
-    Examples
-    --------
-    >>> check_windup(693)
-    Right: ln 2 windows of a thousand samples.
-    """
-    hints = {
-        2000.0: "each sample multiplies by 1 / lambda; that is no sum.",
-        1000.0: "after one window it has grown by e, not by 2.",
-    }
-    return number(answer, np.log(2) / -np.log(0.999), 0.002, hints=hints, right="ln 2 windows of a thousand samples.")
 
 
 def check_design(answer: object) -> Feedback:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from voicewire._student import Function, called
-from voicewire.exercises import UNANSWERED, Feedback, choice, function, number, sequence, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, choice, function, sequence, unanswered
 from voicewire.foundations._student import value
+from voicewire.foundations.drawn import SIZE
 from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
 
@@ -27,21 +28,21 @@ __all__ = [
     "check_memory",
     "check_packets",
     "check_publish",
-    "check_rate",
     "check_receive",
     "check_retained",
     "check_size",
-    "check_will",
 ]
 
 
-def check_size(answer: object) -> Feedback:
-    """Bytes of a PUBLISH on a/b with 200 bytes at QoS 1.
+def check_size(answer: object, seed: int | None = None) -> Feedback:
+    """Bytes of MQTT on all legs of one message to subscribers at QoS 1 and 0.
 
     Parameters
     ----------
     answer : object
         Whatever a student hands over.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -54,16 +55,10 @@ def check_size(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_size(210)
-    Right: 1 + 2 + (2 + 3 + 2 + 200).
+    >>> check_size("850 bytes")
+    Right: 3 · 214 + 1 · 208.
     """
-    hints = {
-        209.0: "207 bytes follow: more than 127, so their length takes two bytes.",
-        208.0: "above QoS 0 there is a packet id of two bytes; and is the length one byte or two?",
-        206.0: "a topic is preceded by its length, two bytes.",
-        207.0: "this is what the length counts; the fixed header comes on top.",
-    }
-    return number(answer, 210, 1e-9, unit="bytes", hints=hints, right="1 + 2 + (2 + 3 + 2 + 200).")
+    return SIZE.own(seed).check(answer)
 
 
 def check_filters(answer: object) -> Feedback:
@@ -166,38 +161,6 @@ def check_largest(answer: object) -> Feedback:
     return function(answer, cases, 1e-12, absolute=0.5, right="what the length can say, less what stands before.")
 
 
-def check_rate(answer: object) -> Feedback:
-    """A function window, rtt, qos -> messages a second that a publisher can get rid of on a free path.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
-    Examples
-    --------
-    >>> check_rate(lambda window, rtt, qos: window / (qos * rtt))
-    Right: the window over the time for which an id is taken.
-    """
-    if not unanswered(answer) and callable(answer):
-        got = value(answer, 20, 0.1, 2)
-        if abs(got - 200) < 1e-9:
-            return Feedback(False, "at QoS 2 a packet id is free again after PUBCOMP, not after PUBREC.")
-        if abs(got - 50) < 1e-9:
-            return Feedback(False, "a packet and its answer take one round trip together, not two.")
-    cases = [((20, 0.1, 1), 200.0), ((20, 0.1, 2), 100.0), ((1, 0.25, 1), 4.0), ((65535, 0.5, 2), 65535.0)]
-    return function(answer, cases, 1e-9, right="the window over the time for which an id is taken.")
-
-
 def check_lost(answer: object) -> Feedback:
     """Which packet was lost when a receiver saw PUBLISH, sent PUBREC, and saw PUBLISH with DUP after a break.
 
@@ -256,37 +219,6 @@ def check_granted(answer: object) -> Feedback:
         "d": "as long as both sessions last, nothing is lost at QoS 1.",
     }
     return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right="the lesser QoS decides on each leg.")
-
-
-def check_will(answer: object) -> Feedback:
-    """Seconds from the loss of power to the will: keep-alive 40 s, the last packet 10 s before.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
-    Examples
-    --------
-    >>> check_will(60)
-    Not yet: the broker counts from the last packet, and that was 10 s before the loss of power.
-    """
-    hints = {
-        30.0: "the broker waits one and a half times the keep-alive.",
-        60.0: "the broker counts from the last packet, and that was 10 s before the loss of power.",
-        40.0: "one and a half times the keep-alive, counted from the last packet.",
-        70.0: "the time counts from the last packet, which came earlier than the loss of power.",
-    }
-    return number(answer, 50, 1e-6, unit="s", hints=hints, right="1.5 · 40 from the last packet on, 10 of them gone.")
 
 
 def check_memory(answer: object) -> Feedback:

@@ -108,7 +108,7 @@ def ladders(arrive: int | None = 1, qualities: Sequence[int] = (0, 1, 2), ax: Ax
     >>> ladders(1).get_title()
     ''
     """
-    ax = figures.new_axes(ax, size=(7.0, 3.6))
+    ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 3.6)))
     tallest = 0
     for column, qos in enumerate(qualities):
         arrows = ladder(Rules(qos), arrive)
@@ -180,7 +180,7 @@ def states(worlds: set[World], ax: Axes | None = None) -> Axes:
     found = {(w.sends, w.knows) for w in worlds}
     if found - set(PLACES):
         raise ValueError(f"states without a place: {sorted(found - set(PLACES))}; these are not worlds at QoS 2")
-    ax = figures.new_axes(ax, size=(7.0, 2.6))
+    ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 2.6)))
     box = {"boxstyle": "round,pad=0.45", "facecolor": "none", "edgecolor": figures.SERIES[0]}
     for state in sorted(found):
         sends, knows = state

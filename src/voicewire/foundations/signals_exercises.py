@@ -16,6 +16,7 @@ from scipy.signal import lfilter
 from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.foundations._student import row, same
+from voicewire.foundations.drawn import TELEPHONE
 
 __all__ = [
     "check_alias",
@@ -26,7 +27,6 @@ __all__ = [
     "check_lab_rebuilt",
     "check_lab_residual",
     "check_lab_resonator",
-    "check_level",
     "check_levinson",
     "check_order",
     "check_pitch",
@@ -66,33 +66,6 @@ def check_alias(answer: object) -> Feedback:
         13300.0: "this one has the same samples too, but it is not heard either.",
     }
     return number(answer, 2700, 1e-6, unit="Hz", hints=hints, right="8,000 - 5,300: the same samples.")
-
-
-def check_level(answer: object) -> Feedback:
-    """Decibels by which a partial at twice the amplitude of another, and a hundred times a third, lie higher.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
-    Examples
-    --------
-    >>> check_level([6.02, 40])
-    Right: 20 lg 2 and 20 lg 100.
-    """
-    if same(answer, [3.01, 20]):
-        return Feedback(False, "this is for a ratio of energies; amplitudes count double: 20 lg.")
-    return sequence(answer, [20 * np.log10(2), 40], 0.01, unit="dB", right="20 lg 2 and 20 lg 100.")
 
 
 def check_pole(answer: object) -> Feedback:
@@ -257,13 +230,15 @@ def check_order(answer: object) -> Feedback:
     return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
-def check_telephone(answer: object) -> Feedback:
-    """Numbers a second that a coder sends: order 10, a gain and a pitch, a new set every 20 ms.
+def check_telephone(answer: object, seed: int | None = None) -> Feedback:
+    """Whole bits that each coefficient of a coder may have on a line of a given rate.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -276,16 +251,10 @@ def check_telephone(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_telephone(600)
-    Right: fifty frames of twelve.
+    >>> check_telephone(6)
+    Not yet: loudness and pitch have to be sent too.
     """
-    hints = {
-        500.0: "gain and pitch are sent too.",
-        240.0: "how many frames of 20 ms does a second have?",
-        12.0: "this is one frame.",
-        96000.0: "a frame, and not a sample, has twelve numbers.",
-    }
-    return number(answer, 600, 1e-6, hints=hints, right="fifty frames of twelve.")
+    return TELEPHONE.own(seed).check(answer)
 
 
 @called

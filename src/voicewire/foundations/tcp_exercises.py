@@ -12,11 +12,11 @@ import numpy as np
 from voicewire._student import Function, NotYetError, called
 from voicewire.exercises import Feedback, choice, function, number, sequence
 from voicewire.foundations._student import value
+from voicewire.foundations.drawn import PEAK
 from voicewire.foundations.tcp import expired, small_writes
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
 
 __all__ = [
-    "check_ack",
     "check_backoff",
     "check_delivery",
     "check_fair",
@@ -31,36 +31,6 @@ __all__ = [
     "check_stall",
     "check_timer",
 ]
-
-
-def check_ack(answer: object) -> Feedback:
-    """Acknowledgement number after bytes 1-1000 and 2001-3000 have come, first byte number 1.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
-    Examples
-    --------
-    >>> check_ack(3001)
-    Not yet: an acknowledgement is cumulative: it says up to where nothing is missing.
-    """
-    hints = {
-        3001.0: "an acknowledgement is cumulative: it says up to where nothing is missing.",
-        1000.0: "it names the next byte that is expected, not the last that came.",
-        2001.0: "this is the first byte behind the hole.",
-    }
-    return number(answer, 1001, 1e-9, hints=hints, right="1001, and SACK would add 2001 to 3001.")
 
 
 def check_flights(answer: object) -> Feedback:
@@ -94,13 +64,15 @@ def check_flights(answer: object) -> Feedback:
     return number(answer, 480, 1e-6, unit="ms", hints=hints, right="one to open, five to send: 10 + 20 + 40 + 80 + 50.")
 
 
-def check_peak(answer: object) -> Feedback:
-    """RTO in ms, without a floor, after the first measurement of 180 ms when it was 100 ms for long.
+def check_peak(answer: object, seed: int | None = None) -> Feedback:
+    """RTO in ms, without a floor, after two measurements of a round trip that was steady for long.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -113,16 +85,10 @@ def check_peak(answer: object) -> Feedback:
 
     Examples
     --------
-    >>> check_peak(190)
-    Right: 110 + 4 · 20: barely above the new round trip.
+    >>> check_peak(192)
+    Right: 112 + 4 · 20.
     """
-    hints = {
-        110.0: "this is the smoothed round trip; four deviations are added.",
-        130.0: "one deviation is a quarter of the jump, and four of them are added.",
-        180.0: "the deviation is taken from the old average, and the average is 110 now.",
-        260.0: "the average has moved by an eighth of the jump only.",
-    }
-    return number(answer, 190, 0.001, unit="ms", hints=hints, right="110 + 4 · 20: barely above the new round trip.")
+    return PEAK.own(seed).check(answer)
 
 
 def check_spike(answer: object) -> Feedback:

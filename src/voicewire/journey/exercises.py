@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from voicewire.exercises import Feedback, choice, function, number
 from voicewire.journey import stations
+from voicewire.journey.drawn import TEXT
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import Session
 from voicewire.transport.icto_format import overhead
@@ -19,13 +20,15 @@ _SEALING = overhead(["kettle"], {stations.PART: 1}) + len(stations.publication(b
 """Bytes that seal and PUBLISH add to a short message."""
 
 
-def check_text(answer: object) -> Feedback:
+def check_text(answer: object, seed: int | None = None) -> Feedback:
     """Seconds until the 17 bytes of the text, sealed and published, have crossed the slots.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -43,13 +46,7 @@ def check_text(answer: object) -> Feedback:
     >>> check_text(0.39)
     Not yet: these are the data alone: a session opens, is acknowledged, closes, and waits for six responses.
     """
-    hints = {
-        0.39: "these are the data alone: a session opens, is acknowledged, closes, and waits for six responses.",
-        0.90: "the text is sealed and published too: 325 bytes more.",
-        0.74: "both ends respond three times, 8 slots each.",
-    }
-    right = "39 slots of data in a session of 122: the text is there before the voice has said it."
-    return number(answer, Session(17 + _SEALING).run().seconds, 0.001, unit="s", hints=hints, right=right)
+    return TEXT.own(seed).check(answer)
 
 
 def check_known(answer: object) -> Feedback:

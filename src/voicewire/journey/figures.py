@@ -43,7 +43,7 @@ def formants(spoken: Spoken, ax: Axes | None = None) -> Axes:
     >>> formants(say()).get_ylabel()
     'frequency (kHz)'
     """
-    ax = figures.new_axes(ax, size=(7.0, 3.2))
+    ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 3.2)))
     samples = spoken.sound.samples
     ax.specgram(
         samples + 1e-6 * np.cos(np.arange(samples.size)), NFFT=256, noverlap=128, Fs=spoken.sound.rate / 1000,

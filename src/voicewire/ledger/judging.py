@@ -266,7 +266,7 @@ def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: obje
     if claim.kind == "ordering":
         return rules.ordering(printed, value, claim.margin, claim.unit, claim.paired)
     if claim.kind == "trend":
-        return rules.trend(printed, value, tolerance, claim.unit)
+        return rules.trend(printed, value, tolerance, claim.unit, claim.paired)
     return rules.identity(value, tolerance)
 
 

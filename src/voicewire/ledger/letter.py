@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-import yaml
-
 from voicewire import paths
 from voicewire.ledger import collecting
 from voicewire.ledger.presentation import show
@@ -95,6 +93,8 @@ def letter(study: str, base: Path | None = None) -> str:
     judged = [row for row in rows if row["verdict"] in (REPRODUCED, *TOLD)]
     if not judged:
         raise ClaimError(f"there is nothing to write about {study!r}: it has no ledger, or nothing in it is judged")
+    import yaml
+
     head = yaml.safe_load(file.read_text(encoding="utf-8"))
     address = yaml.safe_load((base / "CITATION.cff").read_text(encoding="utf-8"))["repository-code"]
     held = sum(row["verdict"] == REPRODUCED for row in judged)

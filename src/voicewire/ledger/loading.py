@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
-
-import jsonschema
-import yaml
+from typing import Any
 
 from voicewire import paths
 from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Reading, Rival, Tolerance
@@ -19,8 +18,8 @@ from voicewire.ledger.vocabulary import ClaimError, Correction, Plain, Reading, 
 __all__ = ["Claim", "read", "studies"]
 
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The same safe loader, in C where the library has it: some ten times as fast."""
+CARDS = 12
+"""So many findings a ledger may mark: a chapter shows each on a card of its own."""
 
 TEXT = (
     "id", "study", "where", "statement", "kind", "printed", "unit", "tolerance", "tolerance_reason", "margin", "needs",
@@ -62,7 +61,7 @@ class Claim:
     labels : list of str, optional
         Names of several numbers where the paper prints none of them.
     paired : bool
-        Whether an ordering's samples belong together, the i-th of each label being of one seed.
+        Whether the samples of an ordering or a trend belong together, the i-th of each label being of one seed.
     runs : int
         Over how many runs (seeds, repetitions) it is judged, stated beforehand; zero if nothing was stated.
     whose : str
@@ -87,6 +86,8 @@ class Claim:
         What is to be computed for a registered claim.
     waits : str
         The mechanism that a registered claim waits for.
+    finding : bool
+        Whether its chapter shows it on a card, and not in a folded table.
 
     Notes
     -----
@@ -125,6 +126,7 @@ class Claim:
     state: str = ""
     statistic: str = ""
     waits: str = ""
+    finding: bool = False
 
     @property
     def digest(self) -> str:
@@ -165,6 +167,8 @@ class Claim:
             raise ClaimError(f"{self.id}: basis: by-reading and the two places go together")
         if self.waits and not self.state:
             raise ClaimError(f"{self.id}: only a registered claim waits for something")
+        if self.finding and (self.needs or self.state):
+            raise ClaimError(f"{self.id}: a finding is judged: take out needs, state, or finding")
         if self.state and not self.statistic:
             raise ClaimError(f"{self.id}: a registered claim needs its statistic")
         if self.needs:
@@ -172,8 +176,8 @@ class Claim:
         self._check_readings()
         if self.rival and "none" in self.rival and not (self.kind == "ordering" and self.margin > 0):
             raise ClaimError(f"{self.id}: only an ordering with a margin can do without a rival mechanism")
-        if self.paired and self.kind != "ordering":
-            raise ClaimError(f"{self.id}: only the samples of an ordering can be paired")
+        if self.paired and self.kind not in ("ordering", "trend"):
+            raise ClaimError(f"{self.id}: only the samples of an ordering or a trend can be paired")
         if self.runs and self.kind == "identity":
             raise ClaimError(f"{self.id}: an identity is not drawn over runs: leave `runs` out")
         if self.labels and (self.printed is not None or self.kind not in ("value", "arithmetic")):
@@ -216,9 +220,60 @@ def _numeric(printed: Plain) -> bool:
 
 
 @cache
-def _validator() -> jsonschema.Draft202012Validator:
+def _validator() -> Any:
+    import jsonschema
+
     text = resources.files("voicewire.ledger").joinpath("schema.json").read_text(encoding="utf-8")
     return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def content_of(path: Path, name: str) -> Any:
+    """Return what ``claims.yml`` holds, checked against the schema.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        How errors call it.
+
+    Returns
+    -------
+    dict
+        As the schema has it. In a page of the book, where no YAML can be read, it is what was read and checked when
+        the page was made, and lies beside the file as JSON.
+
+    Raises
+    ------
+    ClaimError
+        If the file is missing, isn't YAML, or breaks the schema.
+
+    Examples
+    --------
+    >>> content_of(paths.data("nfc") / "claims.yml", "claims.yml")["study"]
+    'nfc'
+    """
+    try:
+        if find_spec("yaml") is None:
+            return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ClaimError(f"{name} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ClaimError(f"{name} is not YAML in UTF-8: {error}") from None
+    import jsonschema
+    import yaml
+
+    try:
+        # the same safe loader, in C where the library has it: some ten times as fast
+        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise ClaimError(f"{name} is not YAML in UTF-8: {error}") from None
+    faults = sorted(_validator().iter_errors(content), key=lambda e: list(map(str, e.path)))
+    if faults:
+        fault = jsonschema.exceptions.best_match(faults)
+        raise ClaimError(f"{name}: {_place(content, list(fault.absolute_path))}: {fault.message}")
+    return content
 
 
 def read(study: str, base: Path | None = None) -> dict[str, Claim]:
@@ -254,16 +309,7 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
         raise ClaimError(f"unknown study {study!r}: choose one of {', '.join(paths.STUDIES)}")
     path = (base or paths.root()) / "data" / study / "claims.yml"
     name = f"data/{study}/claims.yml"
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
-    except OSError as error:
-        raise ClaimError(f"{name} can't be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ClaimError(f"{name} is not YAML in UTF-8: {error}") from None
-    faults = sorted(_validator().iter_errors(content), key=lambda e: list(map(str, e.path)))
-    if faults:
-        fault = jsonschema.exceptions.best_match(faults)
-        raise ClaimError(f"{name}: {_place(content, list(fault.absolute_path))}: {fault.message}")
+    content = content_of(path, name)
     if content["study"] != study:
         raise ClaimError(f"{name} says study: {content['study']}")
     claims: dict[str, Claim] = {}
@@ -274,6 +320,8 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
         claim.check()
         claims[claim.id] = claim
     _check_owed(name, claims, content.get("rival_owed", []))
+    if (count := sum(claim.finding for claim in claims.values())) > CARDS:
+        raise ClaimError(f"{name}: {count} claims are marked `finding`: at most {CARDS}, the others stand in tables")
     return claims
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,8 @@ __all__ = ["Finding", "Holds", "band", "difference", "identity", "ordering", "ou
 
 Holds = Literal["yes", "partly", "no", "undecided"]
 
+Apart = Callable[..., tuple[float, float, float]]
+"""`difference`, or the same of samples that belong together."""
 EITHER: frozenset[Holds] = frozenset({"yes", "no"})
 """What a single comparison that is undecided may turn out to be."""
 
@@ -374,11 +376,14 @@ def _gaps(low: object, high: object) -> NDArray[np.float64]:
     return samples_high - samples_low
 
 
+def _paired_difference(low: object, high: object, level: float = 0.95) -> tuple[float, float, float]:
+    """Return `difference` for samples that belong together."""
+    return difference(0.0, _gaps(low, high), level)
+
+
 def _exceeds(low: object, high: object, margin: float, paired: bool) -> Holds:
     """Say whether one result exceeds another by more than the margin; open where an interval straddles it."""
-    if paired:
-        low, high = 0.0, _gaps(low, high)
-    _, least, most = difference(low, high)
+    _, least, most = (_paired_difference if paired else difference)(low, high)
     return "yes" if least > margin else "no" if most <= margin else "undecided"
 
 
@@ -396,7 +401,9 @@ def _allowance(tolerance: Tolerance | None, scale: float) -> float:
     return size * scale if name == "relative" else float(size)
 
 
-def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: str = "") -> Finding:
+def trend(
+    printed: Plain, computed: object, tolerance: Tolerance | None, unit: str = "", paired: bool = False
+) -> Finding:
     """Judge a claimed trend of `y` over `x`: ``increasing``, ``decreasing`` or ``constant``.
 
     A step against the trend of at most the tolerance is allowed; with samples, a step counts as against the trend
@@ -415,6 +422,9 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
         ``absolute``, in the unit of `y`, or ``relative`` to the mean size of `y`; nothing is allowed if left out.
     unit : str
         Of `y`, for the words.
+    paired : bool
+        Whether the i-th samples of all rows belong together, as those of one seed do: intervals are then those of
+        their differences.
 
     Returns
     -------
@@ -444,20 +454,23 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
         raise ClaimError("a trend needs x in increasing order and one value, or row of samples, for each x")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ClaimError("the computed value holds NaN or infinity")
+    if paired and y.ndim == 1:
+        raise ClaimError("paired samples are needed: a row for each x")
+    apart = _paired_difference if paired else difference
     means = y if y.ndim == 1 else y.mean(axis=1)
     slack = _allowance(tolerance, float(np.abs(means).mean()))
     shown = ", ".join(f"{a:g}: {show(b, unit)}" for a, b in zip(x, means, strict=True))
     if printed == "constant":
-        holds, detail = _constant(x, y, slack, unit)
+        holds, detail = _constant(x, y, slack, unit, apart)
         may_be = EITHER if holds == "undecided" else frozenset()
         return Finding(holds, means.tolist(), f"{detail} ({shown})", may_be=may_be)
     if printed not in ("increasing", "decreasing"):
         raise ClaimError(f"a trend is increasing, decreasing or constant, not {printed!r}")
     rows = [row if printed == "increasing" else -row for row in y]
-    first, last = _longest_rise(rows, slack)
+    first, last = _longest_rise(rows, slack, apart)
     if (first, last) == (0, len(x) - 1):
         return Finding("yes", means.tolist(), shown)
-    if _open(rows, slack):
+    if _open(rows, slack, apart):
         may_be = EITHER | {"partly"} if len(x) > 2 else EITHER  # three neighbours make a part
         detail = f"the change from first to last may be none ({shown})"
         return Finding("undecided", means.tolist(), detail, may_be=may_be)
@@ -466,35 +479,37 @@ def trend(printed: Plain, computed: object, tolerance: Tolerance | None, unit: s
     return Finding("no", means.tolist(), shown)
 
 
-def _constant(x: NDArray[np.float64], y: NDArray[np.float64], slack: float, unit: str) -> tuple[Holds, str]:
+def _constant(
+    x: NDArray[np.float64], y: NDArray[np.float64], slack: float, unit: str, apart: Apart
+) -> tuple[Holds, str]:
     """Say whether no two points differ by more than the slack, and which two decide that."""
     if y.ndim == 1:
         spread = float(np.ptp(y))
         return "yes" if spread <= slack else "no", f"spread {show(spread, unit)}"
     pairs = list(itertools.combinations(range(len(x)), 2))
-    gaps = {(i, j): difference(y[i], y[j], 1 - 0.05 / len(pairs)) for i, j in pairs}
+    gaps = {(i, j): apart(y[i], y[j], 1 - 0.05 / len(pairs)) for i, j in pairs}
     nearest = {pair: max(low, -high) for pair, (_, low, high) in gaps.items()}
     farthest = {pair: max(-low, high) for pair, (_, low, high) in gaps.items()}
-    apart = max(nearest.values()) > slack
-    decides = nearest if apart else farthest
+    differs = max(nearest.values()) > slack
+    decides = nearest if differs else farthest
     i, j = max(pairs, key=lambda pair: decides[pair])
     gap, low, high = (show(number, unit) for number in gaps[i, j])
-    holds: Holds = "no" if apart else "yes" if farthest[i, j] <= slack else "undecided"
+    holds: Holds = "no" if differs else "yes" if farthest[i, j] <= slack else "undecided"
     return holds, f"the difference that decides, {x[j]:g} less {x[i]:g}, is {gap} [{low}, {high}], margin {show(slack)}"
 
 
-def _open(rows: Sequence[NDArray[np.float64]], slack: float) -> bool:
+def _open(rows: Sequence[NDArray[np.float64]], slack: float, apart: Apart) -> bool:
     """Say whether no step is clearly against the trend, and only the interval of the whole change reaches zero."""
-    _, least, most = difference(rows[0], rows[-1])
-    return least <= 0 < most and all(difference(a, b)[2] >= -slack for a, b in itertools.pairwise(rows))
+    _, least, most = apart(rows[0], rows[-1])
+    return least <= 0 < most and all(apart(a, b)[2] >= -slack for a, b in itertools.pairwise(rows))
 
 
-def _longest_rise(rows: Sequence[NDArray[np.float64]], slack: float) -> tuple[int, int]:
+def _longest_rise(rows: Sequence[NDArray[np.float64]], slack: float, apart: Apart) -> tuple[int, int]:
     """Return the first of the longest spans that rise as a whole and take no step down by more than `slack`."""
-    good = [difference(a, b)[2] >= -slack for a, b in itertools.pairwise(rows)]
+    good = [apart(a, b)[2] >= -slack for a, b in itertools.pairwise(rows)]
 
     def rises(first: int, last: int) -> bool:
-        return all(good[first:last]) and difference(rows[first], rows[last])[1] > 0
+        return all(good[first:last]) and apart(rows[first], rows[last])[1] > 0
 
     whole = (0, len(rows) - 1)
     if rises(*whole):

@@ -25,7 +25,7 @@ from voicewire.nfc._answers import (
     wall,
 )
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.exchange import Exchange
+from voicewire.nfc.drawn import LOSS, SAVED, SLOTS
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.reference.timer import Estimator, measured
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
@@ -57,13 +57,15 @@ __all__ = [
 # Notebook 1
 
 
-def check_slots(answer: object) -> Feedback:
+def check_slots(answer: object, seed: int | None = None) -> Feedback:
     """Largest MSS (bytes) whose data packet takes at most 40 slots (ex. 1.1).
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -79,18 +81,7 @@ def check_slots(answer: object) -> Feedback:
     >>> check_slots(354)
     Right: 400 bytes fit into 40 slots, and 46 of them are headers and framing.
     """
-    link = Link()
-    expected = next(mss for mss in range(1, 401) if link.slots(mss + HEADER_BYTES + 1) > 40)
-    hints = {
-        400.0: "the headers are missing: IP and TCP take 40 bytes, the tunnel 6.",
-        360.0: "the tunnel's framing takes 6 bytes more.",
-        394.0: "IP and TCP have headers, too: 40 bytes.",
-        514.0: "14 bytes are on air, but only 10 of them are usable.",
-        355.0: "one byte too many: it takes a slot of its own.",
-        350.0: "the last slot is not full yet: framing takes 6 bytes of it, not 10.",
-    }
-    right = "400 bytes fit into 40 slots, and 46 of them are headers and framing."
-    return number(answer, expected, 1e-9, unit="bytes", hints=hints, right=right)
+    return SLOTS.own(seed).check(answer)
 
 
 def check_by_hand(answer: object) -> Feedback:
@@ -284,13 +275,15 @@ def check_gap(answer: object) -> Feedback:
 # Notebook 2
 
 
-def check_packet_loss(answer: object) -> Feedback:
+def check_packet_loss(answer: object, seed: int | None = None) -> Feedback:
     """Largest payload (bytes) lost at most one time in ten at a random bit error rate of 5e-5 (ex. 2.1).
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -304,23 +297,9 @@ def check_packet_loss(answer: object) -> Feedback:
     Examples
     --------
     >>> check_packet_loss(223)
-    Right: 2107 bits survive nine times in ten: 263 bytes, and 40 of them are headers.
+    Right: 2107 bits survive often enough: 263 bytes, and 40 of them are headers.
     """
-    rate = 5e-5
-    channel, bits = Channel.random(rate), math.floor(math.log(0.9) / math.log(1 - rate))
-    expected = next(size for size in range(1, 2000) if channel.loss(8 * (size + 1 + HEADER_BYTES)) > 0.1)
-    hints = {
-        expected + 40.0: "the headers are in the packet too: 40 bytes.",
-        expected + 1.0: "rounded up, it is lost a little more often than one time in ten.",
-        0.1 / rate / 8 - 40: "the product is an upper bound; the exact probability is 1 − (1 − BER)^B.",
-        0.1 / rate / 8: "the product is an upper bound; and 40 bytes are headers.",
-        float(bits): "these are bits, headers included: bytes of payload, please.",
-        float(bits - 40): "these are bits, less 40 bytes: turn the bits into bytes first.",
-        float(bits - 320): "these are bits: bytes of payload, please.",
-        float(math.floor(math.log(0.1) / math.log(1 - rate) / 8) - 40): "this one gets through one time in ten.",
-    }
-    right = "2107 bits survive nine times in ten: 263 bytes, and 40 of them are headers."
-    return number(answer, expected, 1e-9, unit="bytes", hints=hints, right=right)
+    return LOSS.own(seed).check(answer)
 
 
 def check_burst_p(answer: object) -> Feedback:
@@ -519,13 +498,15 @@ def check_pauses(answer: object) -> Feedback:
 # Notebook 3
 
 
-def check_saved(answer: object) -> Feedback:
+def check_saved(answer: object, seed: int | None = None) -> Feedback:
     """Loss probability of a packet that 199.60 s in Table 7.3 stand for (ex. 3.1).
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -539,22 +520,9 @@ def check_saved(answer: object) -> Feedback:
     Examples
     --------
     >>> check_saved(0.1084)
-    Right: 73 s beyond the floor are 24.3 timeouts of 200 packets, and p/(1 − p) = 0.1216.
+    Right: 73 s beyond the floor are 24.3 timeouts of 200 packets, and p/(1 - p) = 0.1216.
     """
-    one = Exchange()
-    printed, floor, packets = paper.TABLE_73["burst", 1e-4], one.floor, 2 * one.packets
-    odds = (printed - floor) / (packets * one.rto)
-    hints = {
-        odds: "this is p/(1 − p), losses for each packet that gets through: solve it for p.",
-        odds * packets: "this is the number of losses: of how many tries?",
-        2 * odds / (1 + 2 * odds): "both ends send 100 packets each.",
-        2 * odds: "both ends send 100 packets each; and this would be p/(1 − p).",
-        printed / (packets * one.rto): "without a loss it takes 126.62 s: only the rest is waiting.",
-        1 / (1 + packets * one.rto / printed): "without a loss it takes 126.62 s: only the rest is waiting.",
-        Channel.burst(1e-4).loss(4320): "this is what the chain predicts; asked is what the printed latency says.",
-    }
-    right = f"73 s beyond the floor are {odds * packets:.1f} timeouts of 200 packets, and p/(1 − p) = {odds:.4f}."
-    return number(answer, odds / (1 + odds), 0.005, hints=hints, right=right)
+    return SAVED.own(seed).check(answer)
 
 
 def check_identifiable(answer: object) -> Feedback:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voicewire.exercises import UNANSWERED, Feedback, Mistakes, choice, formula, number, unanswered
-from voicewire.pharyngeal import reference, tract, tube
+from voicewire.pharyngeal import reference, tract
 from voicewire.pharyngeal._student import value
+from voicewire.pharyngeal.drawn import ORDER, QUARTER
 from voicewire.pharyngeal.tract import Articulation
 
 __all__ = [
@@ -36,13 +37,15 @@ __all__ = [
 ]
 
 
-def check_quarter_wave(answer: object) -> Feedback:
+def check_quarter_wave(answer: object, seed: int | None = None) -> Feedback:
     """How many resonances of a uniform tube of 15 cm lie below 8 kHz.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -58,13 +61,7 @@ def check_quarter_wave(answer: object) -> Feedback:
     >>> check_quarter_wave(8)
     Not yet: the eighth lies above 8 kHz: round down.
     """
-    hints = {
-        8.0: "the eighth lies above 8 kHz: round down.",
-        6.0: "half-waves fit a tube with two like ends; here one end is closed, and quarter-waves fit.",
-        13.0: "you count every multiple of F1, but an even number of quarter-waves doesn't fit.",
-        8000 / tube.uniform(15.0, 1)[0]: "this is 8 kHz over F1; which multiples of F1 are resonances?",
-    }
-    return number(answer, 7, 1e-3, hints=hints, right="13 quarter-waves are the last: F7 = 13 c / 4L = 7648 Hz.")
+    return QUARTER.own(seed).check(answer)
 
 
 def check_two_tubes(answer: object) -> Feedback:
@@ -411,13 +408,15 @@ def check_burg(answer: object) -> Feedback:
     return number(answer, -1, 1e-3, hints=hints, right=right)
 
 
-def check_order(answer: object) -> Feedback:
+def check_order(answer: object, seed: int | None = None) -> Feedback:
     """Order of prediction for a tract of 13 cm, recorded at 16 000 samples a second.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -433,14 +432,7 @@ def check_order(answer: object) -> Feedback:
     >>> check_order(18)
     Not yet: two more than the rate in kilohertz is for a tract of 17.5 cm; count this one's formants.
     """
-    hints = {
-        18.0: "two more than the rate in kilohertz is for a tract of 17.5 cm; count this one's formants.",
-        12.0: "and one pair more for the tilt of the voice.",
-        7.0: "a formant takes a pair of poles.",
-        16.0: "the seventh formant lies above half the sampling rate.",
-        26.0: "only what lies below half the sampling rate counts, 8000 Hz.",
-    }
-    return number(answer, 14, 1e-3, hints=hints, right="six formants below 8000 Hz, a pair each, and one pair more.")
+    return ORDER.own(seed).check(answer)
 
 
 def check_ceiling(answer: object) -> Feedback:

@@ -34,6 +34,9 @@ __all__ = [
 
 from voicewire import checks
 
+LARGEST = 1e12
+"""Tokens from here on have more digits than a printed deviation can be compared with."""
+
 
 def _printed(name: str, value: Any, error: type[ValueError]) -> str:
     """A number as it is printed: digits, perhaps a sign and a point (a rule)."""
@@ -409,6 +412,8 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
     listed = np.asarray(tokens, dtype=float)
     if listed.size < 1:
         raise ValueError("at least one listed token is needed")
+    if np.abs(listed).max() >= LARGEST:
+        raise ValueError(f"tokens must be below {LARGEST:.0e} in size: no measurement of this kind is larger")
     unit = 10.0 ** -decimals(printed_mean)
     count = listed.size + 1
     low = count * float(printed_mean) - float(listed.sum())

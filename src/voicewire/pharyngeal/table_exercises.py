@@ -12,6 +12,7 @@ import numpy as np
 
 from voicewire.exercises import UNANSWERED, Feedback, Mistakes, choice, formula, function, number, unanswered
 from voicewire.pharyngeal import correlation, forensics
+from voicewire.pharyngeal.drawn import CROSSING, RISE
 
 __all__ = [
     "check_change",
@@ -98,13 +99,15 @@ def check_first_contact(answer: object) -> Feedback:
     return number(answer, 1.9, 1e-3, unit="cm", hints=hints, right="1.9 cm: the first of two contacts.")
 
 
-def check_crossing(answer: object) -> Feedback:
+def check_crossing(answer: object, seed: int | None = None) -> Feedback:
     """Distance (cm) along the grid line from (1, 0) in direction (0.6, 0.8) to the contour from (2, 5) to (6, 3).
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -120,14 +123,7 @@ def check_crossing(answer: object) -> Feedback:
     >>> check_crossing(0.5)
     Not yet: this is t, how far along the contour; r is asked.
     """
-    hints = {
-        0.5: "this is t, how far along the contour; r is asked.",
-        4.0: "this is how high the crossing lies; the line is slanted.",
-        3.0: "this is how far to the side the crossing lies; the line is slanted.",
-        math.sqrt(26): "this is the way to the end of the contour, not along the line.",
-        11 / math.sqrt(5): "this is the shortest way to the contour; the line doesn't meet it at a right angle.",
-    }
-    return number(answer, 5, 1e-3, unit="cm", hints=hints, right="at (4, 4), in the middle of the piece.")
+    return CROSSING.own(seed).check(answer)
 
 
 def check_least(answer: object) -> Feedback:
@@ -391,13 +387,15 @@ def check_sd(answer: object) -> Feedback:
     return choice(answer, "c", ["a", "b", "c", "d"], hints=hints, right=right)
 
 
-def check_needed_rise(answer: object) -> Feedback:
+def check_needed_rise(answer: object, seed: int | None = None) -> Feedback:
     """Hertz by which F2 moves if a uniform shortening takes F1 from 519.60 up by 138.52 Hz, F2 being 1573.44 Hz.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -413,14 +411,7 @@ def check_needed_rise(answer: object) -> Feedback:
     >>> check_needed_rise(-314.15)
     Not yet: this is what the paper finds; what would a shorter tube do?
     """
-    hints = {
-        138.52: "every formant rises by the same share, not by as many hertz.",
-        -314.15: "this is what the paper finds; what would a shorter tube do?",
-        -1573.44 * 138.52 / 519.60: "a shorter tube raises every formant.",
-        1573.44 * (1 + 138.52 / 519.60): "this is where F2 would be; by how much has it moved?",
-    }
-    right = "27 % of F2, upwards; the paper has it fall by 314 Hz."
-    return number(answer, 1573.44 * 138.52 / 519.60, 0.015, unit="Hz", hints=hints, right=right)
+    return RISE.own(seed).check(answer)
 
 
 def check_pairings(answer: object) -> Feedback:

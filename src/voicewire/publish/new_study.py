@@ -109,13 +109,15 @@ def listed(base: Path, name: str, title: str, question: str) -> dict[str, str]:
     # behind the last study: parts without a ledger may stand before the studies or after them
     last = [match.end() for match in re.finditer(r"^ledger = true\n(?:\w+ = .*\n)*", parts, re.M)][-1]
     parts = parts[:last] + entry + parts[last:]
-    pages = re.compile(rf"^ *- file: \w+/{paths.STUDIES[-1]}/.*\n", re.M)
+    pages = re.compile(rf"^ *- file: \w+/{paths.STUDIES[-1]}/(?!api$).*\n", re.M)
     line = [match.end() for match in pages.finditer(contents)][-1]
     page = (
         f"      - file: book/{name}/index\n        sections:\n"
         f"          - file: notebooks/{name}/01_study\n"
     )  # fmt: skip
     contents = contents[:line] + page + contents[line:]
+    functions = f"          - file: book/{paths.STUDIES[-1]}/api\n"
+    contents = contents.replace(functions, f"{functions}          - file: book/{name}/api\n")
     first, second = [match.start() for match in re.finditer(r"^## ", changes, re.M)][:2]
     section = changes[first:second].rstrip("\n")
     changes = f"{changes[:first]}{section}\n- A new part: {title} (`{name}`).\n\n{changes[second:]}"

@@ -87,7 +87,7 @@ class Run:
 
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
-    """Drop what differs from run to run (times, kernel builds, transient metadata) from an executed notebook.
+    """Drop what differs from run to run (times, kernel builds, transient metadata); fold the solutions for JupyterLab.
 
     Parameters
     ----------
@@ -114,7 +114,19 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
         cell.metadata.pop("collapsed", None)
         if cell.cell_type == "code":
             cell.outputs = _merge_streams(cell.outputs)
+    _fold(notebook.cells)
     return notebook
+
+
+def _fold(cells: Sequence[NotebookNode]) -> None:
+    """Collapse what stands in a solution: the directive around it folds the published page only, not JupyterLab."""
+    inside = False
+    for cell in cells:
+        ends = cell.source.startswith("```{solution-end}")
+        if inside and not ends:
+            code = {"outputs_hidden": True} if cell.cell_type == "code" else {}
+            cell.metadata["jupyter"] = {**code, "source_hidden": True}
+        inside = cell.source.startswith("```{solution-start}") or (inside and not ends)
 
 
 def _merge_streams(outputs: list[NotebookNode]) -> list[NotebookNode]:

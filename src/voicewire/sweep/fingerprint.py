@@ -101,11 +101,18 @@ def environment() -> str:
     total = hashlib.sha256(sys.version.encode())
     required = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
     for name in sorted(required.union(_code_cache.COMPILERS)):
-        total.update(f"{name} {metadata.version(name)}\n".encode())
+        total.update(f"{name} {_version(name)}\n".encode())
     for file in sorted(p for p in PACKAGE.rglob("*") if p.suffix in _SOURCES):
         total.update(file.relative_to(PACKAGE).as_posix().encode())
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:  # numba, where nothing is compiled
+        return "none"
 
 
 def is_installed(module: str | None) -> bool:

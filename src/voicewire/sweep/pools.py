@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing.resource_tracker
+import functools
 import signal
 import time
 from collections import Counter
@@ -11,10 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from typing import Any, ClassVar, Protocol
 
-from joblib.externals import loky
-from joblib.externals.loky.backend import resource_tracker
+from voicewire._optional import Library
 
 __all__ = ["SweepError", "WorkerDiedError"]
+
+# A page in a browser has no processes, and not the modules that start them: they are imported where one is started.
+loky = Library("joblib.externals.loky")
+resource_trackers = (
+    Library("joblib.externals.loky.backend.resource_tracker"), Library("multiprocessing.resource_tracker"),
+)  # fmt: skip
 
 #: Seconds for which a Dask cluster may be without a single worker before the sweep gives up.
 PATIENCE = 60.0
@@ -80,6 +85,26 @@ def _interrupts_wait() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class Here:
+    """This process, one task after the other: a page in a browser can start no other."""
+
+    def slots(self) -> int:
+        return 1
+
+    def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        return functools.partial(call, *arguments)
+
+    def wait(self, flying: Iterable[Any]) -> set[Any]:
+        return set(flying)
+
+    def result(self, future: Any) -> tuple[bytes, str | None]:
+        answer: tuple[bytes, str | None] = future()
+        return answer
+
+    def close(self, at_once: bool) -> None:
+        """Nothing was started."""
+
+
 class Local:
     """Processes on this machine. BLAS and numba get one thread each, so that no sum depends on the machine.
 
@@ -98,8 +123,8 @@ class Local:
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Any:
         # Each of the two, where it starts, lets Ctrl-C through again; loky starts both.
-        resource_tracker.ensure_running()
-        multiprocessing.resource_tracker.ensure_running()
+        for tracker in resource_trackers:
+            tracker.ensure_running()
         with _interrupts_wait():
             executor = self._executor()
             try:

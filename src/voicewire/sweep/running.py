@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
-import joblib
 import numpy as np
 from tqdm import tqdm
 
 from voicewire import paths
+from voicewire._optional import Library
 from voicewire.pace import Pace
 from voicewire.sweep import fingerprint
-from voicewire.sweep.pools import Dask, Local, Pool, SweepError, WorkerDiedError
+from voicewire.sweep.pools import Dask, Here, Local, Pool, SweepError, WorkerDiedError
 
 __all__ = ["Row", "add_sweep_arguments", "sweep", "task_rng"]
 
@@ -135,7 +135,7 @@ def sweep(
     with _bar(len(unique), len(results), progress) as bar:
         if todo:
             pace = Pace("sweep", len(todo)) if progress and bar.disable else None
-            pool: Pool = Dask(scheduler) if scheduler else Local(workers or joblib.cpu_count(), len(todo))
+            pool = _pool(workers, scheduler, len(todo))
             with contextlib.closing(_compute(pool, function, todo)) as finished:
                 for task, blob in finished:
                     if folder is not None:
@@ -145,6 +145,14 @@ def sweep(
                     if pace is not None:
                         pace.done()
     return [Row(dict(task.params), task.seed, pickle.loads(results[task.key])) for task in tasks]
+
+
+def _pool(workers: int | None, scheduler: str | None, tasks: int) -> Pool:
+    if scheduler:
+        return Dask(scheduler)
+    if sys.platform == "emscripten":  # a page in a browser
+        return Here()
+    return Local(workers or Library("joblib").cpu_count(), tasks)
 
 
 def task_rng(params: Mapping[str, Any], seed: int) -> np.random.Generator:

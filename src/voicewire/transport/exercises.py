@@ -7,6 +7,7 @@ import math
 from voicewire.exercises import Feedback, number, sequence, unanswered
 from voicewire.mqtt.packets import encode_length
 from voicewire.transport._student import judged, matched
+from voicewire.transport.drawn import HEADER, RARE
 
 __all__ = [
     "check_causes", "check_counters", "check_effective_samples", "check_encode", "check_header_bytes",
@@ -15,13 +16,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_header_bytes(answer: object) -> Feedback:
+def check_header_bytes(answer: object, seed: int | None = None) -> Feedback:
     """TCP header bytes of a connection that carries 12,000 bytes in full segments, every second one acknowledged (01).
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -37,17 +40,7 @@ def check_header_bytes(answer: object) -> Feedback:
     >>> bool(check_header_bytes(656)), bool(check_header_bytes(624))
     (True, False)
     """
-    return number(
-        answer, 656, 1e-9, unit="bytes",
-        hints={624: "8.3 segments are nine: the last one is short, and a segment all the same.",
-               528: "the acknowledgements are segments too, without payload.",
-               640: "the two SYNs carry 8 bytes more each.",
-               688: "the ninth is acknowledged with the FIN: it needs no segment of its own.",
-               784: "only every second data segment is acknowledged.",
-               416: "the timestamps add 12 bytes to each header.",
-               800: "only the two SYNs carry the longer options."},
-        right="3 + 9 + 4 + 4 segments of 32 bytes, and 8 more on each SYN.",
-    )  # fmt: skip
+    return HEADER.own(seed).check(answer)
 
 
 _LENGTHS = (
@@ -391,13 +384,15 @@ def check_effective_samples(answer: object) -> Feedback:
     )  # fmt: skip
 
 
-def check_rare(answer: object) -> Feedback:
+def check_rare(answer: object, seed: int | None = None) -> Feedback:
     """Iterations that miss what strikes one message in 400 in at most 5 % of all cases (02).
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -413,17 +408,7 @@ def check_rare(answer: object) -> Feedback:
     >>> bool(check_rare(1197)), bool(check_rare(400))
     (True, False)
     """
-    return number(
-        answer, 1197, 0.003,
-        hints={400: "as many as one in how many: these miss it in 37 % of the cases.",
-               8000: "so many meet it twenty times on the average; asked is only that they meet it at all.",
-               20.5: "this is 5 % to meet it; asked is 5 % to miss it.",
-               21: "this is 5 % to meet it; asked is 5 % to miss it.",
-               380: "95 % of 400 meet it in 61 % of the cases: the chance to miss it falls as a power.",
-               520: "the logarithms have different bases.",
-               448: "this is for one message in 150."},
-        right="(399/400)ⁿ ≤ 0.05 from n = 1197 on: three times 400, roughly.",
-    )  # fmt: skip
+    return RARE.own(seed).check(answer)
 
 
 _CONFUSED = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from voicewire.exercises import Feedback, choice, number
 from voicewire.transport._student import judged
+from voicewire.transport.drawn import LINK, TRIPS
 from voicewire.transport.icto_format import overhead
 
 __all__ = [
@@ -16,13 +17,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_round_trips(answer: object) -> Feedback:
+def check_round_trips(answer: object, seed: int | None = None) -> Feedback:
     """Time of a fresh QoS 2 message in ms, 40 ms to the broker and 10 ms from it to an open session (03).
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -38,17 +41,7 @@ def check_round_trips(answer: object) -> Feedback:
     >>> bool(check_round_trips(155)), bool(check_round_trips(200))
     (True, False)
     """
-    return number(
-        answer, 155, 0.001, unit="ms",
-        hints={200: "three of the ten flights are on the subscriber's link, and its round trip is 10 ms.",
-               125: "seven flights are on one link and three on the other: their mean is not that of the links.",
-               105: "that is QoS 0 or 1: at QoS 2 the broker waits for PUBREL.",
-               115: "the broker passes the message on at PUBREL, not at PUBLISH.",
-               145: "the subscriber too waits for PUBREL.",
-               175: "PUBCOMP comes after the broker has passed the message on.",
-               310: "a flight takes half a round trip.", 170: "the subscriber's session is open already."},
-        right="seven flights of 20 ms to the broker, three of 5 ms behind it.",
-    )  # fmt: skip
+    return TRIPS.own(seed).check(answer)
 
 
 def check_secure_session(answer: object) -> Feedback:
@@ -343,13 +336,15 @@ def check_all_links(answer: object) -> Feedback:
     )  # fmt: skip
 
 
-def check_link_bytes(answer: object) -> Feedback:
+def check_link_bytes(answer: object, seed: int | None = None) -> Feedback:
     """Bytes on the sender's link: six objects of 3000 bytes, all segments acknowledged, 380 for the session (04).
 
     Parameters
     ----------
     answer : object
         What the reader wrote, in any form.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -365,15 +360,7 @@ def check_link_bytes(answer: object) -> Feedback:
     >>> bool(check_link_bytes(20_252)), bool(check_link_bytes(19_628))
     (True, False)
     """
-    return number(
-        answer, 20_252, 1e-9, unit="bytes",
-        hints={19_628: "3000 bytes need three segments: the third holds 104.",
-               19_316: "acknowledgements cross the sender's link as well.",
-               22_152: "the session is opened and closed once.", 19_872: "the session's own bytes are missing.",
-               19_532: "52 bytes a segment: IP's 20 as well as TCP's 32.", 3692: "that is one object; six are sent.",
-               19_004: "3000 bytes do not fit one segment of 1448."},
-        right="6 · (3000 + 52 · (3 + 3)) + 380.",
-    )  # fmt: skip
+    return LINK.own(seed).check(answer)
 
 
 def check_long_run(answer: object) -> Feedback:

@@ -168,7 +168,7 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
 
 
 def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = False) -> dict[str, float]:
-    """Return what a cipher object costs over MQTT, over what it costs over TCP: bytes above IP, and time.
+    """Return what each cipher object costs over MQTT, over what it costs over TCP: bytes above IP, and time.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = F
         The experiment's rows.
     reading : str
         Of `readings.COMPARED`: which sessions are compared. Objects were recorded in fresh sessions at QoS 1; elsewhere
-        byte sequences stand for them, of the recorded lengths that an object can have.
+        byte sequences stand for them, of the recorded lengths that an object can have. 150 publishes carry 150 objects.
     instead : bool
         Put bare TCP in MQTT's place, on the first link: the rival.
 
@@ -207,10 +207,10 @@ def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = F
         over_tcp = transport == "tcp"
         qos = 0 if over_tcp else qualities[0] if session == "loop" else 1
         cell = r.cell(network, transport, plain if over_tcp else session, size, qos=qos, kind=kind)
+        objects = paper.LOOP if session == "loop" and not over_tcp else 1
         if not ends:
-            return float(cell.time_ms.mean())
-        others = 0 if over_tcp or session != "loop" else size * (paper.LOOP - 1)  # as for the share of payload
-        return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() - others for end in ends))
+            return float(cell.time_ms.mean()) / objects
+        return float(sum((cell[f"{end}_header"] + cell[f"{end}_payload"]).mean() for end in ends)) / objects
 
     def least(ends: tuple[str, ...]) -> float:
         top, counted = ("tcp", ("sender",) if ends else ()) if instead else ("mqtt", ends)
@@ -235,8 +235,7 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
     r : Recorded
         The experiment's rows.
     reading : str
-        Of `readings.COMPARED`: which sessions are compared. Of 150 publishes the headers, and MQTT's own bytes, are set
-        against the payload of one, as for the ratio of payload to headers.
+        Of `readings.COMPARED`: which sessions are compared. 150 publishes carry 150 payloads.
     instead : bool
         Put bare TCP in MQTT's place: the rival.
 
@@ -259,11 +258,10 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
     end = "sender" if instead else "publisher"
 
     def share(network: str, size: int, qos: int) -> float:
-        """Payload over itself and all that goes with it."""
+        """Payloads over themselves and all that goes with them."""
         found = r.cell(network, "tcp", session, size) if instead else r.cell(network, "mqtt", session, size, qos=qos)
         times = paper.LOOP if session == "loop" else 1
-        beside = found[f"{end}_header"] + found[f"{end}_payload"] - size * times
-        return float((size / (size + beside)).mean())
+        return float((size * times / (found[f"{end}_header"] + found[f"{end}_payload"])).mean())
 
     def ratio(network: str, size: int, qos: int) -> float:
         return float(r.goodput(network, "tcp", plain, size).mean()) / share(network, size, qos)

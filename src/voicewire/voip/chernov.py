@@ -61,9 +61,13 @@ def chernov_delay(delays_ms: ArrayLike, late: float) -> float:
     if not below.any():
         return longest
 
+    # In units of the power of two above the longest way down: exact, and no t is too small to divide by.
+    _, unit = np.frexp(-below.min())
+    below = np.ldexp(below, -unit)
+
     def bound(t: float) -> float:
         return t * float(np.log(np.mean(np.exp(below / t))) - np.log(late))
 
     most = float(below.mean() / np.log(late))
     found = minimize_scalar(bound, bounds=(0.0, most), method="bounded", options={"xatol": 1e-6 * most})
-    return longest + min(float(found.fun), 0.0)
+    return longest + float(np.ldexp(min(float(found.fun), 0.0), unit))

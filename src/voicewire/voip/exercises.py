@@ -13,7 +13,7 @@ from typing import Any
 from voicewire import exercises
 from voicewire._student import as_function
 from voicewire.exercises import Feedback, Mistakes, formula
-from voicewire.netsim import equation
+from voicewire.voip.drawn import FLOOR, MEAN
 
 __all__ = [
     "check_after_silence",
@@ -34,13 +34,15 @@ __all__ = [
 ]
 
 
-def check_mean_interval(answer: object) -> Feedback:
+def check_mean_interval(answer: object, seed: int | None = None) -> Feedback:
     """I_mean in packets: 90 open, closed 60, 40, 100, 80, 50, 50, 100 and 300, newest first.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -56,18 +58,7 @@ def check_mean_interval(answer: object) -> Feedback:
     >>> check_mean_interval(72)
     Not yet: 72 packets is too small.
     """
-    closed = [60, 40, 100, 80, 50, 50, 100, 300]
-    hints = {
-        424 / 6: "the open interval is left out if it does not raise the mean: try both.",
-        450.0: "the weights sum to 6: divide by them.",
-        97.5: "this is the mean without weights.",
-        652 / 6: "the weight of 1 belongs to the newest intervals; you gave it to the oldest.",
-        810 / 6: "a weight of 8 is the thesis' misprint of 0.8.",
-        810 / 13.2: "a weight of 8 is the thesis' misprint of 0.8.",
-    }
-    right = "75 packets: the open interval is longer, and would still lower the mean, because it pushes out the 300."
-    mean = float(equation.average_interval([90, *closed]))
-    return exercises.number(answer, mean, 0.002, unit="packets", hints=hints, right=right)
+    return MEAN.own(seed).check(answer)
 
 
 def check_after_silence(answer: object) -> Feedback:
@@ -427,13 +418,15 @@ def check_pairs(answer: object) -> Feedback:
     return formula(answer, lambda rho: 1 / (1 - rho), [(0.0,), (0.5,), (0.9,)], mistakes, right=right)
 
 
-def check_floor(answer: object) -> Feedback:
+def check_floor(answer: object, seed: int | None = None) -> Feedback:
     """Smallest whole floor, in packets a round trip, that carries G.729 at 110 ms one way as UDP does.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -449,16 +442,7 @@ def check_floor(answer: object) -> Feedback:
     >>> check_floor(8)
     Not yet: eight packets in 0.22 s are 36 a second, and the codec makes 50.
     """
-    hints = {
-        8.0: "eight packets in 0.22 s are 36 a second, and the codec makes 50.",
-        5.5: "the round trip is twice the one-way delay, and a floor is a whole number.",
-        6.0: "the round trip is twice the one-way delay.",
-        10.0: "ten packets in 0.22 s are 45 a second, and the codec makes 50.",
-        15.0: "this is what 150 ms need.",
-        50.0: "so many a second; how many in a round trip?",
-    }
-    right = "50 packets/s times a round trip of 0.22 s."
-    return exercises.number(answer, 11, 1e-9, unit="packets a round trip", hints=hints, right=right)
+    return FLOOR.own(seed).check(answer)
 
 
 def check_order(answer: object) -> Feedback:

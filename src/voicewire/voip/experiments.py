@@ -495,16 +495,15 @@ def _of_delays(found: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
         best_of: NDArray[np.float64] = np.max([r(figure, name) for name in names], axis=0)
         return best_of
 
-    def falls(figure: str, name: str) -> float:
-        first, last = DELAYS.index(25), DELAYS.index(100)
-        gap = r(figure, name) - r(figure, "UDP")
-        return float((gap[first] - gap[last]).mean())
+    def falls(name: str) -> NDArray[np.float64]:
+        return r("5.1", name)[0] - r("5.1", name)[1:]
 
+    sharply: NDArray[np.float64] = np.min([falls(name) for name in TFRC_VARIANTS[:3]], axis=0) - falls("UDP")
     lift = r("5.1", "TFRC SP FR MD") - r("5.1", "TFRC SP FR")
     return {
         "voip.tfrc-falls-with-delay": _along(found["5.1"]["TFRC"]),
         "voip.sp-falls-with-delay": _along(found["5.1"]["TFRC SP"]),
-        "voip.falls-sharply": {name: falls("5.1", name) for name in TFRC_VARIANTS[:3]},
+        "voip.falls-sharply": _by_delay(sharply, DELAYS[1:]),
         "voip.md-above-fr": _by_delay(lift),
         "voip.restart-window-delay": float((lift[DELAYS.index(100)] - lift[DELAYS.index(25)]).mean()),
         "voip.md-below-tcp-g729": _by_delay(r("5.1", "TCP") - r("5.1", "TFRC SP FR MD")),

@@ -14,6 +14,7 @@ import numpy as np
 from voicewire import exercises
 from voicewire.exercises import Feedback, Mistakes, formula
 from voicewire.voip import emodel, playout
+from voicewire.voip.drawn import BUDGET
 
 __all__ = [
     "check_best_fixed",
@@ -99,13 +100,15 @@ def check_steepest(answer: object) -> Feedback:
     return exercises.number(answer, 160 / 3, 0.005, hints=hints, right=right)
 
 
-def check_delay_budget(answer: object) -> Feedback:
+def check_delay_budget(answer: object, seed: int | None = None) -> Feedback:
     """Longest one-way delay in ms at which G.711 keeps R = 80 with half a frame in a hundred lost.
 
     Parameters
     ----------
     answer : object
         The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
 
     Returns
     -------
@@ -121,18 +124,7 @@ def check_delay_budget(answer: object) -> Feedback:
     >>> check_delay_budget(501)
     Not yet: beyond 177.3 ms each millisecond costs more.
     """
-    left = 94.2 - 80 - 30 * math.log(1.075)
-    knee = 0.024 * 177.3
-    hints = {
-        left / 0.024: "beyond 177.3 ms each millisecond costs more.",
-        left / 0.134: "both slopes together count only beyond 177.3 ms.",
-        177.3 + (left - knee) / 0.11: "beyond the knee the first slope goes on: 0.134 in all.",
-        177.3 + (94.2 - 80 - knee) / 0.134: "what the lost frames cost is no longer there for the delay.",
-        150.0: "150 ms is the usual advice; ask the equation.",
-        177.3: "at the knee R is still above 80: go on.",
-    }
-    right = "12.0 points are left: 4.3 of them up to the knee, 7.8 at 0.134 a millisecond beyond."
-    return exercises.number(answer, 177.3 + (left - knee) / 0.134, 0.005, unit="ms", hints=hints, right=right)
+    return BUDGET.own(seed).check(answer)
 
 
 def check_playout_choice(answer: object) -> Feedback:

@@ -21,13 +21,16 @@ from sphinx.environment import BuildEnvironment
 
 from voicewire import paths
 from voicewire.ledger.loading import read, studies
-from voicewire.publish.pages import introduction, reading, scorecard, status, way
+from voicewire.publish.pages import introduction, kept, people, reading, scorecard, status, way
+from voicewire.publish.pages.api import pages as api
 
 __all__ = ["FENCE", "KINDS", "fragments", "glossary", "parts", "text"]
 
 KINDS = (
     *("parts", "findings", "finding_STUDY", "times_STUDY"),
     *("notation", "errata", "glossary", "scorecard", "status", "journey", "courses"),
+    *("contributors", "mended", "kept"),
+    *("api", "api_ROOM"),
 )
 FENCE = re.compile(r"^```\{gather\} (\w+)\n```$", re.M)
 
@@ -65,7 +68,7 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of one kind: one of `KINDS`, where STUDY stands for a part's name.
+    """Return the MyST text of one kind: one of `KINDS`, where STUDY stands for a part's name, ROOM for a package's.
 
     Parameters
     ----------
@@ -102,6 +105,8 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return introduction.findings(base, link, study)
     if which == "times":
         return introduction.times(base, link, study)
+    if which == "api":
+        return api.page(study, base, link) if study else api.overview(link)
     if kind in ("notation", "errata"):
         return fragments(base, f"_{kind}.md")
     if kind == "glossary":
@@ -114,6 +119,10 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
         return way.small(base, link)
     if kind == "courses":
         return reading.courses(base)
+    if kind in ("contributors", "mended"):
+        return people.contributors(base) if kind == "contributors" else people.mended(base)
+    if kind == "kept":
+        return kept.listing()
     raise ValueError(f"nothing to gather under {kind!r}: it is one of {', '.join(KINDS)}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -10,6 +11,11 @@ from sphinx.errors import ExtensionError
 __all__ = ["FAULTS", "mend"]
 
 FAULTS = (
+    # The logo and the search lie beside every landmark, so who goes from one to the next never comes by.
+    (
+        '<div id="pst-primary-sidebar" class="bd-sidebar-primary bd-sidebar',
+        '<div role="navigation" aria-label="Book" id="pst-primary-sidebar" class="bd-sidebar-primary bd-sidebar',
+    ),
     # The arrow that unfolds a part in the sidebar has no name.
     ("<summary><span class=", '<summary aria-label="Chapters of this part"><span class='),
     # A list whose children are no list items; its entries have a role that no longer exists.
@@ -18,7 +24,16 @@ FAULTS = (
     # sphinx-exercise gives every exercise of a page the same id.
     ('<section id="exercise-content">', "<section>"),
     ('<section id="solution-content">', "<section>"),
+    # An icon is a character of a font, which means nothing when it is read out.
+    ('<i class="fa', '<i aria-hidden="true" class="fa'),
+    ('<i class="theme-switch fa', '<i aria-hidden="true" class="theme-switch fa'),
 )
+
+ARROW = re.compile(r'(>([^<>]+)</a><details[^>]*><summary aria-label=")Chapters of this part"')
+"""An arrow behind its part's link: eight of one name would be told apart by their place alone."""
+
+EMPTY = re.compile(r'<th\b(?:(?P<span>\s(?:col|row)span="\d+")|[^>])*>(?:\s|&nbsp;|</?p\b[^>]*>)*</th>')
+"""A header cell without a word, as pandas writes above an index and a corner has above names: it heads nothing."""
 
 LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
 """Templates of the themes that they copy among the files of the site."""
@@ -59,6 +74,8 @@ def mend(app: Sphinx, error: Exception | None) -> None:
         after = before
         for fault, right in FAULTS:
             after = after.replace(fault, right)
+        after = ARROW.sub(r'\1Chapters of \2"', after)
+        after = EMPTY.sub(lambda cell: f"<td{cell['span'] or ''}></td>", after)
         if after != before:
             path.write_text(after, encoding="utf-8")
     mark.touch()

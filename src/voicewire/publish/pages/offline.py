@@ -9,13 +9,23 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 __all__: list[str] = []  # Sphinx calls what `setup` connects
 
-KEPT = ("tex-chtml.js", "input/tex/extensions", "output/chtml/fonts")
-"""What a page loads of MathJax: one bundle, TeX extensions on demand, and the fonts."""
+START = "startup.js"
+KEPT = (
+    *(START, "core.js", "input/tex.js", "input/tex/extensions"),
+    *("output/chtml.js", "output/chtml/fonts", "a11y/assistive-mml.js"),
+)
+"""What a page loads of MathJax: the parts that ``_config.yml`` names, TeX extensions on demand, and the fonts."""
 
 REMOTE = re.compile(r'<(?:link|script)\b[^>]*\b(?:href|src)="(?:https?:)?//[^"]*"[^>]*>(?:\s*</script>)?')
+
+
+def start(app: Sphinx, config: Config) -> None:
+    """Have pages load MathJax in parts: its one bundle brings a menu that is larger than the rest."""
+    config.mathjax_path = f"mathjax/{START}"  # sphinx-mathjax-offline sets the bundle
 
 
 def clean(

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["compose", "contents", "headings", "order", "settled"]
 
+REFERENCE = "Reference"
+"""The part of the book that is not printed."""
+
 STYLE = Path(__file__).with_name("paper.css")
 
 
@@ -64,7 +67,7 @@ def order(toc: Path, site: Path) -> list[Page]:
     toc : Path
         The book's table of contents (``_toc.yml``).
     site : Path
-        The built pages; what is not there (a study left out, the index) is left out here.
+        The built pages; what is not there (a study left out, the index) is left out here, and so is `REFERENCE`.
 
     Returns
     -------
@@ -83,6 +86,8 @@ def order(toc: Path, site: Path) -> list[Page]:
     said = yaml.safe_load(toc.read_text(encoding="utf-8"))
     pages = [Page(said["root"], said["root"])]
     for part in said["parts"]:
+        if part.get("caption") == REFERENCE:
+            continue  # the pages of the package's functions are made to be searched, and would be a thousand more
         for chapter in part["chapters"]:
             names = [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
             pages += [Page(name, names[0]) for name in names]
@@ -127,14 +132,18 @@ def compose(pages: Sequence[Page], site: Path, published: str) -> BeautifulSoup:
     document.append(html)
     head, holder, body = (document.new_tag(name) for name in ("head", "body", "main"))
     html.extend([head, holder])
+    rules = document.new_tag("style")
+    rules.string = STYLE.read_text(encoding="utf-8")
+    head.extend([document.new_tag("meta", attrs={"charset": "utf-8"}), rules])
     holder.append(body)
     body["class"] = "bd-content"
     kept: list[Tag] = []
     titles: dict[str, str] = {}
     for number, page in enumerate(pages):
         soup = BeautifulSoup((site / f"{page.name}.html").read_text(encoding="utf-8"), "lxml")
-        if number == 0:
-            head.extend([*_head(soup, page)])
+        known = {str(tag) for tag in head.find_all(True)}
+        for tag in [tag for tag in _head(soup, page) if str(tag) not in known]:
+            rules.insert_before(tag)  # so that the rules for paper come after those of the pages
         article = soup.select_one("article.bd-article")
         if article is None:
             raise ValueError(f"{page.name}.html has no article")
@@ -214,8 +223,7 @@ def _id(tag: Tag) -> str:
 
 
 def _head(soup: BeautifulSoup, page: Page) -> Iterator[Tag]:
-    """The styles and the formula setter of the site's pages, and the rules for paper."""
-    yield soup.new_tag("meta", attrs={"charset": "utf-8"})
+    """The styles of a page of the site, and what sets its formulas if it has any."""
     for tag in soup.select('head link[rel="stylesheet"], head script'):
         address = str(tag.get("href") or tag.get("src") or "").split("?")[0]
         if tag.name == "script" and "mathjax" not in address and "MathJax" not in tag.get_text():
@@ -223,9 +231,6 @@ def _head(soup: BeautifulSoup, page: Page) -> Iterator[Tag]:
         if address:
             tag["href" if tag.name == "link" else "src"] = _from_root(address, page.name)
         yield tag.extract()
-    style = soup.new_tag("style")
-    style.string = STYLE.read_text(encoding="utf-8")
-    yield style
 
 
 def _from_root(address: str, page: str) -> str:
@@ -234,8 +239,13 @@ def _from_root(address: str, page: str) -> str:
 
 def _still(article: Tag, online: str) -> None:
     """Leave out what paper cannot do, and say where it can be done; folded code stays on the page."""
-    for tag in article.find_all(["script", "noscript"]) + article.select(".headerlink, .vw-hint, .vw-filters"):
+    online_only = ".headerlink, .vw-hint, .vw-filters, .vw-about, .vw-live"
+    for tag in article.find_all(["script", "noscript"]) + article.select(online_only):
         tag.decompose()
+    for tag in article.find_all("source"):
+        tag.decompose()  # paper has room for the wide picture
+    for tag in article.find_all("picture"):
+        tag.unwrap()
     for tag in article.select(".vw-knob"):
         tag.replace_with(_linked(article, online, "Move the knobs on the page"))
     for tag in article.find_all("audio"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import posixpath
 import re
 import zipfile
@@ -24,7 +25,7 @@ STYLE = Path(__file__).with_name("epub.css")
 DATED = (2020, 1, 1, 0, 0, 0)
 """The time of every file within: the same pages give the same file."""
 TYPES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".css": "text/css"}
-DATA = re.compile(r"data:(image/(?:png|svg\+xml|jpeg));base64,(.*)", re.S)
+DATA = re.compile(r"data:(image/(?:png|svg\+xml|jpeg|webp));base64,(.*)", re.S)
 ENDINGS = {"image/png": ".png", "image/svg+xml": ".svg", "image/jpeg": ".jpg"}
 PLAIN = {"href", "src", "alt", "class", "id", "colspan", "rowspan", "scope", "lang", "title", "start"}
 """The attributes that a page keeps, beside those of formulas and drawings."""
@@ -133,7 +134,13 @@ def _picture(source: str, book: Book, site: Path) -> str:
     """Put a picture into the book, and return its name there."""
     inside = DATA.match(source)
     if inside:
-        content, ending = base64.b64decode(inside[2]), ENDINGS[inside[1]]
+        content, ending = base64.b64decode(inside[2]), ENDINGS.get(inside[1], ".png")
+        if inside[1] not in ENDINGS:  # WebP, which not every reading program shows
+            from PIL import Image
+
+            packed = io.BytesIO()
+            Image.open(io.BytesIO(content)).save(packed, format="png", optimize=True)
+            content = packed.getvalue()
     else:
         content, ending = (site / source).read_bytes(), posixpath.splitext(source)[1]
     name = f"pictures/{hashlib.sha256(content).hexdigest()[:20]}{ending}"

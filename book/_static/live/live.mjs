@@ -1,0 +1,219 @@
+// Run the code of a page in the page: entered after the reader's click, nothing of it is loaded before.
+
+import { Cell } from "./cell.mjs";
+import { Store } from "./store.mjs";
+import { Work } from "./work.mjs";
+
+const BASE = new URL("../../live/", import.meta.url).href;
+
+/** Keep what was fetched, so that a second visit is quick and works offline; the book works without it too. */
+async function keepFiles() {
+  try {
+    await navigator.serviceWorker.register(new URL("../../live-cache.js", import.meta.url), { updateViaCache: "none" });
+    const claimed = new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done, { once: true }));
+    await Promise.race([navigator.serviceWorker.controller ?? claimed, new Promise((done) => setTimeout(done, 1500))]);
+  } catch {
+    // a private window, or a server without https: everything is fetched anew each time
+  }
+}
+
+/** What was kept of another edition of the book is thrown away. */
+async function refresh(edition) {
+  const kept = await self.caches?.open("voicewire-live-1");
+  const answer = await kept?.match("edition");
+  if (!kept || (answer && (await answer.text()) === edition)) return;
+  for (const request of await kept.keys()) if (request.url.includes("/live/engine/")) await kept.delete(request);
+  await kept.put("edition", new Response(edition));
+}
+
+async function read(name) {
+  const answer = await fetch(new URL(name, BASE), { cache: "no-cache" });
+  if (!answer.ok) throw new Error(`the server answers ${answer.status} for live/${name}`);
+  return answer.json();
+}
+
+class Page {
+  constructor(bar, chapter) {
+    this.bar = bar;
+    this.chapter = chapter;
+    this.name = chapter.chapter;
+    this.store = new Store(window.localStorage);
+    this.runs = new Map(); // number of a run -> the cell, and what waits for its end
+    this.count = 0;
+    this.queue = Promise.resolve();
+    this.era = 0; // grows with each stop: what was queued before it does not run
+    const places = document.querySelectorAll("div.cell");
+    this.cells = chapter.cells.flatMap((told) => (places[told.number - 1] ? [new Cell(places[told.number - 1], told, this)] : []));
+    this.byId = new Map(this.cells.map((cell) => [cell.told.id, cell]));
+    this.work = new Work(this);
+    document.body.classList.add("vw-is-live");
+  }
+
+  kept(id) {
+    return this.store.read(this.name).text[id];
+  }
+
+  keep(id, source, published) {
+    return this.store.write(this.name, id, source, published);
+  }
+
+  /** Start Python; the promise ends when it can run cells. */
+  launch() {
+    this.worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
+    this.ready = new Promise((done, fail) => {
+      this.worker.addEventListener("message", ({ data }) => this.heard(data, done, fail));
+      this.worker.addEventListener("error", (event) => fail(new Error(event.message || "Python could not be started")));
+    });
+    this.ready.catch((error) => this.work.failed(String(error.message ?? error)));
+    this.worker.postMessage({ kind: "start", base: BASE, chapter: this.chapter });
+    return this.ready;
+  }
+
+  heard(data, done, fail) {
+    const run = this.runs.get(data.run);
+    if (data.kind === "step") this.work.step(data.text);
+    else if (data.kind === "bytes") this.work.bytes(data.done, data.total);
+    else if (data.kind === "ready") {
+      this.work.ready();
+      done();
+    } else if (data.kind === "output") run?.cell.put(data.output);
+    else if (data.kind === "ran") run?.ended(data.how, data.seconds);
+    else if (run) run.failed(data.text);
+    else fail(new Error(data.text));
+  }
+
+  /** The cells above that a cell builds on: the book's list of them, or, for a reader's text, whatever makes its words. */
+  below(cell) {
+    if (!cell.changed) return cell.told.needs.map((id) => this.byId.get(id));
+    const makers = new Map();
+    for (const other of this.cells.slice(0, this.cells.indexOf(cell))) {
+      for (const name of other.told.makes) makers.set(name, other);
+    }
+    const words = cell.source.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? [];
+    return new Set(words.flatMap((word) => makers.get(word) ?? []));
+  }
+
+  /** The cells that define what a cell uses, those that have not run as they stand now, and the cell itself. */
+  needed(cell, found = new Set()) {
+    if (found.has(cell)) return found;
+    for (const other of this.below(cell)) {
+      if (other.told.runs && other.state !== "ran") this.needed(other, found);
+    }
+    found.add(cell);
+    return found;
+  }
+
+  async run(cell) {
+    const list = this.needed(cell);
+    const check = this.cells[this.cells.indexOf(cell) + 1];
+    if (cell.isAnswer() && check?.told.tags.includes("check")) this.needed(check, list);
+    return this.all([...list]);
+  }
+
+  runAbove(cell) {
+    return this.all(this.cells.slice(0, this.cells.indexOf(cell) + 1));
+  }
+
+  /** Run cells one after the other, in the page's order, up to the first that fails. */
+  all(cells) {
+    const era = this.era;
+    const list = cells.filter((cell) => cell.told.runs).sort((a, b) => a.told.number - b.told.number);
+    list.forEach((cell) => cell.mark("waiting"));
+    this.work.busy(true);
+    this.queue = this.queue.then(async () => {
+      for (const [position, cell] of list.entries()) {
+        if (era !== this.era) return;
+        if ((await this.one(cell)) === "ok") continue;
+        if (era === this.era) list.slice(position + 1).forEach((left) => left.mark("fresh") ?? left.say("not run: a cell above failed"));
+        break;
+      }
+      if (era === this.era) this.work.busy(false);
+    });
+    return this.queue;
+  }
+
+  async one(cell) {
+    try {
+      await this.ready;
+    } catch {
+      cell.mark("fresh");
+      cell.say("Python could not be started");
+      return "error";
+    }
+    cell.clear();
+    cell.mark("running");
+    const source = cell.source;
+    const before = cell.ranSource;
+    const how = await new Promise((done) => {
+      this.count += 1;
+      this.runs.set(this.count, {
+        cell,
+        ended: (end, seconds) => {
+          cell.ended(end, seconds);
+          done(end);
+        },
+        failed: (text) => {
+          cell.put({ output_type: "error", traceback: [text] });
+          cell.ended("error", 0);
+          done("error");
+        },
+      });
+      this.ending = () => done("stopped");
+      this.worker.postMessage({ kind: "run", run: this.count, source });
+    });
+    this.runs.delete(this.count);
+    cell.ranSource = source;
+    if (how === "ok" && before !== undefined && before !== source) this.age(cell);
+    if (how === "ok") this.tick(cell);
+    return how;
+  }
+
+  /** What was computed from a cell that has changed is marked, all the way down. */
+  age(cell) {
+    for (const other of this.cells) {
+      if (other.state === "ran" && other.told.needs.includes(cell.told.id)) {
+        other.mark("stale");
+        this.age(other);
+      }
+    }
+  }
+
+  /** An exercise's check that says "Right" ticks it off, in this browser. */
+  tick(cell) {
+    if (!cell.told.tags.includes("check") || !/^Right: /.test(cell.text)) return;
+    const failed = this.store.done(this.name, cell.told.id, new Date().toISOString().slice(0, 10));
+    if (failed) cell.say(failed);
+    this.work.count();
+  }
+
+  /** End Python, whatever it does, and start it anew: what was typed and shown stays, variables are gone. */
+  stop() {
+    this.era += 1;
+    this.worker.terminate();
+    this.ending?.();
+    this.runs.clear();
+    for (const cell of this.cells) {
+      if (cell.state === "running" || cell.state === "waiting") cell.say("stopped");
+      if (cell.told.runs) cell.mark("fresh");
+      cell.ranSource = undefined;
+    }
+    this.queue = Promise.resolve();
+    this.work.busy(false);
+    this.work.step("starts anew");
+    return this.launch();
+  }
+}
+
+/** Furnish the page and start Python. */
+export async function begin(bar) {
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = new URL("./live.css", import.meta.url).href;
+  document.head.append(style);
+  await keepFiles();
+  const [chapter, edition] = await Promise.all([read(`chapters/${bar.dataset.chapter}.json`), read("live.json")]);
+  await refresh(JSON.stringify(edition));
+  const page = new Page(bar, chapter);
+  page.launch();
+  return page;
+}

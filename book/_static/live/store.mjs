@@ -1,0 +1,131 @@
+// What a reader wrote and answered: kept in this browser's own storage, under one key a chapter, sent nowhere.
+
+const PREFIX = "voicewire:";
+const FORMAT = "voicewire-reader-1";
+export const MAX_BYTES = 5_000_000; // browsers keep about five megabytes for a site
+
+const empty = () => ({ text: {}, done: {} });
+
+/** A short fingerprint of a cell's published source: tells whether the book has changed since the reader wrote. */
+export function fingerprint(source) {
+  let hash = 5381;
+  for (const character of source) hash = ((hash * 33) ^ character.codePointAt(0)) >>> 0;
+  return hash.toString(36);
+}
+
+function isRecord(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isChapter(value) {
+  return (
+    isRecord(value) &&
+    isRecord(value.text) &&
+    isRecord(value.done) &&
+    Object.values(value.text).every((own) => isRecord(own) && typeof own.source === "string" && typeof own.of === "string") &&
+    Object.values(value.done).every((day) => typeof day === "string")
+  );
+}
+
+export class Store {
+  /** @param {Storage} storage what the browser keeps; a test hands in its own */
+  constructor(storage) {
+    this.storage = storage;
+  }
+
+  /** The chapters of which something is kept. */
+  chapters() {
+    const names = [];
+    for (let index = 0; index < this.storage.length; index += 1) {
+      const key = this.storage.key(index);
+      if (key.startsWith(PREFIX)) names.push(key.slice(PREFIX.length));
+    }
+    return names.sort();
+  }
+
+  read(chapter) {
+    try {
+      const kept = JSON.parse(this.storage.getItem(PREFIX + chapter) ?? "null");
+      return isChapter(kept) ? kept : empty();
+    } catch {
+      return empty();
+    }
+  }
+
+  /** Change what is kept of a chapter; returns "" or why it could not be kept. */
+  change(chapter, edit) {
+    const kept = this.read(chapter);
+    edit(kept);
+    const nothing = Object.keys(kept.text).length + Object.keys(kept.done).length === 0;
+    try {
+      if (nothing) this.storage.removeItem(PREFIX + chapter);
+      else this.storage.setItem(PREFIX + chapter, JSON.stringify(kept));
+      return "";
+    } catch {
+      return "The browser has no room left to keep this: export your work, then throw old answers away.";
+    }
+  }
+
+  write(chapter, cell, source, published) {
+    return this.change(chapter, (kept) => {
+      if (source === published) delete kept.text[cell];
+      else kept.text[cell] = { source, of: fingerprint(published) };
+    });
+  }
+
+  /** A check has passed: it stays so until the reader throws it away. */
+  done(chapter, cell, day) {
+    return this.change(chapter, (kept) => {
+      kept.done[cell] ??= day;
+    });
+  }
+
+  forget(chapter) {
+    this.storage.removeItem(PREFIX + chapter);
+  }
+
+  /** All that is kept, as the text of a file. */
+  exported() {
+    const chapters = Object.fromEntries(this.chapters().map((name) => [name, this.read(name)]));
+    return JSON.stringify({ format: FORMAT, chapters }, null, 1);
+  }
+
+  /**
+   * Take in such a file. What the reader has here and the file has otherwise is kept here and counted.
+   *
+   * @returns {{taken: number, kept: number}} cells and ticks taken, texts that stayed as they are here
+   * @throws {Error} with a sentence for the reader, before anything was changed
+   */
+  take(text) {
+    if (text.length > MAX_BYTES) throw new Error("This file is larger than anything that this book exports.");
+    let file;
+    try {
+      file = JSON.parse(text);
+    } catch {
+      throw new Error("This file is not JSON: choose the one that “Export” wrote.");
+    }
+    if (!isRecord(file) || file.format !== FORMAT || !isRecord(file.chapters)) {
+      throw new Error("This file was not exported by this book.");
+    }
+    if (!Object.values(file.chapters).every(isChapter)) throw new Error("This file is damaged: nothing was taken from it.");
+    const count = { taken: 0, kept: 0 };
+    for (const [name, theirs] of Object.entries(file.chapters)) {
+      const failed = this.change(name, (mine) => {
+        for (const [cell, own] of Object.entries(theirs.text)) {
+          if (mine.text[cell] === undefined) {
+            mine.text[cell] = { source: own.source, of: own.of };
+            count.taken += 1;
+          } else if (mine.text[cell].source !== own.source) count.kept += 1;
+        }
+        for (const [cell, day] of Object.entries(theirs.done)) {
+          if (mine.done[cell] === undefined) {
+            mine.done[cell] = day;
+            count.taken += 1;
+          }
+        }
+      });
+      if (failed) throw new Error(failed);
+    }
+    return count;
+  }
+}

@@ -1,0 +1,98 @@
+"""A bar: what is measured of the pages, its limit, and the worst that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Bar", "at_most", "table"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of the table.
+
+    Parameters
+    ----------
+    name : str
+        What is measured.
+    limit : str
+        What it must keep to, in words.
+    worst : str
+        The worst that was measured, with its unit.
+    where : str
+        On which page.
+    holds : bool
+        Whether the limit is kept.
+
+    Examples
+    --------
+    >>> Bar("broken links", "0", "0", "", True).holds
+    True
+    """
+
+    name: str
+    limit: str
+    worst: str
+    where: str
+    holds: bool
+
+
+def at_most(name: str, limit: float, found: Iterable[tuple[float, str]], unit: str = "") -> Bar:
+    """Return the bar under which no page goes beyond `limit`.
+
+    Parameters
+    ----------
+    name : str
+        What is measured.
+    limit : float
+        The most that is allowed.
+    found : iterable of (float, str)
+        What was measured, and where.
+    unit : str
+        Of both.
+
+    Returns
+    -------
+    Bar
+        With the largest value; where nothing was measured it does not hold.
+
+    Examples
+    --------
+    >>> at_most("lines", 10, [(8, "a"), (12, "b")])
+    Bar(name='lines', limit='≤ 10', worst='12', where='b (1 of 2 beyond)', holds=False)
+    """
+    each = list(found)
+    said = f"≤ {limit:g} {unit}".rstrip()
+    if not each:
+        return Bar(name, said, "nothing was measured", "", False)
+    worst, where = max(each)
+    beyond = sum(value > limit for value, _ in each)
+    if beyond:
+        where += f" ({beyond} of {len(each)} beyond)"
+    return Bar(name, said, f"{worst:.5g} {unit}".rstrip(), where, not beyond)
+
+
+def table(bars: Iterable[Bar]) -> str:
+    """Return the bars as lines of text.
+
+    Parameters
+    ----------
+    bars : iterable of Bar
+        In their order.
+
+    Returns
+    -------
+    str
+        A heading and a line for each.
+
+    Examples
+    --------
+    >>> print(table([Bar("broken links", "≤ 0", "0", "", True)]))
+    bar           limit  worst  holds  where
+    broken links  ≤ 0    0      yes
+    """
+    heads = ("bar", "limit", "worst", "holds", "where")
+    rows = [heads, *((b.name, b.limit, b.worst, "yes" if b.holds else "NO", b.where) for b in bars)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]
+    return "\n".join("  ".join(f"{text:<{w}}" for text, w in zip(row, widths, strict=True)).rstrip() for row in rows)

@@ -1,0 +1,249 @@
+"""Lay out Python beside the built pages: ``python -m voicewire.publish.live.build SITE`` makes ``SITE/live``.
+
+Without the files of the wheel set the book is whole without this: it says so in one line, and no page offers to run
+its cells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import voicewire
+from voicewire import paths
+from voicewire.ledger.loading import content_of
+from voicewire.publish.live import chapters, fetch, offer, pieces, wheels
+from voicewire.publish.pages import placing
+
+__all__ = ["build", "wheel"]
+
+PACKAGE = Path(voicewire.__file__).parent
+NOT_IN_A_PAGE = ("publish",)
+"""The room that makes the book: in a page only `voicewire.publish.live.page` is of use."""
+KEPT = ("publish/__init__.py", "publish/live/__init__.py", "publish/live/absent.py", "publish/live/page.py")
+SOURCES = (".py", ".toml", ".json", ".typed", ".c")
+THEN = (1980, 1, 1, 0, 0, 0)
+LICENCE = re.compile(r"\.dist-info/(licenses/)?[^/]*(LICEN[CS]E|COPYING|NOTICE)[^/]*$", re.IGNORECASE)
+FONTS = "fontlist-v330.json"
+"""What Matplotlib finds out about its own fonts when it is first imported, in the version of the wheel set."""
+
+
+def wheel(into: Path) -> Path:
+    """Write the book's package as a wheel for the page; the same sources give the same bytes.
+
+    Parameters
+    ----------
+    into : Path
+        A folder.
+
+    Returns
+    -------
+    Path
+        The wheel.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     wheel(Path(folder)).name
+    'voicewire-0.1.0-py3-none-any.whl'
+    """
+    name = f"voicewire-{voicewire.__version__}"
+    info = f"{name}.dist-info"
+    files = {f"voicewire/{path}": (PACKAGE / path).read_bytes() for path in _sources()}
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: voicewire\nVersion: {voicewire.__version__}\n".encode()
+    files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: voicewire\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    rows = [f"{path},sha256={_urlsafe(data)},{len(data)}\n" for path, data in files.items()]
+    files[f"{info}/RECORD"] = "".join([*rows, f"{info}/RECORD,,\n"]).encode()
+    target = into / f"{name}-py3-none-any.whl"
+    _zip(target, files)
+    return target
+
+
+def _sources() -> list[str]:
+    found = []
+    for path in sorted(PACKAGE.rglob("*")):
+        name = path.relative_to(PACKAGE).as_posix()
+        wanted = path.suffix in SOURCES and "__pycache__" not in path.parts
+        if wanted and path.is_file() and (name in KEPT or name.partition("/")[0] not in NOT_IN_A_PAGE):
+            found.append(name)
+    return found
+
+
+def _urlsafe(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def _zip(target: Path, files: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as whole:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, THEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            whole.writestr(entry, data)
+
+
+def _checkout(target: Path) -> None:
+    """Write what the package looks for in a checkout: data, the list of notebooks' folders, Matplotlib's fonts."""
+    root = paths.root()
+    files = {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted((root / "data").rglob("*"))
+        if path.is_file()
+    }
+    for path in sorted((root / "data").glob("*/claims.yml")):  # no YAML is read in a page
+        name = path.relative_to(root).with_suffix(".json").as_posix()
+        files[name] = json.dumps(content_of(path, name), ensure_ascii=False).encode()
+    files |= {f"notebooks/{path.parent.name}/{path.name}": b"" for path in paths.chapters()}
+    files["pyproject.toml"] = (root / "pyproject.toml").read_bytes()
+    fonts = Path(__file__).with_name(FONTS)
+    if fonts.is_file():
+        files[f".matplotlib/{FONTS}"] = fonts.read_bytes()
+    _zip(target, files)
+
+
+def _lock(engine: Path) -> dict[str, Any]:
+    """Return a lock of the packages that lie in `engine`, as Pyodide reads it."""
+    own = next(engine.glob("voicewire-*.whl"))
+    entries: dict[str, Any] = {}
+    every = [*wheels.packages().values()]
+    every.append(
+        wheels.Package(
+            "voicewire", voicewire.__version__, own.name, hashlib.sha256(own.read_bytes()).hexdigest(), (),
+            ("voicewire",), False,
+        )
+    )  # fmt: skip
+    for each in every:
+        known = wheels.listed()["packages"].get(each.name, {}) if each.official else {}
+        plain = {"package_type": "package", "install_dir": "site", "unvendored_tests": False}
+        entries[each.name] = plain | known | {
+            "name": each.name, "version": each.version, "file_name": each.file, "sha256": each.sha256,
+            "depends": list(each.depends), "imports": list(each.imports),
+        }  # fmt: skip
+    return {"info": wheels.listed()["info"], "packages": entries}
+
+
+def _licences(engine: Path) -> str:
+    """Return the licences of all that is laid out: what each wheel says and the texts that it brings."""
+    said = [f"{name}\n{text}\n" for name, text in sorted(wheels.release()["licences"].items())]
+    for each in sorted(wheels.packages().values(), key=lambda package: package.name):
+        if each.file.endswith(".whl"):
+            with zipfile.ZipFile(engine / each.file) as whole:
+                inside = [name for name in whole.namelist() if LICENCE.search(name)]
+                texts = [whole.read(name).decode("utf-8", "replace").strip() for name in inside]
+                about = next(name for name in whole.namelist() if name.endswith(".dist-info/METADATA"))
+                lines = whole.read(about).decode("utf-8", "replace").partition("\n\n")[0].splitlines()
+            stated = [line for line in lines if line.startswith(("License", "Classifier: License", "Home-page"))]
+            said.append("\n".join([f"{each.name} {each.version}", *stated, "", *texts, ""]))
+    rule = "-" * 79 + "\n"
+    return rule.join(said)
+
+
+def build(site: Path, cache: Path) -> dict[str, Any]:
+    """Make the folder ``live`` of a built site.
+
+    Parameters
+    ----------
+    site : Path
+        The pages.
+    cache : Path
+        Where the fetched files are.
+
+    Returns
+    -------
+    dict
+        The manifest, as ``live/live.json`` has it.
+
+    Examples
+    --------
+    >>> manifest = build(Path("_build/html"), fetch.folder())  # doctest: +SKIP
+    """
+    live = site / "live"
+    shutil.rmtree(live, ignore_errors=True)
+    engine = live / "engine"
+    engine.mkdir(parents=True)
+    for name in fetch.wanted():
+        shutil.copyfile(cache / name, engine / name)
+    own = wheel(engine).name
+    _checkout(engine / "book.zip")
+    lock = _lock(engine)
+    _write(engine / "pyodide-lock.json", lock)
+    always = [*wheels.engine(), "book.zip", "pyodide-lock.json"]
+    size = {each["name"]: (engine / each["file_name"]).stat().st_size for each in lock["packages"].values()}
+    base = sum((engine / name).stat().st_size for name in always)
+    for path in paths.chapters():
+        found = chapters.chapter(path) | {"offered": path in chapters.offered()}
+        found["cells"] = pieces.pieces(found["cells"], _divided(path), chapters.names)
+        found["bytes"] = base + sum(size[name] for name in found["packages"])
+        _write(live / "chapters" / path.parent.name / f"{path.stem}.json", found)
+        if found["offered"]:
+            offer.offer(site, found)
+    manifest = {
+        "pyodide": wheels.release()["pyodide"], "python": lock["info"]["python"],
+        "engine": [f"engine/{name}" for name in always], "bytes": base,
+        "chapters": [f"{path.parent.name}/{path.stem}" for path in chapters.offered()],
+        "packages": {n: {"version": lock["packages"][n]["version"], "bytes": size[n]} for n in sorted(size)},
+        "sha256": {name: hashlib.sha256((engine / name).read_bytes()).hexdigest() for name in (own, "book.zip")},
+    }  # fmt: skip
+    (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
+    _write(live / "live.json", manifest)
+    return manifest
+
+
+def _divided(path: Path) -> dict[str, list[str]]:
+    """Return how the page shows each code cell: in one piece, or a long one in several."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    return {cell["id"]: ["".join(piece["source"]) for piece in placing.divided(cell)] for cell in code}
+
+
+def _write(path: Path, data: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fetch what is missing and make the folder; say in one line if it cannot be had.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line.
+
+    Returns
+    -------
+    int
+        The exit status: 0 with or without the folder.
+
+    Examples
+    --------
+    >>> main(["_build/html"])  # doctest: +SKIP
+    0
+    """
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    options.add_argument("site", type=Path, help="the built pages")
+    site = options.parse_args(arguments).site
+    try:
+        taken = fetch.fetch()
+    except fetch.FetchError as error:
+        shutil.rmtree(site / "live", ignore_errors=True)
+        print(f"live: the pages will not run code: {error}")
+        return 0
+    manifest = build(site, fetch.folder())
+    said = ", ".join(f"{list(taken.values()).count(word)} from the {word}" for word in sorted(set(taken.values())))
+    print(f"live: Python {manifest['python']} for {len(manifest['chapters'])} chapters ({said})")
+    (site / "live" / "taken.txt").write_text("".join(f"{s:8} {n}\n" for n, s in sorted(taken.items())), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

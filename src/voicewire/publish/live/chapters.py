@@ -1,0 +1,242 @@
+"""Which cells of a chapter run in the page, which cannot and why, and which packages they need.
+
+A chapter is offered once ``notebooks/<part>/live.toml`` has a table for it, which says that its cells were tried.
+A cell runs unless the table says that it stays as published, or a cell that it builds on does.
+`voicewire.publish.live.proof` writes such tables with ``--write``::
+
+    [01_packets.stays]
+    "01packets-17" = "sockets"                              # a word of `REASONS`, or a sentence of its own
+    [01_packets.differs]
+    "01packets-20" = "The last digit is the browser's SciPy."   # it runs, its text is not the published one
+    [01_packets]
+    also = ["scipy"]                                        # packages that are imported inside functions
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import json
+import symtable
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import voicewire
+from voicewire import paths
+from voicewire.publish.live import wheels
+
+__all__ = ["REASONS", "chapter", "names", "needed", "offered"]
+
+REASONS = {
+    "sockets": "It opens real connections, which a page in a browser cannot.",
+    "threads": "It starts threads or processes, which a page in a browser cannot.",
+    "long": "It takes minutes without compiled code.",
+    "praat": "It calls Praat, which is not there in a browser.",
+    "soundfile": "It reads or writes sound files with a library that is not there in a browser.",
+    "audio": "It calls audio libraries that are not there in a browser.",
+    "sealing": "It seals with AES-GCM, by a library that is not there in a browser.",
+    "statsmodels": "It calls statsmodels, which is not there in a browser.",
+    "skimage": "It calls scikit-image, which is not there in a browser.",
+    "above": "It uses what a cell above computes, which stays as published.",
+    "versions": "The page's libraries have other versions than those of the published run, and its text differs.",
+    "shell": "It runs a program of its own, which a page in a browser cannot.",
+}
+"""What keeps a cell from running in a page, by the word under which ``live.toml`` has it."""
+
+PACKAGE = Path(voicewire.__file__).parent
+ALWAYS = ("ipython", "voicewire")
+
+
+def offered(base: Path | None = None) -> list[Path]:
+    """Return the notebooks whose cells are offered in a page.
+
+    Parameters
+    ----------
+    base : Path, optional
+        The checkout; found by itself if left out.
+
+    Returns
+    -------
+    list of Path
+        In the order of the book.
+
+    Examples
+    --------
+    >>> "01_slow_link.ipynb" in [path.name for path in offered()]
+    True
+    """
+    return [path for path in paths.chapters(base=base) if path.stem in _tables(path)]
+
+
+def chapter(path: Path) -> dict[str, Any]:
+    """Return what the page's script is to know of a chapter.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook.
+
+    Returns
+    -------
+    dict
+        Keys ``chapter``, ``packages`` and ``cells``; each cell has ``id``, ``number``, ``tags``, ``source``, ``runs``,
+        ``why``, ``differs`` and ``needs``.
+
+    Raises
+    ------
+    ValueError
+        If ``live.toml`` names a cell that the notebook doesn't have.
+
+    Examples
+    --------
+    >>> found = chapter(paths.chapters("nfc")[0])
+    >>> found["chapter"], found["cells"][0]["runs"]
+    ('nfc/01_slow_link', True)
+    """
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    said = _said(path)
+    stays, differs = (said.get(word, {}) for word in ("stays", "differs"))
+    cells: list[dict[str, Any]] = []
+    makers: dict[str, dict[str, Any]] = {}
+    for cell in (cell for cell in notebook["cells"] if cell["cell_type"] == "code"):
+        source = "".join(cell["source"])
+        made, used = names(source)
+        needs = [makers[name] for name in sorted(used) if name in makers]
+        why = stays.get(cell["id"], "")
+        if not why and (broken := [each for each in needs if not each["runs"]]):
+            why = f"It uses what cell {broken[0]['number']} of this page computes, which stays as published."
+        differing = differs.get(cell["id"], "")
+        entry = {
+            "id": cell["id"], "number": len(cells) + 1, "tags": cell["metadata"].get("tags", []), "source": source,
+            "runs": not why, "why": REASONS.get(why, why), "differs": REASONS.get(differing, differing),
+            "needs": list(dict.fromkeys(each["id"] for each in needs)),
+        }  # fmt: skip
+        makers |= dict.fromkeys(made, entry)
+        cells.append(entry)
+    if unknown := {*stays, *differs} - {cell["id"] for cell in cells}:
+        raise ValueError(f"live.toml names {', '.join(sorted(unknown))}, and {path.name} has no such cell: remove them")
+    sources = [cell["source"] for cell in cells]
+    return {
+        "chapter": f"{path.parent.name}/{path.stem}", "packages": needed(sources, said.get("also", [])), "cells": cells,
+    }  # fmt: skip
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    listed = path.with_name("live.toml")
+    return tomllib.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else {}
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """Return what ``live.toml`` says of a chapter."""
+    return dict(_tables(path).get(path.stem, {}))
+
+
+def names(source: str) -> tuple[set[str], set[str]]:
+    """Return the names that a cell makes, and those that it uses and doesn't make before.
+
+    Parameters
+    ----------
+    source : str
+        The cell's text.
+
+    Returns
+    -------
+    tuple of set of str
+        Those made, those used.
+
+    Examples
+    --------
+    >>> names("y = x + 1")
+    ({'y'}, {'x'})
+    """
+    text = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
+    made: set[str] = set()
+    used: set[str] = set()
+
+    def look(table: symtable.SymbolTable) -> None:
+        for symbol in table.get_symbols():
+            top = table.get_type() == "module"
+            if top and (symbol.is_assigned() or symbol.is_imported()):
+                made.add(symbol.get_name())
+            if symbol.is_referenced() and (symbol.is_global() or top):
+                used.add(symbol.get_name())
+        for inner in table.get_children():
+            look(inner)
+
+    look(symtable.symtable(text, "cell", "exec"))
+    return made, {name for name in used if not hasattr(builtins, name)}
+
+
+def needed(sources: list[str], also: list[str]) -> list[str]:
+    """Return the packages that cells import, straight or through the book's package, with what these stand on.
+
+    Parameters
+    ----------
+    sources : list of str
+        The cells' texts.
+    also : list of str
+        Packages to load besides.
+
+    Returns
+    -------
+    list of str
+        Names, sorted.
+
+    Examples
+    --------
+    >>> "mpmath" in needed(["import sympy"], [])
+    True
+    """
+    offered = {name: each.name for each in wheels.packages().values() for name in each.imports}
+    modules: set[str] = set()
+    waiting = [name for source in sources for name in _imported(source, anywhere=True)]
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules.add(name)
+            waiting += _below(name) if name.partition(".")[0] == PACKAGE.name else ()
+    tops = {name.partition(".")[0] for name in modules}
+    found = {offered[name] for name in tops if name in offered}
+    waiting = [*found, *also, *ALWAYS]
+    every: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        every.add(name)
+        waiting += wheels.packages()[name].depends if name in wheels.packages() else ()
+    return sorted(every)
+
+
+def _imported(source: str, anywhere: bool) -> Iterator[str]:
+    """Yield the modules that a text imports; inside functions too, if `anywhere`."""
+    text = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
+    tree = ast.parse(text)
+    for node in ast.walk(tree) if anywhere else _outside(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _outside(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk through what runs when a module is imported."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield child
+        yield from _outside(child)
+
+
+@cache
+def _below(name: str) -> tuple[str, ...]:
+    """Return what a module of the book's package imports, and the packages that it lies in."""
+    parts = name.split(".")
+    place = PACKAGE.parent.joinpath(*parts)
+    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    around = [".".join(parts[:length]) for length in range(1, len(parts))]
+    return (*around, *_imported(file.read_text(encoding="utf-8"), anywhere=False)) if file.is_file() else tuple(around)

@@ -1,0 +1,71 @@
+// Runs cells in Node as a page does, for the proof: node run.mjs LIVE SECONDS CHAPTER[,CHAPTER…] [ALSO]
+// Chapters of one call share the engine and the libraries, each has its own names. Prints one JSON line for each cell.
+// A cell that takes more than SECONDS of the processor's time is interrupted. With ALSO, cells that stay as published
+// are tried too.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Worker } from "node:worker_threads";
+import { pathToFileURL } from "node:url";
+
+const [folder, seconds, names, also] = process.argv.slice(2);
+const engine = join(resolve(folder), "engine") + "/";
+const { loadPyodide } = await import(pathToFileURL(join(engine, "pyodide.mjs")));
+const used = () => process.cpuUsage().user / 1e6;
+let outputs = [];
+
+// An interrupt may arrive when a cell has just ended, between Python and here: then it ends what is awaited.
+let stop = () => {};
+process.on("uncaughtException", (error) => { stop(String(error).slice(-2000)); });
+process.on("unhandledRejection", (error) => { stop(String(error).slice(-2000)); });
+const stopped = () => new Promise((settle) => { stop = settle; });
+
+async function start() {
+  const python = await loadPyodide({
+    indexURL: engine,
+    lockFileURL: join(engine, "pyodide-lock.json"),
+    env: { VOICEWIRE_ROOT: "/book", MPLBACKEND: "agg", MPLCONFIGDIR: "/book/.matplotlib", HOME: "/home/pyodide" },
+  });
+  python.unpackArchive(new Uint8Array(readFileSync(join(engine, "book.zip"))), "zip", { extractDir: "/book" });
+  return python;
+}
+
+async function run(python, session, chapter, cell, shared) {
+  outputs = [];
+  const from = used();
+  Atomics.store(shared, 0, 0);
+  Atomics.store(shared, 1, Math.ceil(from) + Number(seconds));
+  let how;
+  try { how = await Promise.race([session.run(cell.source), stopped()]); } catch (error) { how = String(error).slice(-2000); }
+  Atomics.store(shared, 1, 0);
+  console.log(JSON.stringify({ chapter, id: cell.id, how, took: used() - from, outputs }));
+}
+
+async function main() {
+  const python = await start();
+  // The other thread interrupts a cell that takes too long: this one is busy then.
+  const shared = new Int32Array(new SharedArrayBuffer(8));
+  python.setInterruptBuffer(new Uint8Array(shared.buffer, 0, 1));
+  const watch = new Worker(
+    `const { workerData: w } = require("node:worker_threads");
+     setInterval(() => { if (w[1] && process.cpuUsage().user / 1e6 > w[1]) { Atomics.store(w, 0, 2); } }, 200);`,
+    { eval: true, workerData: shared },
+  );
+  for (const name of names.split(",")) {
+    const chapter = JSON.parse(readFileSync(join(folder, "chapters", `${name}.json`), "utf-8"));
+    await python.loadPackage(chapter.packages, { messageCallback: () => {} });
+    const page = python.pyimport("voicewire.publish.live.page");
+    const session = page.Session(name, (text) => { outputs.push(JSON.parse(text)); });
+    for (const cell of chapter.cells.filter((each) => each.runs || also)) {
+      await run(python, session, name, cell, shared);
+    }
+  }
+  await watch.terminate();
+  process.exit(0);
+}
+
+try {
+  await main();
+} catch (error) {  // Node would print the engine's one long line with it
+  console.error(String(error).slice(-2000));
+  process.exit(1);
+}
