@@ -65,6 +65,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     source-read: put
     source-read: note
     doctree-read: note
+    doctree-read: note_formulas
     env-updated: spell
     doctree-resolved: add
     doctree-resolved: put
@@ -93,6 +94,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", placing.put)
     app.connect("source-read", api.note)
     app.connect("doctree-read", uses.note)
+    app.connect("doctree-read", api.note_formulas)
     app.connect("env-updated", uses.spell)
     app.connect("doctree-resolved", hints.add)
     app.connect("doctree-resolved", drawings.put)

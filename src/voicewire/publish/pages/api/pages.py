@@ -212,8 +212,12 @@ def note(app: Sphinx, page: str, source: list[str]) -> None:
             continue
         for each in (entry, *entry.methods):
             domain.note_object(each.name, _OBJECTS.get(each.kind, each.kind), each.name)
-    if any(mark in source[0] for mark in ('class="math', "{math}")):
-        app.env.get_domain("math").data["has_equations"][page] = True
+
+
+def note_formulas(app: Sphinx, doctree: nodes.document) -> None:
+    """Tell Sphinx of the formulas that come as HTML: it loads what sets them only where it made a formula itself."""
+    if any('class="math ' in each.astext() for each in doctree.findall(nodes.raw)):
+        app.env.get_domain("math").data["has_equations"][app.env.docname] = True
 
 
 def add_links(app: Sphinx, doctree: nodes.document, page: str) -> None:
