@@ -22,6 +22,14 @@ def right_interval(x):
     return judging.mean_interval(x, effective_size(x))
 
 
+def _unguarded(x):
+    """The effective size of a bracket that may be negative."""
+    r = [acov(x, k) / acov(x, 0) for k in range(len(x))]
+    pairs = [r[k] + r[k + 1] for k in range(0, len(r) - 1, 2)]
+    bracket = 2 * sum(pairs[: next((k for k, pair in enumerate(pairs) if pair <= 0), None)]) - 1
+    return min(len(x), len(x) / bracket)
+
+
 def predict(printed, runs, extra=1.0, quantile=None):
     runs = np.asarray(runs, float)
     n = len(runs)
@@ -83,6 +91,7 @@ def test_right_answers_pass(check, answer):
         (e.check_pairs, lambda r: sum(r[1:3]) - 0.4, "begins at lag 0"),
         (e.check_pairs, lambda r: sum(r[k] + r[k + 1] for k in range(0, len(r) - 1, 2)), "for good"),
         (e.check_lab_size, lambda x: _size(x, 0.0), "counts once"),
+        (e.check_lab_size, _unguarded, "also a negative one"),
         (e.check_lab_interval, lambda x: judging.mean_interval(x), "effective size"),
         (e.check_lab_interval, lambda x: tuple(1.0 * v for v in _known(x)), "known σ"),
     ],

@@ -24,6 +24,17 @@ def cancel(x, d, L):
     return filters.rls(filters.windows(x, L), d, 0.995)[1]
 
 
+def cancel_late(x, d, L):
+    """What the taps leave that have already learned from the sample."""
+    X = filters.windows(x, L)
+    return d - np.sum(X * filters.rls(X, d, 0.99)[0], axis=1)
+
+
+def nlms_in_silence(X, d, mu):
+    with np.errstate(invalid="ignore"):
+        return filters.nlms(X, d, mu, 0.0)[0]
+
+
 TWENTY = -np.log(100) / np.log1p(-1 / 16)
 
 
@@ -87,8 +98,10 @@ def test_right(check, answer):
         (e.check_lab_lms, lambda X, d, mu: [0, 0, 0], "2 numbers"),
         (e.check_lab_nlms, last(filters.lms), "yours begin"),
         (e.check_lab_nlms, lambda X, d, mu: filters.nlms(X, d, mu, 5.0)[0], "yours begin"),
+        (e.check_lab_nlms, nlms_in_silence, "window of zeros"),
         (e.check_lab_rls, lambda X, d, lam: filters.rls(X, d, 1.0)[0], "yours begin"),
         (e.check_lab_rls, lambda X, d, lam: filters.rls(X, d, lam, 5.0)[0], "yours begin"),
+        (e.check_lab_canceller, cancel_late, "learn from it afterwards"),
         (e.check_lab_canceller, lambda x, d, L: d, "100 %"),
         (e.check_lab_canceller, lambda x, d, L: 0 * d, "silence"),
         (e.check_lab_canceller, lambda x, d, L: 1e-3 * d, "before it is guessed"),

@@ -54,6 +54,12 @@ def forgetful(ids, first, body):
     return known, reply, passed
 
 
+def hoarding(ids, first, body):
+    """A receiver that never forgets an id."""
+    known, reply, passed = receive(ids, first, body)
+    return ids | known, reply, passed
+
+
 def impatient(waiting, first, body):
     """A sender that is done at PUBREC."""
     return {k: v for k, v in waiting.items() if k != int.from_bytes(body, "big")}, b""
@@ -124,6 +130,8 @@ def test_the_right_answer_passes_and_nothing_is_not_answered(check, answer):
         (e.check_receive, lambda ids, first, body: (ids, b"", None), "that is new"),
         (e.check_acknowledge, impatient, "PUBREL that is repeated"),
         (e.check_link, (publish, cut, forgetful, acknowledge), "came so often"),
+        (e.check_link, (publish, cut, hoarding, acknowledge), "came so often"),
+        (e.check_acknowledge, lambda w, first, body: (acknowledge(w, first, body)[0], None), "where nothing is"),
         (e.check_link, (publish, cut), "four functions"),
         (e.check_link, (publish, cut, receive, lambda waiting, first, body: (waiting, b"")), "nothing is under way"),
         (e.check_length, lambda n: 1 / 0, "ZeroDivisionError"),

@@ -113,7 +113,10 @@ def test_right_answers_pass(check, answer):
         (e.check_lab_rebuilt, rest, "becomes 8, 4"),
         (e.check_lab_rebuilt, lambda x, a: speak(x, np.append(1, a[:0:-1])), "order 3"),
         (e.check_lab_formants, lambda x, rate: formants(x, rate, 1e9, emphasis=False), "broad poles"),
-        (e.check_lab_formants, lambda x, rate: formants(x, rate)[:3], "came out as"),
+        (e.check_lab_formants, lambda x, rate: formants(x, rate)[:3], "fewer than four"),
+        (e.check_lab_formants, lambda x, rate: [], "came out as none"),
+        (e.check_lab_formants, lambda x, rate: formants(x, rate)[::-1], "lowest first"),
+        (e.check_lab_formants, lambda x, rate: 1.2 * formants(x, rate), "came out as"),
         (e.check_lab_formants, lambda x, rate: [np.nan] * 4, "finite"),
     ],
 )

@@ -40,6 +40,19 @@ def run(events, least):
     return out
 
 
+def run_first(events, least, start=1.0, karn=True, doubles=True):
+    """A timer with a slip before the first measurement."""
+    timer, out = Timeout(least, start), []
+    for kind, sample, sent in events:
+        if kind == "expired":
+            if doubles or timer.srtt is not None:
+                tcp.expired(timer)
+        elif sent == 1 or (timer.srtt is None and not karn):
+            measure(timer, sample)
+        out.append(timer.rto)
+    return out
+
+
 def merge(n, gap, answer):
     return n if gap > answer else 1 + int(np.ceil((n - 1) * gap / answer))
 
@@ -102,8 +115,14 @@ def test_right_answers_pass(check, answer):
         (e.check_karn, lambda s, x, n, f: s, "too"),
         (e.check_first, lambda s, f: {**first(s, f), "rto": 3 * s}, "rto"),
         (e.check_later, lambda s, x, f: s, "srtt"),
+        (e.check_karn, lambda s, x, n, f: None, "return the state"),
+        (e.check_karn, lambda s, x, n, f: {**s, "rto": s["srtt"] + 4 * s["rttvar"]}, "stays doubled"),
+        (e.check_timer, lambda events, least: run_first(events, least, start=least), "whatever the floor"),
+        (e.check_timer, lambda events, least: run_first(events, least, karn=False), "first measurement, too"),
+        (e.check_timer, lambda events, least: run_first(events, least, doubles=False), "doubles, too"),
         (e.check_timer, lambda events, least: run(events, least)[:-1], "one timer for each"),
-        (e.check_timer, lambda events, least: run([(k, x, 1) for k, x, _ in events], least), "floor"),
+        (e.check_timer, lambda events, f: run(events[:2] + [(k, x, 1) for k, x, _ in events[2:]], f), "with a floor"),
+        (e.check_timer, lambda events, f: run([(k, x, 1) for k, x, _ in events], f), "first measurement, too"),
     ],
 )
 def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):

@@ -419,6 +419,9 @@ def check_pairs(answer: object) -> Feedback:
     return _compared(answer, cases, "the pairs, and not one too many.")
 
 
+_OPPOSED = np.diff(np.random.default_rng(12).standard_normal(41))
+"""Neighbours work against each other: the bracket comes out below 0."""
+
 _RS = ([1.0, 0.6, 0.4, -0.1, 0.1, -0.3, 0.3, 0.1], [1.0, 0.5, -0.2, 0.1, 0.3, 0.2], [1.0, -1.0, 0.5, -1.0])
 
 
@@ -455,6 +458,9 @@ def check_lab_size(answer: object) -> Feedback:
     cases = [((x,), effective_size(x)) for x in (_series(6, 300), _series(7, 1000))]
     flips = np.tile([1.0, -1.0], 20)
     cases.append(((flips,), 40.0))
+    if value(answer, _OPPOSED) < 0:
+        return Feedback(False, "a size below 0: where the bracket is less than 1, also a negative one, the size is n.")
+    cases.append(((_OPPOSED,), float(_OPPOSED.size)))
     return _compared(answer, cases, "equal to the package's on series that you had not seen.")
 
 

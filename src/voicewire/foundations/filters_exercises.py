@@ -336,7 +336,7 @@ def _compare(answer: Function, wanted: Array, X: Array, d: Array, *settings: flo
     got = _taps(answer(X.copy(), d.copy(), *settings), X.shape[1])
     if not np.allclose(got, wanted, atol=1e-6):
         told, came = (", ".join(f"{v:.3g}" for v in taps[:3]) for taps in (wanted, got))
-        raise NotYetError(f"after {len(d)} samples the taps begin {told}; yours begin {came}.")
+        raise NotYetError(f"after {len(d)} sample{'s' * (len(d) > 1)} the taps begin {told}; yours begin {came}.")
     return got
 
 
@@ -425,12 +425,14 @@ def check_lab_nlms(answer: Function) -> Feedback:
     Examples
     --------
     >>> check_lab_nlms(lambda X, d, mu: [4.0, 0.0])
-    Not yet: after 1 samples the taps begin 4, 2; yours begin 4, 0.
+    Not yet: after 1 sample the taps begin 4, 2; yours begin 4, 0.
     """
     _compare(answer, np.array([4.0, 2.0]), np.array([[2.0, 1.0]]), np.array([10.0]), 1.0)
     x, d, _ = _room(300, 6, 0.5, 0.01)
     x[:10] = 0.0  # silence first
     X = filters.windows(x, 6)
+    if np.isnan(np.asarray(answer(X.copy(), d.copy(), 0.5), dtype=float)).any():
+        raise NotYetError("silence comes first here: a window of zeros has no energy to divide by, so leave it out.")
     _compare(answer, filters.nlms(X, d, 0.5, 1e-30)[0][-1], X, d, 0.5)
     return Feedback(True, "the nearest taps that are right, or half the way.")
 
@@ -456,7 +458,7 @@ def check_lab_rls(answer: Function) -> Feedback:
     Examples
     --------
     >>> check_lab_rls(lambda X, d, lam: [5.0])
-    Not yet: after 1 samples the taps begin 6; yours begin 5.
+    Not yet: after 1 sample the taps begin 6; yours begin 5.
     """
     _compare(answer, np.array([6.0]), np.array([[3.0]]), np.array([20.0]), 1.0)
     x, d, _ = _room(300, 6, 0.9, 0.01)
@@ -493,6 +495,8 @@ def check_lab_canceller(answer: Function) -> Feedback:
     x, d, h = _room(6000, 24, 0.9, 0.02)
     d[3000:] += lfilter(-h[::-1] - h, [1], x)[3000:]  # another path, the same noise
     left = row(answer(x.copy(), d.copy(), 24), 6000)
+    louder = d[:300] + (np.arange(300) == 299)  # the last sample by 1
+    rise = row(answer(x[:300], louder, 24), 300)[-1] - row(answer(x[:300], d[:300].copy(), 24), 300)[-1]
     if np.array_equal(left, np.zeros(6000)):
         raise NotYetError("silence everywhere is no canceller: return d less your guess, made before d was used.")
     parts = {"before the jump": slice(2000, 3000), "in the last fifth": slice(4800, 6000)}
@@ -502,4 +506,7 @@ def check_lab_canceller(answer: Function) -> Feedback:
             raise NotYetError(f"{name} {100 * share:.0f} % of the energy is left: at most 1 % is asked.")
         if np.mean(left[part] ** 2) < 0.5 * 0.02**2:
             raise NotYetError("less is left than the noise that nobody can foretell: is d used before it is guessed?")
+    if abs(rise - 1) > 1e-6:
+        what = f"make one sample of d larger by 1, and what is left there rises by {rise:.2f}, not by 1"
+        raise NotYetError(f"{what}: guess it with the taps from before it, and learn from it afterwards.")
     return Feedback(True, "it learned a path, and another one.")

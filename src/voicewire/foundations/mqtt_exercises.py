@@ -481,6 +481,8 @@ def check_acknowledge(answer: Function) -> Feedback:
     ]
     for before, first, body, after, out, hint in steps:
         waiting, sent = answer(dict(before), first, body)
+        if sent is None:
+            return Feedback(False, 'where nothing is to be sent, give b"": no bytes, and not None.')
         if dict(waiting) != after or bytes(sent) != out:
             return Feedback(False, hint)
     return Feedback(True, "PUBLISH, then PUBREL, then nothing.")
@@ -534,19 +536,24 @@ def _link(
     receive: Callable[..., Any],
     acknowledge: Callable[..., Any],
 ) -> tuple[dict[bytes, int], int]:
-    """Five messages between two ends whose streams are cut anywhere and whose connection breaks up to eight times."""
-    waiting = {n + 1: publish("t", str(n).encode(), n + 1, False) for n in range(5)}
+    """Five messages, three ids, two ends whose streams are cut and whose connection breaks up to eight times."""
+    waiting: dict[int, bytes] = {}
     ids: set[int] = set()
     passed: dict[bytes, int] = {}
-    there, back = b"".join(waiting.values()), b""  # under way
+    todo, under = [b"0", b"1", b"2", b"3", b"4"], {1: b"", 2: b"", 3: b""}  # what each id stands for
+    there, back = b"", b""  # under way
     left, right = b"", b""  # come, but not whole yet: at the sender, at the receiver
     breaks = 0
     for _ in range(10_000):
+        for free in [n for n in under if n not in waiting][: len(todo)]:
+            under[free] = todo.pop(0)
+            waiting = {**waiting, free: publish("t", under[free], free, False)}
+            there += waiting[free]
         if not (waiting or there or back):
             break
         if breaks < 8 and rng.random() < 0.2:
             breaks += 1
-            again = [publish("t", str(n - 1).encode(), n, True) if b[0] >> 4 == 3 else b for n, b in waiting.items()]
+            again = [publish("t", under[n], n, True) if b[0] >> 4 == 3 else b for n, b in waiting.items()]
             there, back, left, right = b"".join(again), b"", b"", b""
         elif there and (not back or rng.random() < 0.5):
             size = rng.randint(1, min(len(there), 20))

@@ -508,9 +508,13 @@ def check_lab_formants(answer: Function) -> Feedback:
         got = row(answer(x, 8000), None)
         if got.size > 4:
             raise NotYetError(f"{got.size} frequencies where four are asked: broad poles are no formants.")
-        if got.size < 4 or not np.all(np.abs(got / np.array(wanted) - 1) < 0.08):
-            put, came = (", ".join(f"{v:.0f}" for v in row) for row in (wanted, got))
-            raise NotYetError(f"formants at {put} Hz came out as {came}.")
+        put, came = (", ".join(f"{v:.0f}" for v in row) for row in (wanted, got))
+        if got.size < 4:
+            why = "each takes a pair of poles, two coefficients, and a tilt that isn't taken away takes some too"
+            raise NotYetError(f"formants at {put} Hz came out as {came or 'none'}, fewer than four: {why}.")
+        if not np.all(np.abs(got / np.array(wanted) - 1) < 0.08):
+            order = ": lowest first" if np.all(np.abs(np.sort(got) / np.array(wanted) - 1) < 0.08) else ""
+            raise NotYetError(f"formants at {put} Hz came out as {came}{order}.")
     return Feedback(True, "four vowels that the chapter never showed.")
 
 

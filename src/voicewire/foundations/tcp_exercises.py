@@ -292,6 +292,8 @@ def check_fair(answer: object) -> Feedback:
 
 def _state(result: Any) -> dict[str, Any]:
     """Return what a stage gave, if it is a state."""
+    if result is None:
+        raise NotYetError("your function gives nothing: return the state, also where it stays as it was.")
     if not isinstance(result, dict) or not {"srtt", "rttvar", "rto"} <= result.keys():
         raise NotYetError('return a dict with the keys "srtt", "rttvar" and "rto".')
     return result
@@ -438,6 +440,8 @@ def check_karn(answer: Function) -> Feedback:
     """
     backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
     got = _state(answer(dict(backed), 0.11, 2, 0.2))
+    if got["rto"] == backed["srtt"] + 4 * backed["rttvar"]:
+        raise NotYetError("the timer stays doubled, too: it is computed afresh only from a new measurement.")
     _compare(got, backed, "a segment that was sent twice measures nothing, and the timer stays long: ")
     timer = Timeout(0.2)
     timer.srtt, timer.rttvar, timer.rto = 0.1, 0.05, 2.4
@@ -471,9 +475,10 @@ def check_timer(answer: Function) -> Feedback:
     """
     rng = np.random.default_rng(17)
     for least in (0.0, 0.2, 1.0):
-        events: list[tuple[str, float, int]] = []
-        timer, wanted = Timeout(least), []
-        for _ in range(60):
+        events: list[tuple[str, float, int]] = [("expired", 0.0, 0), ("measured", 0.4, 2)]
+        timer, wanted = Timeout(least), [2.0, 2.0]
+        expired(timer)
+        for _ in range(58):
             if rng.random() < 0.15:
                 events.append(("expired", 0.0, 0))
                 expired(timer)
@@ -486,6 +491,11 @@ def check_timer(answer: Function) -> Feedback:
         got = list(answer(list(events), least))
         if len(got) != len(wanted):
             return Feedback(False, f"one timer for each event: {len(wanted)} are asked, you gave {len(got)}.")
+        if got[0] != 2 and got[0] in (1, 2 * least):
+            said = "doubles, too" if got[0] == 1 else "is 1 s, whatever the floor"
+            return Feedback(False, f"before anything was measured the timer {said}: when it fires, 2 s are next.")
+        if got[1] == max(3 * 0.4, least):
+            return Feedback(False, "Karn's rule holds for the first measurement, too: sent twice, it tells nothing.")
         verdict = sequence(got, wanted, 1e-9, unit="s")
         if not verdict:
             return Feedback(False, f"with a floor of {least} s, {verdict.message}")
