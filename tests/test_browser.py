@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
@@ -26,7 +28,8 @@ def _standing(pages: list[str]) -> list[str]:
     return sorted({*pages[:1], *sorted(pages, key=lambda page: (SITE / page).stat().st_size)[-1:]})
 
 
-ALIKE = [[page for page in PAGES if page.startswith(folder)] for folder in ("_modules/", "book/api/")]
+ALIKE = [[page for page in PAGES if fnmatch(page, kind)] for kind in ("_modules/*", "book/api/*", "book/*/api.html")]
+"""Made by one function from docstrings and sources, and long: every night all of them are looked at."""
 PAGES = [page for page in PAGES if not any(page in pages for pages in ALIKE)]
 PAGES += [page for pages in ALIKE for page in _standing(pages)]
 
@@ -204,10 +207,11 @@ def test_formulas_are_set_without_a_network(browser):
 
 
 def test_figures_are_sharp_and_their_letters_large_enough_for_a_telephone(browser):
-    found = list(legible.shown(browser, SITE, PAGES))
-    assert [one for one in found if not one.legible] == []
-    wide = legible.shown(browser, SITE, PAGES, width=1280)
-    assert [one for one in (*found, *wide) if not one.sharp] == []
+    """How sharp they are on a wide screen is one of the bars that ``voicewire.publish.bars`` measures."""
+    with_figures = [name for name in PAGES if re.search("<img |<svg", (SITE / name).read_text("utf-8"))]
+    found = list(legible.shown(browser, SITE, with_figures))
+    assert len(found) > 100
+    assert [one for one in found if not (one.legible and one.sharp)] == []
 
 
 def test_a_figure_is_enlarged_by_keyboard_and_by_a_click(browser, axe):
