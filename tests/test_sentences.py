@@ -387,6 +387,9 @@ def test_what_runs_where():
     newest = script[".ci/nightly"].partition("newest() {")[2].partition("\n}")[0]
     assert [step for step in ("mypy", "pytest", "executed book --all", "jupyter-book") if step not in newest] == []
     assert "go run github.com/rhysd/actionlint" in script[".ci/nightly"]
+    assert "-m voicewire.publish.access\n" in script[".ci/nightly"]
+    browser = (ROOT / "tests" / "test_browser.py").read_text(encoding="utf-8")
+    assert "{*pages[:1], *sorted(pages, key=lambda page: (SITE / page).stat().st_size)[-1:]}" in browser
     streams = re.search(r"fuzz\.run\(streams=(\d+)", script["tests/mqtt/test_fuzz.py"])
     assert streams
     assert 2000 <= int(streams[1]) < 10_000
