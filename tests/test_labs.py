@@ -122,6 +122,18 @@ def test_complex_numbers_are_compared_part_by_part():
     assert not staged(lambda n: n + 1j, [(3,)], lambda n: n, [], "real after all.")
 
 
+def test_what_a_call_was_given_is_told_in_a_line():
+    given = (1 / 3, np.complex128(1 + 1 / 3 * 1j), [("s1", "plain", 500.0)] * 9, "word", "long" * 20, [1, 2])
+    told = staged(lambda *given: 1, [given], lambda *given: 2, [], "two.").message
+    assert told.startswith("with (0.333333, 1+0.333333j, a list of 9, 'word', 'longlong")
+    assert "…, [1, 2]) your function" in told and "complex128" not in told
+
+
+def test_a_mapping_counts_by_its_values():
+    assert staged(lambda n: {"a": n, "b": 2 * n}, [(3,)], lambda n: [n, 2 * n], [], "both.")
+    assert not staged(lambda n: {n: 1, 2 * n: 1}, [(3,)], lambda n: [n, 2 * n], [], "both.")
+
+
 def test_no_numbers_may_be_the_right_answer():
     assert staged(lambda n: [], [(3,)], lambda n: [], [], "none.")
     assert "0 number(s) are asked, you gave 1" in staged(lambda n: [n], [(3,)], lambda n: [], [], "none.").message

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -178,6 +178,8 @@ def _flat(value: Any) -> list[Any]:
     if isinstance(value, np.ndarray):
         kind = complex if np.iscomplexobj(value) else float
         return np.asarray(value, kind).ravel()[:MOST].tolist()
+    if isinstance(value, Mapping):
+        value = value.values()
     if isinstance(value, Iterable):
         return [number for part in islice(value, MOST) for number in _flat(part)]
     return [complex(value) if isinstance(value, complex) else float(value)]
@@ -211,7 +213,12 @@ def _shown(given: object) -> str:
         return "a function"
     if isinstance(given, np.ndarray):
         return f"an array of shape {given.shape}" if given.size > 6 else f"{given.tolist()!r:.60}"
-    return f"{given!r:.40}"
+    if isinstance(given, float | complex):
+        return f"{given:.6g}"
+    text = repr(given)
+    if len(text) > 40 and isinstance(given, list | tuple):
+        return f"a list of {len(given)}"
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _same(mistake: Callable[..., Any], case: Case, got: list[Any], tolerance: float) -> bool:

@@ -33,12 +33,16 @@ def finite(distance: float) -> float:
 
 
 def reach(
-    foot: Array, way: Array, contour: Array, *, closes: bool = False, last: bool = False, most: bool = False
-) -> float:
-    """The nearest crossing; `closes`, `last` and `most` are usual mistakes."""
+    foot: Array, way: Array, contour: Array,
+    *,
+    closes: bool = False, last: bool = False, most: bool = False, none: bool = False,
+) -> float:  # fmt: skip
+    """The nearest crossing; `closes`, `last`, `most` and `none` (-1 counts as near) are usual mistakes."""
     pieces = [(contour[i], contour[i + 1]) for i in range(len(contour) - 1)]
     if closes:
         pieces.append((contour[-1], contour[0]))
+    if none:
+        return min(finite(crossing(foot, way, a, b)) for a, b in pieces)
     met = [d for d in (crossing(foot, way, a, b) for a, b in pieces) if np.isfinite(d)]
     if not met:
         return -1.0
@@ -62,11 +66,13 @@ def slow(picture: Array, count: int, *, drops: int = 1, turned: bool = False) ->
 
 
 def carry(
-    seen: Array, traced: Array, new: Array, *, ridge: float = RIDGE, middle: bool = True, mean: bool = True
-) -> Array:
-    """Ridge regression; `ridge`, `middle` and `mean` are what is right and a usual mistake each."""
+    seen: Array, traced: Array, new: Array,
+    *,
+    ridge: float = RIDGE, middle: bool = True, mean: bool = True, new_too: bool = True,
+) -> Array:  # fmt: skip
+    """Ridge regression; `ridge`, `middle`, `mean` and `new_too` are what is right and a usual mistake each."""
     Z = seen - seen.mean(axis=0) if middle else seen
-    z = new - seen.mean(axis=0) if middle else new
+    z = new - seen.mean(axis=0) if middle and new_too else new
     Y = traced - traced.mean(axis=0)
     G = Z @ Z.T
     weights = np.linalg.pinv(G + ridge * np.trace(G) * np.eye(len(G))) @ Z @ z

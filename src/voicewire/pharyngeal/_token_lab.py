@@ -21,16 +21,25 @@ SMALL: Rows = [
 ]
 
 
-def fits(printed: str, value: float, *, rounds: bool = True, cuts: bool = True, either: bool = False) -> int:
-    """Whether a value gives the print; `rounds`, `cuts` and `either` (a unit off) are right or a usual mistake."""
+def fits(
+    printed: str, value: float, *, rounds: bool = True, cuts: bool = True, either: bool = False, tenths: bool = False
+) -> int:
+    """Whether a value gives the print; `rounds`, `cuts`, `either` (a unit off), `tenths` are right or a mistake."""
+    if tenths:
+        return int(float(printed) - 0.05 <= value < float(printed) + 0.1)
     if either:
         return int(abs(value - float(printed)) < 10.0 ** -forensics.decimals(printed))
     how = forensics.agreement(printed, value)
     return int((rounds and how in ("both", "rounded")) or (cuts and how in ("both", "truncated")))
 
 
-def subsets(printed: str, tokens: Sequence[float], *, least: int = 1, runs: bool = False, median: bool = False) -> int:
-    """How many subsets give the print; `least`, `runs` (neighbours only) and `median` are right or a usual mistake."""
+def subsets(
+    printed: str, tokens: Sequence[float],
+    *,
+    least: int = 1, runs: bool = False, median: bool = False, once: bool = False,
+) -> int:  # fmt: skip
+    """How many subsets give the print; `least`, `runs` (neighbours only), `median`, `once` are right or a mistake."""
+    tokens = sorted(set(tokens)) if once else tokens
     n, count = len(tokens), 0
     for size in range(least, n + 1):
         for chosen in itertools.combinations(range(n), size):
@@ -45,19 +54,21 @@ def searched(printed: str, tokens: Sequence[float]) -> int:
     return len(forensics.mean_readings(printed, named).matches)
 
 
-def pairings(x: Sequence[float], y: Sequence[float], *, strict: bool = False, sizes: bool = False) -> float:
-    """Share of pairings; `strict` (ties do not count) and `sizes` (both signs) are usual mistakes."""
+def pairings(
+    x: Sequence[float], y: Sequence[float], *, strict: bool = False, sizes: bool = False, rounding: float = 1e-12
+) -> float:
+    """Share of pairings; `strict` (ties do not count), `sizes` (both signs) and no `rounding` are usual mistakes."""
     seen = correlation.pearson(x, y)
     all_of = np.array([correlation.pearson(x, one) for one in itertools.permutations(y)])
     if sizes:
         return float(np.mean(np.abs(all_of) >= abs(seen) - 1e-12))
-    return float(np.mean(all_of > seen + 1e-12 if strict else all_of >= seen - 1e-12))
+    return float(np.mean(all_of > seen + 1e-12 if strict else all_of >= seen - rounding))
 
 
-def shifts(table: Rows, *, sign: float = 1.0, pairs: bool = False) -> list[float]:
-    """A shift for each speaker; `sign` and `pairs` (first tokens only) are right or a usual mistake."""
-    found = []
-    for speaker in sorted({row[0] for row in table}):
+def shifts(table: Rows, *, sign: float = 1.0, pairs: bool = False, named: bool = True) -> list[float]:
+    """A shift for each speaker; `sign`, `pairs` (first tokens only) and `named` (order) are right or a mistake."""
+    found, speakers = [], dict.fromkeys(row[0] for row in table)
+    for speaker in sorted(speakers) if named else speakers:
         own = {c: [hz for s, context, hz in table if (s, context) == (speaker, c)] for c in ("plain", "tt")}
         means = {c: values[0] if pairs else float(np.mean(values)) for c, values in own.items()}
         found.append(sign * (means["tt"] - means["plain"]))
@@ -80,15 +91,17 @@ def student(samples: Sequence[float], t: float) -> list[float]:
 
 
 def verdict(
-    low: float, high: float, printed: float, tolerance: float, *, touches: bool = False, sure: bool = False
-) -> int:
-    """1, 0 or -1; `touches` (some of it inside is enough) and `sure` (never undecided) are usual mistakes."""
+    low: float, high: float, printed: float, tolerance: float,
+    *,
+    touches: bool = False, sure: bool = False, ends: bool = False,
+) -> int:  # fmt: skip
+    """1, 0 or -1; `touches` (some of it inside is enough), `sure` and `ends` (both out refute) are mistakes."""
     least, most = printed - tolerance, printed + tolerance
     if low >= least and high <= most:
         return 1
     if high < least or low > most:
         return -1
-    return 1 if touches else -1 if sure else 0
+    return 1 if touches else -1 if sure or (ends and low < least and high > most) else 0
 
 
 def trial(
@@ -100,14 +113,17 @@ def trial(
     touches: bool = False,
     sure: bool = False,
     pooled: bool = False,
+    ends: bool = False,
+    middle: bool = False,
 ) -> list[float]:
-    """From tokens to a verdict; `touches`, `sure` and `pooled` (tokens for speakers) are usual mistakes."""
+    """From tokens to a verdict; `touches`, `sure`, `pooled` (tokens), `ends` and `middle` (mean only) are mistakes."""
     moved = shifts(table)
     if pooled:
         plain = np.mean([hz for _, context, hz in table if context == "plain"])
         moved = [float(hz - plain) for _, context, hz in table if context == "tt"]
     mean, low, high = interval(moved, t)
-    return [mean, low, high, verdict(low, high, printed, tolerance, touches=touches, sure=sure)]
+    told = (mean, mean) if middle else (low, high)
+    return [mean, low, high, verdict(*told, printed, tolerance, touches=touches, sure=sure, ends=ends)]
 
 
 def tokens(seed: int, speakers: int = 5, shift: float = 140.0, scatter: float = 12.0) -> tuple[Rows, float]:

@@ -46,11 +46,14 @@ def supply(
     return complex((tract @ [Z, 1.0])[row])
 
 
-def halved(f: Callable[[float], float], low: float, high: float, *, rising: bool = False, times: int = 26) -> float:
-    """Halving; `rising` (for rising functions only) is a usual mistake."""
+def halved(
+    f: Callable[[float], float], low: float, high: float, *, rising: bool = False, strict: bool = False, times: int = 26
+) -> float:
+    """Halving; `rising` (for rising functions only) and `strict` (a zero is no change of sign) are usual mistakes."""
     for _ in range(times):
         middle = (low + high) / 2
-        if f(middle) > 0 if rising else f(low) * f(middle) <= 0:
+        changed = f(low) * f(middle)
+        if f(middle) > 0 if rising else changed < 0 or (changed == 0 and not strict):
             high = middle
         else:
             low = middle
@@ -72,12 +75,13 @@ def passed(
 def spoken(
     areas: Numbers, lengths: Numbers, f0: float, rate: float, size: int,
     *,
-    fall: float = 2.0, top: float = 0.5, tube: bool = True, scaled: bool = True,
+    fall: float = 2.0, top: float = 0.5, tube: bool = True, scaled: bool = True, turned: float = 0.0,
+    highest: bool = False,
 ) -> Array:  # fmt: skip
-    """The sum of tones; `fall`, `top`, `tube` and `scaled` are what is right and a usual mistake each."""
+    """The sum of tones; `fall`, `top`, `tube`, `scaled`, `turned` and `highest` are right or a usual mistake each."""
     n, x, k = np.arange(size), np.zeros(size), 1
     while k * f0 < top * rate:
         strength = passed(areas, lengths, k * f0) if tube else 1.0
-        x += strength / k**fall * np.sin(2 * np.pi * k * f0 * n / rate)
+        x += strength / k**fall * np.sin(2 * np.pi * k * f0 * n / rate + turned)
         k += 1
-    return x / np.abs(x).max() if scaled else x
+    return x / (x.max() if highest else np.abs(x).max()) if scaled else x

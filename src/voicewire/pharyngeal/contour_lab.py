@@ -143,6 +143,7 @@ def check_reach(answer: object) -> Feedback:
         reach,
         [
             (lambda *case: reach(*case, most=True), "the nearest of all crossings is asked."),
+            (lambda *case: reach(*case, none=True), "-1 says that a piece is not met: it is no distance."),
             (lambda *case: reach(*case, last=True), "look at all pieces; the nearest of all crossings is asked."),
             (lambda *case: reach(*case, closes=True), "a contour is open: its last point is not joined to its first."),
         ],
@@ -262,6 +263,10 @@ def check_carry(answer: object) -> Feedback:
             (
                 lambda *case: carry(*case, middle=False),
                 "descriptions count from their mean over the key frames, the new one too.",
+            ),
+            (
+                lambda *case: carry(*case, new_too=False),
+                "the new description counts from the mean of the key frames' descriptions, as they do.",
             ),
             (
                 lambda *case: carry(*case, mean=False),

@@ -270,6 +270,14 @@ def check_rings(answer: object) -> Feedback:
                 "the coefficients go as they are: 1 stands before the highest power.",
             ),
             (lambda a, rate: tuple(row[::-1] for row in poles(a, rate)), "the lowest comes first."),
+            (
+                lambda a, rate: list(zip(*poles(a, rate), strict=True)),
+                "two arrays are asked, all frequencies and then all bandwidths, and not a pair for each resonance.",
+            ),
+            (
+                lambda a, rate: tuple(np.sort(row) for row in poles(a, rate)),
+                "a bandwidth stays with its frequency: put both into the order of the frequencies.",
+            ),
         ],
         "an angle is a frequency, a radius a bandwidth.",
         tolerance=1e-6,

@@ -123,6 +123,7 @@ def check_fits(answer: object) -> Feedback:
                 lambda *case: fits(*case, either=True),
                 "below the print half a unit is the most; a whole unit is allowed above it only.",
             ),
+            (lambda *case: fits(*case, tenths=True), "the unit is that of the last decimal that is printed."),
         ],
         "rounded or truncated, as the decimals tell.",
     )
@@ -158,6 +159,7 @@ def check_subsets(answer: object) -> Feedback:
         ("5.7", tokens),
         ("5", tokens),
         ("4.6", tokens),
+        ("1.5", [1.0, 2.0, 2.0]),
     ]
     return staged(
         answer,
@@ -167,6 +169,7 @@ def check_subsets(answer: object) -> Feedback:
             (lambda *case: subsets(*case, least=2), "one token alone is a subset, too."),
             (lambda *case: subsets(*case, runs=True), "any tokens may be left out, also from the middle."),
             (lambda *case: subsets(*case, median=True), "the mean is asked, not the median."),
+            (lambda *case: subsets(*case, once=True), "two tokens of the same value are still two tokens."),
             (lambda printed, tokens: fits(printed, float(np.mean(tokens))), "try every subset, not all tokens only."),
         ],
         "as the package counts: each subset that is not empty.",
@@ -240,6 +243,7 @@ def check_pairings(answer: object) -> Feedback:
     rng = np.random.default_rng(102)
     cases: list[Case] = [([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]), ([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 1.0, 3.0])]
     cases += [(rng.normal(size=5).tolist(), rng.normal(size=5).tolist()) for _ in range(3)]
+    cases.append(([0.1, 0.2, 0.3, 0.4, 0.7], [0.3, 0.9, 1.2, 1.5, 0.6]))  # ties that rounding parts
     return staged(
         answer,
         cases,
@@ -248,6 +252,10 @@ def check_pairings(answer: object) -> Feedback:
             (
                 lambda *case: pairings(*case, strict=True),
                 "a pairing that ties counts; the one that was seen does, too.",
+            ),
+            (
+                lambda *case: pairings(*case, rounding=0.0),
+                "two pairings that tie may differ in the last digit that is computed: let 1e-12 pass.",
             ),
             (lambda *case: pairings(*case, sizes=True), "as high is asked, not as large in either direction."),
             (lambda x, y: 1 - pairings(x, y), "this is the share of the others."),
@@ -290,6 +298,7 @@ def check_shifts(answer: object) -> Feedback:
                 lambda table: shifts(table, pairs=True),
                 "all tokens of a speaker count: take their mean in each context.",
             ),
+            (lambda table: shifts(table, named=False), "in the order of the names, not of the first tokens."),
             (lambda table: [float(np.mean(shifts(table)))], "one shift for each speaker, not one for all."),
         ],
         "a speaker is one sample.",
@@ -377,6 +386,11 @@ def check_trial(answer: object) -> Feedback:
                 lambda *case: trial(*case, sure=True),
                 "only an interval that lies wholly outside refutes; astride an edge it is 0.",
             ),
+            (
+                lambda *case: trial(*case, ends=True),
+                "both ends are outside, but on either side: an interval that holds the whole band decides nothing, 0.",
+            ),
+            (lambda *case: trial(*case, middle=True), "the whole interval is judged, not its mean."),
             (lambda *case: trial(*case, pooled=True), "tokens of one speaker are not independent: stage 5 first."),
         ],
         "judged on tokens that you had not seen.",

@@ -194,6 +194,10 @@ def check_halved(answer: object) -> Feedback:
         bisect,
         [
             (lambda *case: halved(*case, rising=True), "f may fall as well as rise: compare the signs at two places."),
+            (
+                lambda *case: halved(*case, strict=True),
+                "a middle at which f is 0 is the place itself: count 0 as a change of sign.",
+            ),
             (lambda *case: halved(*case, times=1), "go on halving: 26 times, and the rest is a 67-millionth."),
             (
                 lambda f, low, high: low + (high - low) * f(low) / (f(low) - f(high)),
@@ -312,7 +316,12 @@ def check_spoken(answer: object) -> Feedback:
     """
     return staged(
         answer,
-        [(*TWO, 100.0, 8000.0, 120), (*THREE, 170.0, 8000.0, 90), ([4.0] * 4, [4.0] * 4, 230.0, 6000.0, 50)],
+        [
+            (*TWO, 100.0, 8000.0, 120),
+            (*THREE, 170.0, 8000.0, 90),
+            ([4.0] * 4, [4.0] * 4, 230.0, 6000.0, 50),
+            (*TWO, 1700.0, 8000.0, 6),  # the lowest sample is larger in size than the highest
+        ],
         spoken,
         [
             (
@@ -328,6 +337,8 @@ def check_spoken(answer: object) -> Feedback:
                 "this is the source alone: each tone times the tract's gain there.",
             ),
             (lambda *case: spoken(*case, scaled=False), "divide by the largest size, so that the loudest sample is 1."),
+            (lambda *case: spoken(*case, highest=True), "the largest size counts, and the lowest sample may have it."),
+            (lambda *case: spoken(*case, turned=np.pi / 2), "a sine for each tone, so that sample 0 is 0."),
         ],
         "a source and a filter: it speaks.",
         tolerance=1e-6,
