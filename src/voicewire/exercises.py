@@ -297,8 +297,11 @@ def sequence(
         given = _items(answer, names)
     except _NotANumberError as problem:
         return Feedback(False, str(problem))
-    if len(given) != len(wanted):
-        return Feedback(False, f"{len(wanted)} items are asked, you gave {len(given)}.")
+    if len(given) != len(wanted):  # perhaps in brackets of their own
+        flat = [part for item in given for part in (item if isinstance(item, list | tuple) else [item])]
+        if len(flat) != len(wanted):
+            return Feedback(False, f"{len(wanted)} items are asked, you gave {len(given)}.")
+        given = flat
     words = any(isinstance(item, str) for item in wanted)
     values: list[Any]
     try:

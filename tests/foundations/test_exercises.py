@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 from scipy import stats
 
 from voicewire.foundations import exercises as e
@@ -45,6 +46,7 @@ def predict(printed, runs, extra=1.0, quantile=None):
         (e.check_design, 44 / 3),
         (e.check_design, "14.67"),
         (e.check_block, lambda n, c: n / c),
+        (e.check_block, sympy.Symbol("n") / sympy.Symbol("c")),
         (e.check_median_n, 8),
         (e.check_choice_rival, "C)"),
         (e.check_edge, "95 %"),

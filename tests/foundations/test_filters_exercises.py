@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 from voicewire.foundations import filters
 from voicewire.foundations import filters_exercises as e
@@ -35,6 +36,7 @@ def nlms_in_silence(X, d, mu):
         return filters.nlms(X, d, mu, 0.0)[0]
 
 
+S, L, MU, Q, NOISE, POWER = sympy.symbols("s L mu q noise power", positive=True)
 TWENTY = -np.log(100) / np.log1p(-1 / 16)
 
 
@@ -45,7 +47,11 @@ TWENTY = -np.log(100) / np.log1p(-1 / 16)
         (e.check_half, "25"),
         (e.check_spread, [0.6667, 3]),
         (e.check_slowest, lambda s: np.log(10) / np.log(s / (s - 1))),
+        (e.check_slowest, sympy.log(10) / sympy.log(S / (S - 1))),
+        (e.check_slowest, lambda s: np.ceil(np.log(10) / np.log(s / (s - 1)))),
         (e.check_twenty, lambda L, mu: np.log(100) * L / (mu * (2 - mu))),
+        (e.check_twenty, sympy.log(100) * L / (MU * (2 - MU))),
+        (e.check_best, sympy.sqrt(Q * POWER / NOISE)),
         (e.check_memory, [460, -44.5]),
         (e.check_best, lambda q, noise, power: np.sqrt(q * power / noise)),
         (e.check_curves, "(b)"),
@@ -76,6 +82,10 @@ def test_right(check, answer):
         (e.check_spread, [1, 2], "diagonal"),
         (e.check_slowest, lambda s: np.log(100) / np.log(s / (s - 1)), "square"),
         (e.check_slowest, lambda s: s, "3.32"),
+        (e.check_slowest, lambda s: np.floor(np.log(10) / np.log(s / (s - 1))), "3.32"),
+        (e.check_slowest, 2.3 * S, "3.32"),
+        (e.check_best, sympy.sqrt(Q / NOISE), ""),
+        (e.check_best, sympy.Symbol("m") / Q, "not a quantity of this question"),
         (e.check_slowest, lambda s: np.log(10) / np.log(2), "too"),
         (e.check_twenty, lambda L, mu: TWENTY / 2, "energies"),
         (e.check_twenty, lambda L, mu: L, "71.4"),

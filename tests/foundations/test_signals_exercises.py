@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 from scipy.signal import lfilter
 
 from voicewire.foundations import signals_exercises as e
 from voicewire.pharyngeal.reference import autocorrelation, emphasised, levinson, poles
 
+RHO = sympy.Symbol("rho")
+HZ, WIDTH, RATE = sympy.symbols("F B rate")
+RADIUS = sympy.exp(-sympy.pi * WIDTH / RATE)
 WIDE = -12_000 * np.log(0.9) / np.pi
 
 
@@ -48,9 +52,13 @@ def formants(x, rate, widest=400.0, emphasis=True):
         (e.check_alias, "2,700 Hz"),
         (e.check_pole, [2000, 402]),
         (e.check_levinson, [-0.833, 0.667, 1.667]),
+        (e.check_levinson, ([-0.833, 0.667], 1.667)),
+        (e.check_share, 1 - RHO**2),
+        (e.check_share, (1 - sympy.Symbol("r")) * (1 + sympy.Symbol("r"))),
         (e.check_share, lambda rho: (1 - rho) * (1 + rho)),
         (e.check_coefficients, pair),
         (e.check_coefficients, lambda F, B, rate: np.array(pair(F, B, rate))),
+        (e.check_coefficients, [-2 * RADIUS * sympy.cos(2 * sympy.pi * HZ / RATE), RADIUS**2]),
         (e.check_order, "(b)"),
         (e.check_telephone, 4),
         (e.check_pitch, pitch),
@@ -82,6 +90,9 @@ def test_right_answers_pass(check, answer):
         (e.check_levinson, [5 / 6, -2 / 3, 5 / 3], "other sign"),
         (e.check_levinson, [-1 / 2, 2 / 3, 5 / 3], "changes the first"),
         (e.check_levinson, [-5 / 6, 2 / 3, 3], "takes energy"),
+        (e.check_levinson, [1, -5 / 6, 2 / 3, 5 / 3], "leave out the 1"),
+        (e.check_share, 1 - RHO, "changes its sign"),
+        (e.check_share, 1 - RHO * sympy.Symbol("x"), "not a quantity of this question"),
         (e.check_share, lambda rho: 1 - rho, "changes its sign"),
         (e.check_share, lambda rho: rho**2, "what does it leave"),
         (e.check_share, lambda rho: 1 - abs(rho), "changes its sign"),
@@ -89,6 +100,8 @@ def test_right_answers_pass(check, answer):
         (e.check_coefficients, lambda *a: (pair(*a)[0], pair(*a)[1] ** 0.5), "product"),
         (e.check_coefficients, lambda F, B, rate: pair(F, 2 * B, rate), "they are"),
         (e.check_coefficients, lambda F, B, rate: 3.0, "2 numbers"),
+        (e.check_coefficients, (RADIUS, RADIUS**2), "they are"),
+        (e.check_coefficients, (RADIUS * sympy.Symbol("x"), RADIUS**2), "function itself"),
         (e.check_order, "a", "one hump"),
         (e.check_order, "c", "every harmonic"),
         (e.check_order, "d", "never smooth"),

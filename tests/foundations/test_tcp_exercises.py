@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy
 
 from voicewire.foundations import tcp
 from voicewire.foundations import tcp_exercises as e
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
+
+P, A = sympy.symbols("p a")
 
 
 def first(sample, least):
@@ -64,6 +67,7 @@ def merge(n, gap, answer):
         (e.check_peak, 192.0),
         (e.check_spike, 19),
         (e.check_square_root, lambda p, a: ((1 + a) / (2 * p * (1 - a))) ** 0.5),
+        (e.check_square_root, sympy.sqrt((1 + A) / (2 * P * (1 - A)))),
         (e.check_delivery, "b"),
         (e.check_stall, 88),
         (e.check_merge, merge),
@@ -96,6 +100,7 @@ def test_right_answers_pass(check, answer):
         (e.check_spike, 32, "path settled"),
         (e.check_square_root, lambda p, a: np.sqrt(1.5 / p), "another a"),
         (e.check_square_root, lambda p, a: np.sqrt(8 / 3 / p), "mean over the sawtooth"),
+        (e.check_square_root, sympy.sqrt(3 / (2 * P)), "another a"),
         (e.check_delivery, "a", "there are none"),
         (e.check_delivery, "c", "nothing did"),
         (e.check_delivery, "d", "floor"),

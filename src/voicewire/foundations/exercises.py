@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from voicewire._student import Function, called
-from voicewire.exercises import Feedback, choice, function, number, unanswered
+from voicewire.exercises import Feedback, choice, formula, function, number, unanswered
 from voicewire.foundations import judging
 from voicewire.foundations._student import value
 from voicewire.foundations.drawn import INTERVAL
@@ -122,8 +122,8 @@ def check_block(answer: object) -> Feedback:
     >>> check_block(lambda n, c: n / c)
     Right: n/c: as many as there are different values.
     """
-    cases = [((n, c), n / c) for n, c in ((12, 1), (12, 3), (100, 4), (990, 99))]
-    return function(answer, cases, 1e-9, right="n/c: as many as there are different values.")
+    cases = [(12, 1), (12, 3), (100, 4), (990, 99)]
+    return formula(answer, lambda n, c: n / c, cases, (), 1e-9, right="n/c: as many as there are different values.")
 
 
 def check_median_n(answer: object) -> Feedback:

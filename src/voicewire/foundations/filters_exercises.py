@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from voicewire._student import Function, NotYetError, called
-from voicewire.exercises import Feedback, choice, function, number, sequence
+from voicewire.exercises import Feedback, choice, formula, number, sequence
 from voicewire.foundations import filters
-from voicewire.foundations._student import row, same, value
+from voicewire.foundations._student import expression, row, same, value
 from voicewire.foundations.drawn import STEP
 
 __all__ = [
@@ -139,13 +139,21 @@ def check_slowest(answer: object) -> Feedback:
     >>> check_slowest(lambda spread: spread)
     Not yet: at a spread of 2 each step halves it: 3.32 steps, yours gives 2.
     """
+    answer = expression(answer, "s")
+    said, spreads = "ln 10 over minus ln(1 - 1/spread): about 2.3 spreads.", (2.0, 1.5, 21.0, 361.0)
+    if all(value(answer, s) == np.ceil(_slowest(s)) for s in spreads):
+        return Feedback(True, f"in whole steps, {said}")
     got = value(answer, 2.0)
     if np.isclose(got, np.log(100) / np.log(2)):
         return Feedback(False, "a tenth of the error is asked, not of its square.")
     if np.isfinite(got) and not np.isclose(got, np.log(10) / np.log(2)):
         return Feedback(False, f"at a spread of 2 each step halves it: 3.32 steps, yours gives {got:.3g}.")
-    cases = [((s,), -np.log(10) / np.log1p(-1 / s)) for s in (2.0, 1.5, 21.0, 361.0)]
-    return function(answer, cases, 1e-6, right="ln 10 over minus ln(1 - 1/spread): about 2.3 spreads.")
+    return formula(answer, _slowest, [(s,) for s in spreads], right=said)
+
+
+def _slowest(s: float) -> float:
+    """Steps until the weakest direction keeps a tenth, at the spread s."""
+    return float(-np.log(10) / np.log1p(-1 / s))
 
 
 def check_twenty(answer: object) -> Feedback:
@@ -170,14 +178,16 @@ def check_twenty(answer: object) -> Feedback:
     >>> check_twenty(lambda L, mu: L / mu)
     Not yet: of 16 taps with mu = 1 a sixteenth of the energy is removed a sample: 71.4, yours gives 16.
     """
+    answer = expression(answer, "L", "mu")
     got, wanted = value(answer, 16, 1.0), -np.log(100) / np.log1p(-1 / 16)
     if np.isclose(got, wanted / 2):
         return Feedback(False, "20 dB are a hundredth of the energy; the factor is one of energies.")
     if np.isfinite(got) and not np.isclose(got, wanted, rtol=0.05):
         told = f"of 16 taps with mu = 1 a sixteenth of the energy is removed a sample: {wanted:.1f}"
         return Feedback(False, f"{told}, yours gives {got:.3g}.")
-    cases = [((L, mu), -np.log(100) / np.log1p(-mu * (2 - mu) / L)) for L in (32, 256) for mu in (0.3, 1.0, 1.6)]
-    return function(answer, cases, 0.05, right="ln 100 times L / (mu (2 - mu)), as good as exactly.")
+    said = "ln 100 times L / (mu (2 - mu)), as good as exactly."
+    cases = [(L, mu) for L in (32, 256) for mu in (0.3, 1.0, 1.6)]
+    return formula(answer, lambda L, mu: -np.log(100) / np.log1p(-mu * (2 - mu) / L), cases, (), 0.05, right=said)
 
 
 def check_memory(answer: object) -> Feedback:
@@ -233,6 +243,7 @@ def check_best(answer: object) -> Feedback:
     >>> check_best(lambda q, noise, power: (q * power / noise) ** 0.5)
     Right: where both terms are equal.
     """
+    answer = expression(answer, "q", "noise", "power")
     got = value(answer, 4e-6, 0.01, 1.0)
     if np.isclose(got, 4e-4):
         return Feedback(False, "the derivative of a / m is -a / m squared: a root is missing.")
@@ -240,8 +251,9 @@ def check_best(answer: object) -> Feedback:
         return Feedback(False, "the other way round: who drifts faster must forget more.")
     if np.isclose(got, 1 - 0.02):
         return Feedback(False, "this is lambda; the share forgotten is 1 - lambda.")
-    cases = [((q, n, p), float(np.sqrt(q * p / n))) for q, n, p in ((4e-6, 0.01, 1.0), (1e-8, 1e-3, 2.0))]
-    return function(answer, cases, 1e-6, right="where both terms are equal.")
+    cases = [(4e-6, 0.01, 1.0), (1e-8, 1e-3, 2.0)]
+    said = "where both terms are equal."
+    return formula(answer, lambda q, noise, power: np.sqrt(q * power / noise), cases, right=said)
 
 
 def check_curves(answer: object) -> Feedback:

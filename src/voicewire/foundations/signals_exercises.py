@@ -14,8 +14,8 @@ from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
 from voicewire._student import Function, NotYetError, called
-from voicewire.exercises import Feedback, choice, function, number, sequence
-from voicewire.foundations._student import row, same
+from voicewire.exercises import Feedback, choice, formula, number, sequence
+from voicewire.foundations._student import expression, row, same
 from voicewire.foundations.drawn import TELEPHONE
 
 __all__ = [
@@ -128,6 +128,8 @@ def check_levinson(answer: object) -> Feedback:
         return Feedback(False, "the second step changes the first coefficient too: k times the reversed row is added.")
     if same(answer, [-5 / 6, 2 / 3, 3]):
         return Feedback(False, "the second step takes energy as well: E (1 - k²).")
+    if same(answer, [1, -5 / 6, 2 / 3, 5 / 3]):
+        return Feedback(False, "all that is asked is right; leave out the 1 before them, which is given.")
     return sequence(answer, [-5 / 6, 2 / 3, 5 / 3], 0.01, right="k = -1/2, then 2/3.")
 
 
@@ -153,17 +155,17 @@ def check_share(answer: object) -> Feedback:
     >>> check_share(lambda rho: 1 - rho)
     Not yet: how much does E change if r_1 changes its sign?
     """
+    answer = expression(answer, "rho")
     got = [_number(answer, rho) for rho in (0.5, -0.5)]
     if np.isclose(got[0], 0.5):
         return Feedback(False, "how much does E change if r_1 changes its sign?")
     if np.isclose(got[0], 0.25):
         return Feedback(False, "this is what prediction explains; what does it leave?")
-    cases = [((rho,), 1 - rho * rho) for rho in (0.0, 0.5, -0.5, 0.9, -0.99, 1.0)]
-    return function(answer, cases, 1e-9, absolute=1e-12, right="1 - rho²: the sign does not matter.")
+    cases = [(rho,) for rho in (0.0, 0.5, -0.5, 0.9, -0.99, 1.0)]
+    return formula(answer, lambda rho: 1 - rho * rho, cases, (), 1e-9, right="1 - rho²: the sign does not matter.")
 
 
-@called
-def check_coefficients(answer: Function) -> Feedback:
+def check_coefficients(answer: object) -> Feedback:
     """A function F, B, rate -> (a_1, a_2) of the resonance.
 
     Parameters
@@ -185,6 +187,11 @@ def check_coefficients(answer: Function) -> Feedback:
     >>> check_coefficients(lambda F, B, rate: (0.0, 0.25))
     Not yet: at F = 500, B = 60, rate = 8000 they are (-1.805, 0.954).
     """
+    return _both_coefficients(expression(answer, "F", "B", "rate"))
+
+
+@called
+def _both_coefficients(answer: Function) -> Feedback:
     for F, B, rate in ((500.0, 60.0, 8000.0), (2000.0, 300.0, 8000.0), (3000.0, 120.0, 16_000.0)):
         r, theta = np.exp(-np.pi * B / rate), 2 * np.pi * F / rate
         wanted = np.array([-2 * r * np.cos(theta), r * r])

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from voicewire._student import Function, NotYetError, called
-from voicewire.exercises import Feedback, choice, function, number, sequence
-from voicewire.foundations._student import value
+from voicewire.exercises import Feedback, choice, formula, function, number, sequence
+from voicewire.foundations._student import expression, value
 from voicewire.foundations.drawn import PEAK
 from voicewire.foundations.tcp import expired, small_writes
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
@@ -147,13 +147,15 @@ def check_square_root(answer: object) -> Feedback:
     >>> check_square_root(lambda p, a: (1.5 / p) ** 0.5)
     Not yet: right for a = 1/2; what of another a?
     """
+    answer = expression(answer, "p", "a")
     half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
     if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
         return Feedback(False, "right for a = 1/2; what of another a?")
     if abs(half - np.sqrt(800 / 3)) < 1e-6:
         return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
-    cases = [((p, a), np.sqrt((1 + a) / (2 * p * (1 - a)))) for p, a in ((0.01, 0.5), (0.001, 0.7), (0.02, 0.25))]
-    return function(answer, cases, 1e-6, right="√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text.")
+    said = "√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text."
+    cases = [(0.01, 0.5), (0.001, 0.7), (0.02, 0.25)]
+    return formula(answer, lambda p, a: np.sqrt((1 + a) / (2 * p * (1 - a))), cases, right=said)
 
 
 def check_delivery(answer: object) -> Feedback:
