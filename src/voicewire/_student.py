@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.exercises import UNANSWERED, Feedback, Mistakes, sequence, unanswered
+from voicewire.exercises import UNANSWERED, Feedback, Mistakes, _callable, _symbols, sequence, unanswered
 
-__all__ = ["Case", "Function", "NotYetError", "as_function", "called", "staged"]
+__all__ = ["Case", "Function", "NotYetError", "as_function", "called", "expression", "staged"]
 
 MOST = 10_000
 """Numbers that are looked at in what a function gives."""
@@ -49,6 +49,39 @@ def as_function(answer: object) -> Function | Feedback:
     if unanswered(answer):
         return UNANSWERED
     return answer if callable(answer) else Feedback(False, "hand over the function itself, without calling it.")
+
+
+def expression(answer: Any, *names: str) -> Any:
+    """Return the function that an expression of SymPy stands for, or a row of them; anything else as it is.
+
+    Parameters
+    ----------
+    answer : object
+        Whatever a student handed over.
+    *names : str
+        The symbols that it may have, in the order of the function's arguments; a single one may have any name.
+
+    Returns
+    -------
+    object
+        A function of `names`, or the answer itself, also where it has other symbols.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> expression(sympy.Symbol("n") / 2, "n")(3) == 1.5
+    True
+    """
+    if isinstance(answer, list | tuple) and answer and all(_symbols(one) is not None for one in answer):
+        parts = [expression(one, *names) for one in answer]
+        strange = any(_symbols(part) is not None for part in parts)
+        return answer if strange else lambda *given: [part(*given) for part in parts]
+    symbols = _symbols(answer)
+    if symbols is None:
+        return answer
+    if len(symbols) == len(names) == 1:
+        return _callable(answer, list(symbols))
+    return _callable(answer, names) if symbols <= set(names) else answer
 
 
 class NotYetError(Exception):

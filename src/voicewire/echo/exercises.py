@@ -21,7 +21,7 @@ from voicewire.echo._answers import (
     steps,
 )
 from voicewire.echo.drawn import ERLE, MEMORY, PASSES
-from voicewire.exercises import Feedback, Mistakes, choice, function, number, sequence, unanswered
+from voicewire.exercises import Feedback, Mistakes, choice, formula, function, number, sequence, unanswered
 
 __all__ = [
     "check_back",
@@ -186,9 +186,8 @@ def check_unknowns(answer: object) -> Feedback:
         (lambda S, L, M: S * L, "these are the unknowns; each sample of the echo's change is an equation."),
     )
     tried = ((2, 32, 16), (2, 32, 33), (3, 8, 5), (3, 8, 12), (4, 6, 20), (2, 4, 9))
-    cases = [(case, float(silent(*case))) for case in tried]
     right = "S L unknowns, L + M - 1 equations: each further loudspeaker adds L."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, silent, tried, mistakes, right=right)
 
 
 def check_spread(answer: object) -> Feedback:
@@ -219,9 +218,9 @@ def check_spread(answer: object) -> Feedback:
         (lambda C: 1 / (1 - C**0.5), "the largest eigenvalue is more than the power of one loudspeaker."),
         (lambda C: 1 / (1 - C), "the largest over the smallest: both depend on the coherence."),
     )
-    cases = [((C,), (1 + C**0.5) / (1 - C**0.5)) for C in (0.04, 0.25, 0.5, 0.81, 0.99)]
+    tried = [(C,) for C in (0.04, 0.25, 0.5, 0.81, 0.99)]
     right = "(1 + √C) / (1 - √C): it grows without bound as C goes to 1."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, lambda C: (1 + C**0.5) / (1 - C**0.5), tried, mistakes, right=right)
 
 
 def check_faint(answer: object) -> Feedback:
@@ -521,9 +520,8 @@ def check_gain(answer: object) -> Feedback:
         (lambda a, N, mu: (1 - mu * a) ** N, "this is the error that is left, as a share of the first."),
     )
     tried = ((0.03, 3, 1.0), (0.5, 2, 0.5), (0.9, 5, 0.25), (0.2, 1, 0.7))
-    cases = [((a, N, mu), (1 - (1 - mu * a) ** N) / a) for a, N, mu in tried]
     right = "what is left of the error is (1 - mu kappa)^N."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, lambda kappa, N, mu: (1 - (1 - mu * kappa) ** N) / kappa, tried, mistakes, right=right)
 
 
 def check_bits(answer: object) -> Feedback:
@@ -565,9 +563,8 @@ def check_bits(answer: object) -> Feedback:
         ),
     )
     tried = ((1.0, 4.0, 1 / 32), (1.0, 10.0, 0.01), (0.5, 3.0, 0.001), (1.0, 1.0, 1.0), (2.0, 100.0, 0.3))
-    cases = [(case, float(halvings(*case))) for case in tried]
     right = "the last step refused leaves at most H most / 2^(M_b + 1)."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, halvings, tried, mistakes, right=right)
 
 
 def check_loud(answer: object) -> Feedback:
@@ -708,9 +705,9 @@ def check_floor(answer: object) -> Feedback:
         (lambda N, rise: N / 10 ** (rise / 20), "the floor is a power: 10 log10."),
         (lambda N, rise: 10 ** (-rise / 10), "this is for one pass."),
     )
-    cases = [((N, rise), N / 10 ** (rise / 10)) for N, rise in ((5, 3.0), (3, 0.0), (2, 6.0), (1, -3.0))]
+    tried = ((5, 3.0), (3, 0.0), (2, 6.0), (1, -3.0))
     right = "N passes with that memory track 10^(rise/10) times as fast as one."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, lambda N, rise: N / 10 ** (rise / 10), tried, mistakes, right=right)
 
 
 def check_passes(answer: object, seed: int | None = None) -> Feedback:
@@ -772,9 +769,9 @@ def check_sign(answer: object) -> Feedback:
             "for N = 0 the whole error is there, with its own sign.",
         ),
     )
-    cases = [((a, N), 2 - (1 + a) ** N) for a, N in ((0.03, 3), (0.5, 2), (0.2, 1), (0.9, 5))]
+    tried = ((0.03, 3), (0.5, 2), (0.2, 1), (0.9, 5))
     right = "1 - kappa (1 + (1 + kappa) + ...) = 2 - (1 + kappa)^N."
-    return function(answer, cases, 1e-6, right=right, mistakes=mistakes)
+    return formula(answer, lambda kappa, N: 2 - (1 + kappa) ** N, tried, mistakes, right=right)
 
 
 def check_short(answer: object) -> Feedback:

@@ -9,21 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._student import NotYetError
-from voicewire.exercises import _callable, _symbols, sequence, unanswered
-
-
-def expression(answer: Any, *names: str) -> Any:
-    """Return the function that an expression of SymPy, or a row of them, stands for; one symbol may have any name."""
-    if isinstance(answer, list | tuple) and answer and all(_symbols(one) is not None for one in answer):
-        parts = [expression(one, *names) for one in answer]
-        strange = any(_symbols(part) is not None for part in parts)
-        return answer if strange else lambda *given: [part(*given) for part in parts]
-    symbols = _symbols(answer)
-    if symbols is None:
-        return answer
-    if len(symbols) == len(names) == 1:
-        return _callable(answer, list(symbols))
-    return _callable(answer, names) if symbols <= set(names) else answer
+from voicewire.exercises import sequence, unanswered
 
 
 def value(answer: object, *arguments: object) -> float:

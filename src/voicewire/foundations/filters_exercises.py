@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from voicewire._student import Function, NotYetError, called
+from voicewire._student import Function, NotYetError, called, expression
 from voicewire.exercises import Feedback, choice, formula, number, sequence
 from voicewire.foundations import filters
-from voicewire.foundations._student import expression, row, same, value
+from voicewire.foundations._student import row, same, value
 from voicewire.foundations.drawn import STEP
 
 __all__ = [

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from voicewire._student import Function, called
+from voicewire._student import Function, called, expression
 from voicewire.exercises import UNANSWERED, Feedback, choice, function, sequence, unanswered
 from voicewire.foundations._student import value
 from voicewire.foundations.drawn import SIZE
@@ -146,6 +146,7 @@ def check_largest(answer: object) -> Feedback:
     >>> check_largest(lambda t, qos: 128**4 - 1 - 2 - t - 2 * (qos > 0))
     Right: what the length can say, less what stands before.
     """
+    answer = expression(answer, "t", "qos")
     if not unanswered(answer) and callable(answer):
         got = value(answer, 10, 1)
         usual = {

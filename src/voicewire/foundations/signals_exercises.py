@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire._student import Function, NotYetError, called
+from voicewire._student import Function, NotYetError, called, expression
 from voicewire.exercises import Feedback, choice, formula, number, sequence
-from voicewire.foundations._student import expression, row, same
+from voicewire.foundations._student import row, same
 from voicewire.foundations.drawn import TELEPHONE
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from voicewire._student import Function, NotYetError, called
+from voicewire._student import Function, NotYetError, called, expression
 from voicewire.exercises import Feedback, choice, formula, function, number, sequence
-from voicewire.foundations._student import expression, value
+from voicewire.foundations._student import value
 from voicewire.foundations.drawn import PEAK
 from voicewire.foundations.tcp import expired, small_writes
 from voicewire.netsim.reference.tcp_sender import Timeout, measure

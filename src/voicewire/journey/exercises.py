@@ -5,6 +5,7 @@ Each `check_…` takes whatever a student hands over and returns a `Feedback`; `
 
 from __future__ import annotations
 
+from voicewire._student import expression
 from voicewire.exercises import Feedback, choice, function, number
 from voicewire.journey import stations
 from voicewire.journey.drawn import TEXT
@@ -125,7 +126,7 @@ def check_frames(answer: object) -> Feedback:
         (bare, "headers and framing go along: 46 bytes a segment."),
     ]
     right = "at 10 bytes, ten frames: the first of them waits 0.2 s before it sets out."
-    return function(answer, cases, 1e-9, right=right, mistakes=mistakes)  # type: ignore[arg-type]
+    return function(expression(answer, "b"), cases, 1e-9, right=right, mistakes=mistakes)  # type: ignore[arg-type]
 
 
 def check_passes(answer: object) -> Feedback:

@@ -382,7 +382,7 @@ def check_wait(answer: object) -> Feedback:
         (lambda p, m: 2**m * p / (1 - p), "the first losses wait less: 1, 2, 4 … up to 2^m."),
     ]
     told = "m terms that double, and a constant tail: the wall is back at 1."
-    return formula(answer, mean_wait, cases, mistakes, right=told)
+    return formula(answer, lambda p, m: mean_wait(p, m), cases, mistakes, right=told)
 
 
 def check_wall(answer: object) -> Feedback:

@@ -499,7 +499,7 @@ def check_false_alarms(answer: object) -> Feedback:
     ]
     cases = [(4, 0.05), (1, 0.05), (24, 0.05), (10, 0.01)]
     said = "all n stay silent with (1 - level)^n = 1 - alpha."
-    return formula(answer, lambda n, a: 1 - (1 - a) ** (1 / n), cases[:1] + cases[2:], mistakes, right=said)
+    return formula(answer, lambda n, alpha: 1 - (1 - alpha) ** (1 / n), cases[:1] + cases[2:], mistakes, right=said)
 
 
 def check_agree(answer: object) -> Feedback:

@@ -160,7 +160,11 @@ def check_least(answer: object) -> Feedback:
     ]
     cases = [(0.5, 0.4, 0.02, 0.03), (0.3, 0.05, -0.01, 0.02), (0.6, 1.2, 0.0, -0.1)]
     said = "d0 + error - slope² / (2 bend): traced openings are too small on average."
-    return formula(answer, lambda d, k, e, s: d + e - s * s / (2 * k), cases, mistakes, right=said)
+
+    def least(d0: float, bend: float, error: float, slope: float) -> float:
+        return d0 + error - slope * slope / (2 * bend)
+
+    return formula(answer, least, cases, mistakes, right=said)
 
 
 def check_frames(answer: object) -> Feedback:
@@ -200,7 +204,11 @@ def check_frames(answer: object) -> Feedback:
     ]
     cases = [(0.25, 0.03, 3, 5), (0.1, 0.2, 4, 2), (0.02, 0.3, 6, 10)]
     said = "√(between² / tokens + within² / (tokens · frames)): only more tokens help against the first."
-    return formula(answer, lambda b, w, t, f: math.sqrt(b * b / t + w * w / (t * f)), cases, mistakes, right=said)
+
+    def error(between: float, within: float, tokens: int, frames: int) -> float:
+        return math.sqrt(between**2 / tokens + within**2 / (tokens * frames))
+
+    return formula(answer, error, cases, mistakes, right=said)
 
 
 def check_location_range(answer: object) -> Feedback:
@@ -514,7 +522,7 @@ def check_missing_token(answer: object) -> Feedback:
     ]
     cases = [(6, 4), (2, 4), (6, 2), (9, 3)]
     said = "(n + 1) units of the last decimal: 0.0007 cm for six tokens and four decimals."
-    return formula(answer, lambda n, d: (n + 1) * 10.0**-d, cases, mistakes, right=said)
+    return formula(answer, lambda n, decimals: (n + 1) * 10.0**-decimals, cases, mistakes, right=said)
 
 
 def check_family(answer: object) -> Feedback:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from voicewire._student import as_function
+from voicewire._student import as_function, expression
 from voicewire.exercises import Feedback, number, sequence, unanswered
 
 Mistake = tuple[Callable[..., Any], str]
@@ -24,7 +25,7 @@ def judged(
     tidy: Callable[[Any], Any] = lambda result: result,
 ) -> Feedback:
     """Judge a function by what it gives in every case; a usual mistake is one that gives the same in all of them."""
-    answer = as_function(answer)
+    answer = as_function(expression(answer, *inspect.signature(right).parameters))
     if isinstance(answer, Feedback):
         return answer
     results = []

@@ -100,7 +100,7 @@ def check_merged(answer: object) -> Feedback:
     """
     return judged(
         answer, [(150, 17), (150, 1016), (10, 1448), (3, 5000), (1, 1), (7, 724)],
-        lambda n, b: 64 * math.ceil(n * b / 1448),
+        lambda n, size: 64 * math.ceil(n * size / 1448),
         [
             (lambda n, b: 64 * n, "that is without merging: a segment for each publish."),
             (lambda n, b: 32 * math.ceil(n * b / 1448), "every segment is acknowledged by one of its own."),

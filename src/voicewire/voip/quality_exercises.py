@@ -226,7 +226,11 @@ def check_chernov(answer: object) -> Feedback:
     ]
     at = [(100.0, 10.0, 0.1), (150.0, 25.0, 0.01), (60.0, 4.0, 0.001)]
     right = "m + σ √(2 ln 1/ε): Ramjee's four deviations are good for ε = e⁻⁸, three frames in 10 000."
-    return formula(answer, lambda m, s, eps: m + s * math.sqrt(-2 * math.log(eps)), at, mistakes, right=right)
+
+    def bound(m: float, sigma: float, eps: float) -> float:
+        return m + sigma * math.sqrt(-2 * math.log(eps))
+
+    return formula(answer, bound, at, mistakes, right=right)
 
 
 def check_two_behind(answer: object) -> Feedback:
