@@ -32,7 +32,7 @@ def request(packet_id, token, path, block, part, code=3):
     return head + options + b"\xff" + part
 
 
-def answer(data, marker=True):
+def answer(data, marker=True, lengths=True):
     if len(data) < 4 or data[0] >> 4 != 6:
         return None
     packet_id, at, number, block = int.from_bytes(data[2:4], "big"), 4 + data[0] % 16, 0, None
@@ -40,6 +40,8 @@ def answer(data, marker=True):
         delta, size, at = data[at] >> 4, data[at] & 15, at + 1
         if delta == 13:
             delta, at = data[at] + 13, at + 1
+        if size == 13 and lengths:
+            size, at = data[at] + 13, at + 1
         number += delta
         if number == 27:
             block = data[at : at + size]
@@ -52,7 +54,7 @@ def following(number, size, block):
     return (number + 1) * size // smaller, smaller
 
 
-def put(send, receive, path, body, most=5, first=2.5, doubled=2, same_id=True, ask=None):
+def put(send, receive, path, body, most=5, first=2.5, doubled=2, same_id=True, ask=None, heeds=True):
     packet_id, number, size = 0, 0, 1024
     while True:
         part, more = body[number * size : (number + 1) * size], (number + 1) * size < len(body)
@@ -68,7 +70,7 @@ def put(send, receive, path, body, most=5, first=2.5, doubled=2, same_id=True, a
             if said:
                 break
             wait *= doubled
-        if not said or said[1] not in (0x5F, 0x44):
+        if not said or (heeds and said[1] not in (0x5F, 0x44)):
             return False
         if not more:
             return said[1] == 0x44
@@ -132,6 +134,7 @@ def one_further_byte(delta, value):
         (lab.check_request, lambda i, t, p, b, part: request(i, t, p, b, part).replace(b"\xff", b"", 1), "aiocoap"),
         (lab.check_answer, lambda data: answer(data, marker=False), "behind 0xff is payload"),
         (lab.check_answer, lambda data: answer(bytes([0x60 + (data[0] & 15 if data else 0)]) + data[1:]), "is None"),
+        (lab.check_answer, lambda data: answer(data, lengths=False), "of lengths, too"),
         (lab.check_answer, lambda data: (int.from_bytes(data[2:4], "big"), data[1], None), "is wanted"),
         (lab.check_following, lambda number, size, block: (number + 1, size), "go on with them"),
         (lab.check_following, lambda n, size, block: (n + 1, following(n, size, block)[1]), "numbers grow"),
@@ -144,6 +147,7 @@ def one_further_byte(delta, value):
         (lab.check_client, lambda s, r, p, b: put(s, r, p, b, same_id=False), "after the fifth|the server has|same"),
         (lab.check_client, lambda s, r, p, b: put(s, r, p, b, ask=lambda n, z, block: (n + 1, z)), "ask stage 4"),
         (lab.check_client, lambda s, r, p, b: put(s, r, p, b) or None, "give up"),
+        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, heeds=False), "the server refused"),
     ],
 )
 def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, given, hint):
@@ -155,6 +159,7 @@ def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, given, h
 def test_the_last_stage_has_bodies_that_are_given_up_and_smaller_blocks():
     words = lab.check_client(put).message.split()
     assert 3 < int(words[words.index("bodies") - 1]) < 40
+    assert int(words[words.index("refused,") - 1]) >= 3
 
 
 def test_the_solution_puts_a_body_into_a_real_server():

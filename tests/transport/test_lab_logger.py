@@ -37,28 +37,28 @@ def on_wire(packets, port, largest, pieces=lambda length, largest: max(1, -(-len
     return sum(n for n, _ in each), sum(n * header for n, header in each)
 
 
-def repeated(packets, way=lambda s: s[:2]):
+def repeated(packets, way=lambda s: s[:2], fin=True):
     seen, again = {}, 0
     for s in filter(None, map(segment, packets)):
-        numbers = {(s[2] + n) % 2**32 for n in range(s[6] + ("S" in s[3]) + ("F" in s[3]))}
+        numbers = {(s[2] + n) % 2**32 for n in range(s[6] + ("S" in s[3]) + (fin and "F" in s[3]))}
         before = seen.setdefault(way(s), set())
         again += len(numbers & before)
         before |= numbers
     return again
 
 
-def spoken(packets, source, target, first=None, gaps=False):
+def spoken(packets, source, target, gaps=False, wraps=2**32, whom=None):
     said, start = {}, None
     for packet in packets:
         s = segment(packet)
-        if s is None or s[:2] != (source, target):
+        if s is None or s[0] != source or s[1] not in (target, whom):
             continue
         if "S" in s[3]:
             start = s[2] + 1
             continue
         begin = s[4] + s[5]
         for n in range(s[6]):
-            said[(s[2] - start + n) % 2**32] = packet[begin + n]
+            said[(s[2] - start + n) % wraps] = packet[begin + n]
     if not gaps and sorted(said) != list(range(len(said))):
         return None
     return bytes(said[n] for n in sorted(said))
@@ -119,6 +119,7 @@ def as_they_come(packets, source, target):
         (lab.check_segment, fixed_ip, "IP header with an option"),
         (lab.check_segment, to_the_end, "IP's total length"),
         (lab.check_segment, lambda p: segment(p[:9] + b"\6" + p[10:]) if p else None, "UDP"),
+        (lab.check_segment, lambda p: segment(bytes([p[0] & 15 | 0x40]) + p[1:]) if p else None, "version 6"),
         (lab.check_segment, lambda p: segment(p) and (*segment(p)[:5], 20, segment(p)[6]), "TCP header is"),
         (lab.check_segment, lambda p: segment(p) and segment(p)[:6], "give 7 things"),
         (lab.check_counted, lambda packets, port: (len(of(packets, port)), 20 * len(of(packets, port))), "headers"),
@@ -129,10 +130,14 @@ def as_they_come(packets, source, target):
         (lab.check_on_wire, lambda p, q, m: on_wire(p, q, m, lambda n, largest: -(-n // largest)), "are on the wire"),
         (lab.check_repeated, whole_segments, "came again"),
         (lab.check_repeated, lambda packets: repeated(packets, way=lambda s: 0), "numbers of its own"),
+        (lab.check_repeated, lambda packets: repeated(packets, way=lambda s: s[0]), "may speak to two"),
+        (lab.check_repeated, lambda packets: repeated(packets, fin=False), "a FIN has a number"),
         (lab.check_repeated, lambda packets: 0, "came again"),
         (lab.check_spoken, as_they_come, "yours has others"),
         (lab.check_spoken, lambda p, source, target: spoken(p, source, target, gaps=True), "don't close the gap"),
         (lab.check_spoken, lambda p, source, target: spoken(p, target, source), "yours"),
+        (lab.check_spoken, lambda p, source, target: spoken(p, source, target, wraps=2**40), "modulo"),
+        (lab.check_spoken, lambda p, s, t: spoken(p, s, t, whom=(t[0], 8883)), "another end"),
         (lab.check_logged, lambda p: (*logged(p)[:2], 0, *logged(p)[3:]), "repeated"),
         (lab.check_logged, lambda p: (*logged(p)[:3], logged(p)[4], logged(p)[3]), "said is wrong"),
         (lab.check_logged, lambda p: logged(p)[:3], "3 things"),

@@ -17,10 +17,10 @@ def grow(cwnd, ssthresh):
     return cwnd + (1 if cwnd < ssthresh else 1 / cwnd)
 
 
-def push(state, now, timer=True, repair_first=True, alone=True):
+def push(state, now, timer=True, repair_first=True, alone=True, arrived=True):
     left = []
     while True:
-        lost = [x for x in state["waiting"] if x["lost"] and not (x["sacked"] or x["again"])]
+        lost = [x for x in state["waiting"] if x["lost"] and not ((x["sacked"] and arrived) or x["again"])]
         out = pipe(state["waiting"])
         if (out or not alone) and out + 1 > state["cwnd"]:
             return left
@@ -117,6 +117,7 @@ def never_rests(state, now, upto, sacked):
         (lab.check_push, lambda state, now: push(state, now, timer=False), "it starts when"),
         (lab.check_push, lambda state, now: push(state, now, repair_first=False), "a repair"),
         (lab.check_push, lambda state, now: push(state, now, alone=False), "nothing under way"),
+        (lab.check_push, lambda state, now: push(state, now, arrived=False), "has arrived after all"),
         (lab.check_push, lambda state, now: push({**state, "waiting": state["waiting"]}, now), "next: "),
         (lab.check_acknowledge, lambda s, now, upto, sacked: acknowledge(s, now, upto, sacked, needed=2), "three"),
         (lab.check_acknowledge, lambda s, now, upto, sacked: acknowledge(s, now, upto, ()), "mark what is SACKed"),

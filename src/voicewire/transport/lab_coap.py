@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _WORLDS = 60
-_CONTINUE, _CHANGED = 0x5F, 0x44  # 2.31 and 2.04
+_CONTINUE, _CHANGED, _REFUSED = 0x5F, 0x44, 0xA3  # 2.31, 2.04 and 5.03
 
 
 def _message(data: bytes) -> Any:
@@ -188,10 +188,12 @@ def check_answer(answer: Function) -> Feedback:
         cases.append((_acknowledgement(packet_id, token, code, block), (packet_id, code, block), ""))
     whole = _acknowledgement(9, b"\1", _CONTINUE, b"\x1e")
     etag = whole[:5] + b"\x42hi" + bytes([0xD1, 27 - 4 - 13]) + b"\x1e" + b"\xffok"
+    place = whole[:5] + bytes([0x8D, 20 - 13]) + b"where-it-is-kept-now" + bytes([0xD1, 27 - 8 - 13]) + b"\x1e"
     behind = _acknowledgement(4, b"\1", 0x8D, None) + b"\xff" + bytes(15) + b"\xc1\x1e"
     cases += [
         (behind, (4, 0x8D, None), "what stands behind 0xff is payload, whatever it looks like"),
         (etag, (9, _CONTINUE, b"\x1e"), "an ETag (4) before it, and a payload behind: options add up their deltas"),
+        (place, (9, _CONTINUE, b"\x1e"), "Location-Path (8), 20 bytes: 13 stands for one byte more, of lengths, too"),
         (bytes([0x50]) + whole[1:], None, "a packet that is not of type ACK"),
         (b"", None, "nothing at all"),
         (b"\x61\x5f", None, "a packet that was cut off in its head"),
@@ -251,9 +253,10 @@ def check_following(answer: Function) -> Feedback:
 
 
 class _Server:
-    """A server that takes blocks, one after the other, and may ask for smaller ones."""
+    """A server that takes blocks, one after the other, may ask for smaller ones, and refuses beyond `room` bytes."""
 
-    def __init__(self, wanted: int) -> None:
+    def __init__(self, wanted: int, room: float = float("inf")) -> None:
+        self.room = room
         self.wanted, self.body, self.done, self.too_large = wanted, b"", False, False
         self.blocks: list[tuple[bytes, bytes]] = []
         self.answers: dict[int, bytes] = {}
@@ -268,6 +271,8 @@ class _Server:
             code, self.too_large = 0x8D, True  # 4.13
         elif block.block_number * block.size != len(self.body) or self.done:
             code = 0x88  # 4.08: not the block that comes next
+        elif len(self.body) + len(read.payload) > self.room:
+            code = _REFUSED
         else:
             raw = next(one.encode() for one in read.opt.option_list() if int(one.number) == 27)
             self.blocks.append((raw, read.payload))
@@ -286,6 +291,10 @@ class _Network:
         self.waiting: list[bytes] = []
         self.log: list[bytes | float] = []
         """Packets that were sent, and waits, s."""
+        self.refused = b""
+        """The packet whose refusal has been received."""
+        self.went_on = False
+        """Was anything sent behind that?"""
 
     def _noted(self, what: bytes | float) -> None:
         self.log.append(what)
@@ -297,13 +306,18 @@ class _Network:
 
     def send(self, data: bytes) -> None:
         self._noted(bytes(data))
+        self.went_on |= bool(self.refused)
         for _ in range(self._copies()):
             back = self.server.take(bytes(data))
             self.waiting += [back] * self._copies()
 
     def receive(self, seconds: float) -> bytes | None:
         self._noted(float(seconds))
-        return self.waiting.pop(0) if self.waiting else None
+        if not self.waiting:
+            return None
+        if self.waiting[0][1] == _REFUSED:
+            self.refused = self.waiting[0]
+        return self.waiting.pop(0)
 
     @property
     def sent(self) -> list[bytes]:
@@ -335,12 +349,13 @@ def check_client(answer: object) -> Feedback:
     answer = as_function(answer)
     if isinstance(answer, Feedback):
         return answer
-    packets = given_up = 0
+    packets = given_up = refused = 0
     for world in range(1, _WORLDS + 1):
         rng = random.Random(world)
         size = (1025, 1, 1024, 5000)[world - 1] if world < 5 else rng.randint(1, 6000)
         body, wanted = rng.randbytes(size), rng.choice([1024, 1024, 256, 64])
-        network = _Network(_Server(wanted), rng, 0.0 if world < 5 else rng.choice([0.1, 0.3, 0.6]))
+        room = 1024 * (world % 3) if world % 10 == 0 else float("inf")
+        network = _Network(_Server(wanted, room), rng, 0.0 if world < 5 else rng.choice([0.1, 0.3, 0.6]))
         try:
             known = answer(network.send, network.receive, ["ict", "object"], body)
             known = bool(known) if isinstance(known, int | np.bool_) else known
@@ -349,8 +364,9 @@ def check_client(answer: object) -> Feedback:
             return Feedback(False, f"world {world}: your code raises {type(error).__name__}: {error}")
         if wrong:
             return Feedback(False, f"world {world}: {wrong}")
-        packets, given_up = packets + len(network.sent), given_up + (not known)
-    told = f"{given_up} bodies given up as the standard has it, the others whole"
+        packets, refused = packets + len(network.sent), refused + bool(network.refused)
+        given_up += not (known or network.refused)
+    told = f"{given_up} bodies given up as the standard has it, {refused} refused, the others whole"
     return Feedback(True, f"{packets} packets in {_WORLDS} worlds, {told}.")
 
 
@@ -363,12 +379,14 @@ def _world_hint(network: _Network, body: bytes, wanted: int, known: object) -> s
         return f"yours says that the body of {len(body)} bytes arrived, and the server has {len(server.body)} of it."
     if wanted == 1024 and server.blocks != blocks_of(body, 1024)[: len(server.blocks)]:
         return f"the blocks of a body of {len(body)} bytes are not those of blocks_of."
+    if network.went_on:
+        return "the server refused (its code is neither 0x5f nor 0x44), and yours goes on: say False."
     times = [network.sent.count(packet) for packet in dict.fromkeys(network.sent)]
     if max(times, default=0) > 5:
         return "a packet is sent five times at most: once, and again after each of four waits."
     if len({packet[2:4] for packet in network.sent}) != len(times):
         return "each block has a packet id of its own, and all its repetitions have the same."
-    if known is not True and (known is not False or times[-1:] != [5]):
+    if known is not True and (known is not False or not (network.refused or times[-1:] == [5])):
         return "give up after the fifth packet and its wait, with False; and say True only when 2.04 has come."
     return _waits_hint(network)
 

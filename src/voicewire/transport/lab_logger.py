@@ -137,6 +137,7 @@ def check_segment(answer: Function) -> Feedback:
         (longer, "an IP header with an option: its length is the lower half of the first byte, in words of four"),
         (plain + b"\0\0", "bytes behind the packet: IP's total length says where it ends"),
         (plain[:9] + bytes([socket.IPPROTO_UDP]) + plain[10:], "not TCP, but UDP (byte 9 is 17)"),
+        (bytes([0x65]) + plain[1:], "a packet of IP version 6 (the upper half of its first byte)"),
         (b"", "nothing at all"),
     ]
     for packet, why in cases:
@@ -272,11 +273,17 @@ def check_repeated(answer: Function) -> Feedback:
     both = [_packet(_HERE, _THERE, 100, "PA", b"abc"), _packet(_THERE, _HERE, 100, "PA", b"abc")]
     if answer(list(both)):
         return Feedback(False, "each direction has numbers of its own: what one said, the other has not said before.")
+    third = [_packet(_HERE, _THERE, 100, "PA", b"abc"), _packet(_HERE, (_THERE[0], 8883), 100, "PA", b"abc")]
+    if answer(list(third)):
+        return Feedback(False, "each connection has numbers of its own: one port may speak to two others.")
     for number, packets in enumerate([*_captures(21), [*_captures(22)[0][:2], *_captures(22)[0]]], start=1):
         repeats = capture.Repeats()
         wanted, got = sum(map(repeats.count, _segments(packets))), answer(list(packets))
         if got != wanted:
             return Feedback(False, f"connection {number}: {wanted} numbers came again, yours says {got!r:.30}.")
+    closed = [_packet(_HERE, _THERE, 100, "FA", b"abc"), _packet(_HERE, _THERE, 103, "FA")]
+    if answer(list(closed)) != 1:
+        return Feedback(False, "a FIN has a number, too, behind the payload: a FIN that comes twice is 1.")
     return Feedback(True, "by number, not by segment: a repetition may be cut elsewhere.")
 
 
@@ -313,6 +320,14 @@ def check_spoken(answer: Function) -> Feedback:
                 how = f"connection {number}, out of order {late:g}, repeated {again:g}"
                 has = "has others" if got is not None else "says that some are missing"
                 return Feedback(False, f"{how}: what {source[0]} said has {len(text)} bytes, yours {has}.")
+    first, text = 2**32 - 3, rng.bytes(12)
+    wraps = [_packet(_HERE, _THERE, first, "S")]
+    wraps += [_packet(_HERE, _THERE, first + 1 + at, "PA", text[at : at + 4]) for at in (0, 8, 4)]
+    got = answer([*wraps, _packet(_HERE, (_THERE[0], 8883), first + 1, "PA", b"else")], _HERE, _THERE)
+    if got is None or bytes(got) != text:
+        if got is not None and b"else" in bytes(got):
+            return Feedback(False, "what source said to another end is not asked for.")
+        return Feedback(False, "numbers go on with 0 after the largest: count from the SYN's, modulo 2**32.")
     whole = session(rng.bytes(3000), b"", 50, piece=500)
     if answer([*whole[:5], *whole[6:]], _HERE, _THERE) is not None:
         return Feedback(False, "a segment in the midst is missing: say None, and don't close the gap.")

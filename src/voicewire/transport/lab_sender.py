@@ -35,6 +35,7 @@ __all__ = [
 State = dict[str, Any]
 _MSS = 1460
 _WORLDS = 60
+_ARRIVED = "after a timeout all is marked lost; what SACK says since has arrived after all, and isn't sent again"
 
 
 def started(total: int, rto: float = 1.0, window: float = 10.0) -> State:
@@ -245,6 +246,7 @@ def check_push(answer: Function) -> Feedback:
         ("a repair", _state(["4l", "5s", "6s", "7s"], cwnd=5.0, recover=8, fast=True), 0.5),
         ("a repair in a small window", _state(["4l", "5l", "6l"], cwnd=1.0, recover=7, timer=math.inf), 2.0),
         ("what was sent again", _state(["4la", "5s", "6l"], cwnd=2.0, recover=7), 0.5),
+        (_ARRIVED, _state(["4la", "5sl", "6l", "7sl", "8l"], cwnd=3.0, recover=9), 0.5),
         ("a timer that has been doubled", _state(["4l"], cwnd=1.0, recover=5, timer=math.inf, backoff=4.0), 2.0),
         ("a timer of more than 64 s", _state(["4l"], cwnd=1.0, recover=5, timer=math.inf, backoff=64.0, rto=3.0), 2.0),
     ]
@@ -300,6 +302,7 @@ def check_acknowledge(answer: Function) -> Feedback:
         (_state(["4la", "5s", "6s", "7s", "8", "9", "10", "11"], **fast), 12, ()),
         (_state(["4la", "5la", "6l"], recover=7, cwnd=1.0, ssthresh=4.0), 5, ()),
         (_state(["4", "5", "6"]), 4, ((5, 7),)),
+        (_state(["4la", "5l", "6l", "7l", "8l"], recover=9, cwnd=2.0, ssthresh=4.0), 4, ((6, 8),)),
     ]
     hints = {
         "una": "all below upto has arrived",
