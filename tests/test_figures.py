@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from skimage.color import deltaE_ciede2000, rgb2lab
 
 from voicewire import figures
 
@@ -27,6 +28,15 @@ def test_no_two_curves_look_alike():
     assert len({str(line) for _, line, _ in looks}) == len(looks)
     for (a, *_), (b, *_) in itertools.combinations(looks, 2):
         assert np.abs(np.subtract(to_rgb(a), to_rgb(b))).max() > 0.1
+
+
+def test_no_curves_colour_says_where_data_come_from():
+    """As the eye parts colours, which CIEDE2000 measures; 2.3 can just be seen."""
+    lab = {colour: rgb2lab([[to_rgb(colour)]])[0, 0] for colour in {*figures.COLOURS.values(), *figures.SERIES}}
+    for name, colour in figures.COLOURS.items():
+        assert all(deltaE_ciede2000(lab[colour], lab[one]) > 12 for one in figures.SERIES), name
+    for one, other in itertools.combinations(figures.COLOURS.values(), 2):
+        assert deltaE_ciede2000(lab[one], lab[other]) > 20
 
 
 def test_axes_are_returned_as_given_or_made():

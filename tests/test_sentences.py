@@ -244,7 +244,7 @@ def test_what_the_verdicts_mean():
     assert list(told.items()) == list(claims.VERDICTS.items())
 
 
-HUES = {"blue": (0.5, 0.7), "orange-red": (0.0, 0.12), "green": (0.35, 0.5), "purple": (0.75, 0.95)}
+HUES = {"dark blue": (0.6, 0.7), "dark red": (0.0, 0.06), "dark green": (0.35, 0.5), "dark pink": (0.85, 0.95)}
 """Where a colour lies on the circle of hues."""
 
 
@@ -256,7 +256,7 @@ def test_what_the_colours_mean():
         if colour == "black":
             assert value < 0.2
         else:
-            assert HUES[colour][0] <= hue <= HUES[colour][1], name
+            assert HUES[colour][0] <= hue <= HUES[colour][1] and value < 0.65, name
 
 
 @pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -54,7 +54,7 @@ def narrowings(length: float, sections: int = 35, share: float = 0.02, ax: Axes 
         theory = np.cos((2 * n - 1) * np.pi * fine / length)
         ax.plot(fine, theory, color=colour, linestyle=house.LINESTYLES[n - 1], label=f"F{n}")
         ax.plot(places, shifts[:, n - 1], color=colour, linestyle="none", marker=house.MARKERS[n - 1])
-    ax.axhline(0, color=house.SERIES[6], linewidth=0.8)
+    ax.axhline(0, color=house.COLOURS["muted"], linewidth=0.8)
     ax.axvspan(length / 6, length / 2, color=house.SERIES[5], alpha=0.2)
     ax.set(xlabel="place of the narrowing, from the glottis (cm)", ylabel="shift, as a share\nof what was narrowed")
     ax.legend()

@@ -69,7 +69,7 @@ def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
         }.items()
     ):
         ax.loglog(p, x / 1000, color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
-    ax.axhline(1.0, color=house.SERIES[6], linestyle=":", label="G.729 needs 1 kB/s")
+    ax.axhline(1.0, color=house.COLOURS["muted"], linestyle=":", label="G.729 needs 1 kB/s")
     ax.set(xlabel="loss event rate p", ylabel="allowed rate / kB/s", title=f"round trip {rtt * 1000:.0f} ms")
     ax.legend()
     return house.origin(ax, "theory")
@@ -151,7 +151,7 @@ def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: 
     first = next(iter(calls.values()))
     spoken = first.talk.times / 1e9
     _on_bars(ax, spoken[(spoken >= window[0]) & (spoken <= window[1])])
-    ax.axhline(50, color=house.SERIES[6], linestyle=":", label="codec: 50 packets/s")
+    ax.axhline(50, color=house.COLOURS["muted"], linestyle=":", label="codec: 50 packets/s")
     ax.set(xlabel="time / s", ylabel="allowed rate X / packets/s", yscale="log", xlim=window)
     ax.legend(fontsize="small")
     return house.origin(ax, "simulated here")
@@ -519,7 +519,7 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     _fates(axes[1], c, keep)
     rates, levels = c.flow.rates, c.flow.levels
     axes[2].step(rates[:, 0] / 1e9, rates[:, 1] / frame_bytes, where="post", color=house.SERIES[0])
-    axes[2].axhline(50, color=house.SERIES[6], linestyle=":")
+    axes[2].axhline(50, color=house.COLOURS["muted"], linestyle=":")
     axes[2].set(ylabel="X /\npackets/s", yscale="log", ylim=(1, 500))
     axes[3].step(levels[:, 0] / 1e9, levels[:, 1], where="post", color=house.SERIES[3])
     axes[3].set(ylabel="buffer /\nframes", ylim=(0, 5.5))
