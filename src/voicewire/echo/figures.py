@@ -133,7 +133,7 @@ def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
     for i, (name, response) in enumerate(paths.items()):
         values = np.asarray(response)
         ax.plot(values / np.abs(values).max() - 2 * i, color=SERIES[i], lw=1.0, linestyle="-")
-        ax.text(values.size, -2 * i, f" {name}", color=SERIES[i], va="center")
+        ax.text(values.size, -2 * i, f" $g_{{{name}}}$", color=SERIES[i], va="center")
     ax.set_yticks([])
     ax.set_xlabel("delay (samples)")
     ax.set_ylabel("amplitude (scaled)")

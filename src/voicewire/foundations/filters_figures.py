@@ -39,13 +39,13 @@ def guesses(h: ArrayLike, G: ArrayLike, after: Sequence[int], ax: Axes | None = 
     --------
     >>> ax = guesses([1.0, 0.5], [[0.2, 0.1], [0.9, 0.4]], [2])
     >>> [line.get_label() for line in ax.lines if line.get_label()[0] != "_"]
-    ['the path', 'after 2 samples']
+    ['the path, $h$', 'after 2 samples']
     """
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     h, G = np.asarray(h, dtype=float), np.asarray(G, dtype=float)
     k = np.arange(h.size)
     ax.axhline(0, color=figures.COLOURS["muted"], linewidth=0.8)
-    ax.plot(k, h, "-", color=figures.SERIES[0], linewidth=2.2, label="the path")
+    ax.plot(k, h, "-", color=figures.SERIES[0], linewidth=2.2, label="the path, $h$")
     for i, n in enumerate(after, start=1):
         ax.plot(
             k, G[n - 1], figures.LINESTYLES[i], color=figures.SERIES[i], marker=figures.MARKERS[i], markersize=4,

@@ -38,14 +38,14 @@ def foretold(x: ArrayLike, e: ArrayLike, rate: float, ax: Axes | None = None) ->
     --------
     >>> ax = foretold([8, 4, 2, 1], [8, 0, 0, 0], 8000)
     >>> [line.get_label() for line in ax.lines]
-    ['the vowel', 'what prediction leaves']
+    ['the vowel, $x_n$', 'what prediction leaves, $e_n$']
     """
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     x, e = np.asarray(x), np.asarray(e)
     time = 1000 * np.arange(x.size) / rate
     below = x.min() - 1.3 * np.abs(e).max()
-    ax.plot(time, x, "-", color=figures.SERIES[0], linewidth=1.4, label="the vowel")
-    ax.plot(time, e + below, "-", color=figures.SERIES[1], linewidth=1.4, label="what prediction leaves")
+    ax.plot(time, x, "-", color=figures.SERIES[0], linewidth=1.4, label="the vowel, $x_n$")
+    ax.plot(time, e + below, "-", color=figures.SERIES[1], linewidth=1.4, label="what prediction leaves, $e_n$")
     ax.set(xlabel="time (ms)", ylabel="sample", yticks=[])
     ax.set_ylim(top=1.5 * x.max())
     ax.legend(loc="upper right", ncols=2)

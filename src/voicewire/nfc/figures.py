@@ -288,7 +288,8 @@ def losses(bits: int, ax: Axes | None = None) -> Axes:
     """
     ax = _new_axes(ax)
     rates = np.logspace(-7, -3, 200)
-    for i, (name, build) in enumerate((("independent errors", Channel.random), ("bursts of 4 bits", Channel.burst))):
+    kinds = (("independent errors, $p_{random}$", Channel.random), ("bursts of 4 bits, $p_{burst}$", Channel.burst))
+    for i, (name, build) in enumerate(kinds):
         loss = [100 * build(float(rate)).loss(bits) for rate in rates]
         ax.loglog(rates, loss, color=figures.SERIES[i], linestyle=figures.LINESTYLES[i], label=name)
     ax.set(xlabel="bit error rate", ylabel=f"packets lost of {bits // 8} bytes (%)", ylim=(1e-3, 150))

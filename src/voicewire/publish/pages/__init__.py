@@ -29,6 +29,7 @@ from voicewire.publish.pages import (
     previews,
     scorecard,
     scripts,
+    symbols,
     uses,
 )
 from voicewire.publish.pages.api import pages as api
@@ -71,6 +72,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     doctree-resolved: put
     doctree-resolved: add_links
     doctree-resolved: put
+    doctree-resolved: colour
     html-page-context: clean
     html-page-context: back
     html-page-context: load
@@ -100,6 +102,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-resolved", drawings.put)
     app.connect("doctree-resolved", api.add_links)
     app.connect("doctree-resolved", pictures.put)
+    app.connect("doctree-resolved", symbols.colour)
     app.connect("html-page-context", offline.clean)
     app.connect("html-page-context", scorecard.back)
     app.connect("html-page-context", scripts.load, priority=400)  # `clean` copies the list of scripts

@@ -1,0 +1,114 @@
+"""Symbols in formulas have the colour of their curve: what is listed stands on the page, and the figure agrees."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from skimage.color import deltaE_ciede2000, rgb2lab
+
+from voicewire import figures, paths
+from voicewire.echo import figures as echo_figures
+from voicewire.foundations import filters_figures, signals_figures
+from voicewire.nfc import figures as nfc_figures
+from voicewire.publish.pages import symbols
+from voicewire.voip import figures as voip_figures
+from voicewire.voip.calls import call
+
+ROOT = paths.root()
+LISTED = {
+    f"{part.name}/{chapter}": found
+    for part in sorted((ROOT / "notebooks").iterdir())
+    if part.is_dir()
+    for chapter, found in symbols.listed(part).items()
+}
+NONE = "the plain formula"
+DRAWN: dict[str, Callable[[], Axes]] = {
+    "foundations/01_signals": lambda: signals_figures.foretold([8, 4, 2, 1], [8, 0, 0, 0], 8000),
+    "foundations/02_filters": lambda: filters_figures.guesses([1.0, 0.5], [[0.2, 0.1], [0.9, 0.4]], [2]),
+    "nfc/02_errors_and_timers": lambda: nfc_figures.losses(4320),
+    "echo/01_adaptive_filters": lambda: echo_figures.responses({"LL": [1], "LR": [1], "RL": [1], "RR": [1]}),
+    "voip/03_reproduction": lambda: voip_figures.trace(
+        call("TFRC SP FR", "G.729", delay_ms=150, seconds=10, seed=1, log=True), (0, 10)
+    ).axes[5],
+}
+"""The figure of each chapter that draws what is listed."""
+
+
+def base(symbol: str) -> str:
+    """A symbol as figures write it: without another moment's index, and words as in TeX's upright letters."""
+    plain = re.sub(r"\\(?:text|mathrm)(\{\w+\})", r"\1", symbol)
+    return re.sub(r"_\{n[-+]\w\}", "_n", plain)
+
+
+@pytest.mark.parametrize("chapter", LISTED)
+def test_the_curve_has_the_symbols_name_and_colour(chapter):
+    ax = DRAWN[chapter]()
+    named = [(line.get_label(), line.get_color()) for line in ax.lines]
+    named += [(text.get_text(), text.get_color()) for text in ax.texts]
+    for symbol, place in LISTED[chapter].items():
+        found = [colour for label, colour in named if f"${base(symbol)}$" in str(label).replace(" ", "")]
+        assert found == [figures.SERIES[place]], symbol
+    plt.close("all")
+
+
+def test_each_listed_chapter_has_its_figure():
+    assert set(DRAWN) == set(LISTED) > set()
+
+
+def test_letters_can_be_read_and_are_the_curves_colour():
+    style = (ROOT / "book/_static/book.css").read_text(encoding="utf-8")
+    for place, shade in enumerate(symbols.SHADES):
+        assert f"\n.vw-s{place} {{ color: {shade}; }}" in style
+        assert style.count(f".vw-s{place} ") == 2, "light and dark"
+        lab = [rgb2lab([[to_rgb(one)]])[0, 0] for one in (shade, figures.SERIES[place])]
+        assert deltaE_ciede2000(*lab) < 10, place
+        linear = np.array([c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(shade)])
+        assert 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("chapter", LISTED)
+def test_each_listed_symbol_stands_coloured_on_the_page(chapter):
+    page = ROOT / "_build" / "html" / "notebooks" / f"{chapter}.html"
+    if not page.is_file():
+        pytest.skip("the book is not built: make book")
+    text = page.read_text(encoding="utf-8")
+    for symbol, place in LISTED[chapter].items():
+        assert f"\\class{{vw-s{place}}}{{{symbol}}}" in text, symbol
+
+
+@given(st.text(alphabet=r"\hxe_n{}^ text+-1", max_size=40))
+def test_nothing_but_the_class_is_added(tex):
+    known = {"h": 0, "x_n": 1, r"\text{e}": 2}
+    done = symbols.coloured(tex, known)
+    assert re.sub(r"\\class\{vw-s\d\}\{(h|x_n|\\text\{e\})\}", r"\1", done) == tex
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"\hat x_n", NONE),
+        (r"e^h", NONE),
+        (r"e^{h}", r"e^{\class{vw-s0}{h}}"),
+        (r"\text{h}\mathrm{h}", NONE),
+        (r"h_0 + h _1", NONE),
+        (r"\alpha h", r"\alpha \class{vw-s0}{h}"),
+        (r"x_n^2", r"\class{vw-s1}{x_n}^2"),
+        (r"\begin{h}", NONE),
+    ],
+)
+def test_what_is_a_symbol(tex, expected):
+    assert symbols.coloured(tex, {"h": 0, "x_n": 1}) == (tex if expected is NONE else expected)
+
+
+def test_a_colour_that_letters_do_not_have_is_refused(tmp_path):
+    (tmp_path / "symbols.toml").write_text("[01_a]\nh = 7\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"h of 01_a has colour 7: write 0 to 4"):
+        symbols.listed(tmp_path)
