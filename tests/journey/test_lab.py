@@ -58,3 +58,11 @@ def test_the_examples_of_the_stages_are_true():
     way = made["solved_whole_way"]([1, 1], [0, 0], 0.1, "kitchen/kettle", 256)
     due = [(0.16, 400), (0.16, 622), (0.26, 645), (1.99, 1250), (2.22, 4)]
     assert [number for row in way for number in row] == pytest.approx([number for row in due for number in row])
+
+
+def test_a_remaining_length_of_three_bytes_begins_at_16384():
+    def one_too_late(size, topic):
+        octets = LAB.solved["solved_published"](size, topic)
+        return octets - 1 if octets == 16_384 + 4 else octets  # type and flags, and a length of two bytes
+
+    assert not lab.check_published(one_too_late)

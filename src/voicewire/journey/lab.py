@@ -110,6 +110,7 @@ _CALLS: list[Case] = [
 ]  # fmt: skip
 _OBJECTS: list[Case] = [
     (320, "kitchen/kettle"), (24_000, "kitchen/kettle"), (1, "k"), (16_000, "küche/kessel"), (17_000, "t" * 100),
+    (16_074, "k"), (16_075, "k"), (16_076, "k"),
 ]  # fmt: skip
 _TRANSFERS: list[Case] = [
     (1.0, 10 * MSS, 0.1), (1.0, 10 * MSS + 1, 0.1), (3.12, 24_326, 0.15), (0.5, 30 * MSS, 0.02), (0.5, 31 * MSS, 0.02),

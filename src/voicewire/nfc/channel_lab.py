@@ -349,6 +349,12 @@ def check_lab_tried(answer: object) -> Feedback:
                 "the timeout doubles where `doubles` is True.",
             ),
             (
+                lambda bits, bad, p, q, wait, doubles, limit, rng: _tried(
+                    bits, bad, p, q, wait, doubles, max(limit - 1, 0), rng
+                ),
+                "`limit` losses are still repaired; one more than that gives up.",
+            ),
+            (
                 lambda bits, bad, p, q, wait, doubles, limit, rng: _tried(bits, bad, p, q, wait, doubles, 40, rng),
                 "after `limit` repeats the packet is given up.",
             ),

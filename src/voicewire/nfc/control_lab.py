@@ -253,6 +253,11 @@ def check_lab_crossed(answer: object) -> Feedback:
     )
 
 
+def _stretched(packets: Sequence[tuple[int, int]], free: Sequence[int], begin: int) -> int:
+    """A usual mistake: a response takes free slots only, as a packet does."""
+    return _spent([(slots, 0) for pair in packets for slots in pair], free, begin)
+
+
 def check_lab_spent(answer: object) -> Feedback:
     """Chapter 3, stage 5: a session of packets and responses.
 
@@ -297,6 +302,10 @@ def check_lab_spent(answer: object) -> Feedback:
             ),
             (
                 lambda packets, free, begin: _spent([(slots + wait, 0) for slots, wait in packets], free, begin),
+                "a response is time, not transmission: control messages do not stretch it.",
+            ),
+            (
+                _stretched,
                 "a response is time, not transmission: control messages do not stretch it.",
             ),
         ],

@@ -66,6 +66,13 @@ def _whole_session(size: int, mss: int, window: int, limit: int, far: int) -> in
     return session.run().slots
 
 
+def _unready_waits(size: int, mss: int, window: int, limit: int, far: int) -> int:
+    """Wrong where the last packet crosses before the ACK of the one before is ready, and that is the last to go."""
+    total = _whole_session(size, mss, window, limit, far)
+    data = _data(size, mss)
+    return total + ACK * (len(data) > 1 and data[-1] < RESPONSE)
+
+
 def _sessions(count: int, seed: int) -> list[Case]:
     rng = np.random.default_rng(seed)
     cases: list[Case] = []
@@ -371,6 +378,10 @@ def check_lab_session(answer: object) -> Feedback:
         _sessions(40, 11),
         _whole_session,
         [
+            (
+                _unready_waits,
+                "an ACK that is not ready yet doesn't wait for the link: `waits` is for one that is ready.",
+            ),
             (
                 lambda *case: _whole_session(*case) - 3 * ACK - RESPONSE - case[4],
                 "one of opening and end is missing: SYN, SYN+ACK, ACK, and FIN, FIN+ACK, ACK.",
