@@ -18,7 +18,7 @@ from voicewire import figures, paths
 from voicewire.echo import figures as echo_figures
 from voicewire.foundations import filters_figures, signals_figures
 from voicewire.nfc import figures as nfc_figures
-from voicewire.publish.pages import symbols
+from voicewire.publish.pages import light, symbols
 from voicewire.voip import figures as voip_figures
 from voicewire.voip.calls import call
 
@@ -80,8 +80,20 @@ def test_each_listed_symbol_stands_coloured_on_the_page(chapter):
     if not page.is_file():
         pytest.skip("the book is not built: make book")
     text = page.read_text(encoding="utf-8")
+    style = (ROOT / "_build" / "html" / "_static" / "book.css").read_text(encoding="utf-8")
     for symbol, place in LISTED[chapter].items():
         assert f"\\class{{vw-s{place}}}{{{symbol}}}" in text, symbol
+        assert style.count(f".vw-s{place}{{color:") == 2, "the site's style sheet has lost a colour, light or dark"
+
+
+def test_a_sheet_keeps_the_classes_that_formulas_name(tmp_path):
+    formula = symbols.coloured("e_n = x_n", {"e_n": 1})
+    (tmp_path / "a.html").write_text(f'<span class="math">{formula}</span>', encoding="utf-8")
+    style = (ROOT / "book/_static/book.css").read_text(encoding="utf-8")
+    left = light.purge(style, light.words(tmp_path).__contains__)
+    assert left.count(f".vw-s1{{color: {symbols.SHADES[1]};}}") == 1
+    assert left.count(".vw-s1{") == 2, "light and dark"
+    assert ".vw-s0" not in left
 
 
 @given(st.text(alphabet=r"\hxe_n{}^ text+-1", max_size=40))

@@ -33,12 +33,13 @@ _SOURCES = re.compile(r"url\(([^)]*webfonts/[\w-]+)\.woff2\) format\(\"woff2\"\)
 _ICON = re.compile(r"\\([ef][0-9a-f]{3})\b", re.I)
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _MATHJAX = re.compile(r'<script>window\.MathJax = .*?</script>\s*<script\b[^>]*mathjax/[^>]*></script>', re.S)
+_NAMED = re.compile(r"\\class\{([\w -]+)\}")
 _FORMULA = re.compile(r'\bclass="[^"]*\bmath\b')
 _GROUPS = ("media", "supports", "layer", "container")
 
 
 def words(site: Path) -> set[str]:
-    """Return every word that may be a class of an element: from the pages' classes, and from all scripts.
+    """Return every word that may be a class of an element: from the pages' classes and formulas, and all scripts.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def words(site: Path) -> set[str]:
     -------
     set of str
         More than the classes: a script's words are taken as they come. Of MathJax, whose elements have a style sheet
-        that it makes itself, none.
+        that it makes itself, none but the classes that a formula names.
 
     Examples
     --------
@@ -62,7 +63,8 @@ def words(site: Path) -> set[str]:
     found: set[str] = set()
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        found.update(name for classes in set(_CLASSES.findall(text)) for name in classes.split())
+        named = {*_CLASSES.findall(text), *_NAMED.findall(text)}
+        found.update(name for classes in named for name in classes.split())
         for script in set(_INLINE.findall(text)):
             found.update(_WORD.findall(script))
     for path in (site / "_static").rglob("*.js"):
