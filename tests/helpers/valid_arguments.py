@@ -475,6 +475,11 @@ PHARYNGEAL = {
     "pharyngeal.formants.midpoint": Case(
         lambda: {"sound": vowel().sound, "tracker": "praat", "settings": _SETTINGS}, infinite=True
     ),
+    "pharyngeal.vetted.limits": Case(lambda: {"talker": "man"}),
+    "pharyngeal.vetted.answers": Case(
+        lambda: {"sound": vowel().sound, "intervals": [textgrid.Interval("a", 0.02, 0.16)], "talker": "man"},
+        infinite=True,
+    ),
     "pharyngeal.inversion.invert": Case(
         lambda: {"target": np.array([600.0, 1200.0]), "start": tract.Articulation(), "free": ("body", "jaw"),
                  "effort": 0.02}, ragged=("target",),

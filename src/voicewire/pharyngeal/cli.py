@@ -11,6 +11,7 @@ from voicewire.options import number, print_json, readable, readable_up_to, text
 __all__ = ["formants", "register"]
 
 _TRACKERS = ("praat", "praat-robust", "lpc")
+_TALKERS = ("any", "man", "woman", "child")
 _LONGEST_GRID = 64 * 2**20
 """Bytes: hours of speech, labelled phone by phone."""
 
@@ -65,6 +66,11 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--trajectory", type=whole(0, 10_000), default=0, metavar="N", help="also N points from 10 %% to 90 %%"
     )
+    parser.add_argument(
+        "--talker",
+        choices=_TALKERS,
+        help="F1 to F3 at the midpoint, each a number or the reason why not; the ceiling is chosen for each file",
+    )
     parser.add_argument("--json", action="store_true", help="print a list of objects instead of CSV")
     parser.set_defaults(handler=formants)
 
@@ -102,8 +108,11 @@ def formants(options: argparse.Namespace) -> int:
     if options.trajectory < 0:
         print("voicewire formants: --trajectory must not be negative", file=sys.stderr)
         return 2
+    if options.talker and (options.tracker or options.trajectory or (options.ceiling, options.count) != (5000.0, 5)):
+        print("voicewire formants: --talker chooses tracker, points, ceiling, count; leave them out", file=sys.stderr)
+        return 2
     from voicewire.pharyngeal import formants as trackers
-    from voicewire.pharyngeal import sound, textgrid
+    from voicewire.pharyngeal import sound, textgrid, vetted
 
     try:
         settings = trackers.Settings(ceiling=options.ceiling, count=options.count)
@@ -118,9 +127,12 @@ def formants(options: argparse.Namespace) -> int:
             intervals = None if grid is None else textgrid.read(grid, recording.duration).tier(options.tier)
             if intervals is not None and not intervals:
                 raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
-            table = trackers.measure(
-                recording, intervals, options.tracker or ["praat"], settings, trajectory=options.trajectory
-            )
+            if options.talker:
+                table = vetted.answers(recording, intervals, options.talker)
+            else:
+                table = trackers.measure(
+                    recording, intervals, options.tracker or ["praat"], settings, trajectory=options.trajectory
+                )
         except (ValueError, OSError) as error:
             print(f"voicewire formants: {error}", file=sys.stderr)
             failed = True
