@@ -77,9 +77,7 @@ def test_where_nothing_is_measured_nothing_holds():
     assert all(not one.holds for one in pages.bars([]) if "requests" not in one.name and "pixels" not in one.name)
 
 
-def test_every_bar_that_is_open_is_one_and_a_missing_site_is_said(tmp_path, capsys):
-    known = {one.name for one in pages.bars([])}
-    assert set(__main__.OPEN) <= known
+def test_a_missing_site_is_said(tmp_path, capsys):
     assert __main__.main([str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"the bars: no pages in {tmp_path}: make book\n"
 
@@ -93,12 +91,9 @@ def test_the_command_is_run_on_the_built_site():
     [
         ("broken links", False, 1, "lost: broken links"),
         ("broken links", True, 0, "lost: none"),
-        ("the open one", False, 0, "lost: none"),
-        ("the open one", True, 0, "take out of OPEN: the open one"),
     ],
 )
-def test_it_fails_where_a_bar_is_lost_that_is_not_open(monkeypatch, capsys, name, holds, status, told):
-    monkeypatch.setattr(__main__, "OPEN", ("the open one",))
+def test_it_fails_where_a_bar_is_lost(monkeypatch, capsys, name, holds, status, told):
     monkeypatch.setattr(chromium, "find", lambda: "browser")
     monkeypatch.setattr(pages, "names", lambda site: ["a.html"])
     monkeypatch.setattr(browser, "look", lambda site, names: [])

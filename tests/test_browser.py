@@ -81,6 +81,8 @@ def looked_at(visit: Visit, axe: str) -> None:
         found += [f"{mode}, {width} px: {said}" for said in access.violations(page, rules)]
     assert found == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    copying = page.locator("button.copybtn").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert None not in copying and len(set(copying)) == len(copying)
 
 
 class Visit:

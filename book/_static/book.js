@@ -29,6 +29,14 @@
   });
   window.addEventListener("resize", shrink);
 
+  // Fifty buttons of one name cannot be told apart by ear. They are added some time after the page.
+  function name(tries) {
+    var buttons = document.querySelectorAll("button.copybtn");
+    buttons.forEach(function (button, index) { button.setAttribute("aria-label", "Copy code " + (index + 1)); });
+    if (!buttons.length && tries) { setTimeout(name, 250, tries - 1); }
+  }
+  window.addEventListener("load", function () { name(20); });
+
   // What an address names may lie in a fold; the anchor of a judged cell stands below the fold that holds its code.
   function unfold() {
     var named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

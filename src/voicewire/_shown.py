@@ -87,7 +87,7 @@ def packed(image: Image.Image) -> tuple[bytes, int, int]:
     """
     content = io.BytesIO()
     image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(content, format="png", optimize=True)
-    return content.getvalue(), -(-image.width // DENSITY), -(-image.height // DENSITY)
+    return content.getvalue(), image.width // DENSITY, image.height // DENSITY
 
 
 def webp(image: Image.Image) -> bytes:
