@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(prog="voicewire.publish.paper", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("site", type=Path, help="folder of the built pages")
-    site = parser.parse_args(arguments).site
+    site = parser.parse_args(arguments).site.resolve()  # Chromium takes addresses, which have to be whole
     if chromium.find() is None:
         print("no PDF and no EPUB of the book: that takes a Chromium (on Debian: apt-get install chromium)")
         return 0
