@@ -2,6 +2,9 @@
 
 Nothing is typed for a slide. A number on it stands in the output of its cell or in the chapter's own sentence, and what
 the chapter says besides stands in the speaker's notes. Worked solutions are left out, as in a student's copy.
+
+A lecture has `MOST` slides at most. A longer deck gives up what `STEPS` names, one after the other and only until it is
+short enough: what leaves a slide stands in its notes, and the first thing of each section stays on its slide.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -31,6 +35,11 @@ LONGEST_CODE = 24
 """Lines of code or output that a slide may show, in a smaller type; more goes into the notes."""
 ROWS = 6
 """Verdicts on a slide."""
+MOST = 60
+"""Slides of a lecture."""
+STEPS = ("verdicts", "code", "output", "tables", "continued")
+"""What leaves a deck that is too long, in this order: tables of verdicts (their sums stay), code, printed outputs,
+tables, and prose that needs another slide. Figures, sliders, players and formulas stay."""
 LEFT_OUT = {"References", "Exercises", "Questions"}
 _SENTENCE = re.compile(
     r"(?<=[.!?:])(?<!Fig\.)(?<!Eq\.)(?<!Sec\.)(?<!e\.g\.)(?<!i\.e\.)(?<!al\.)[*\"”)]*\s+(?=[A-Z\"“*`($\[])"
@@ -93,8 +102,9 @@ def sentences(paragraph: str) -> list[str]:
 class _Maker:
     """Puts what a chapter says onto slides, in its order."""
 
-    def __init__(self, markup: Markup) -> None:
+    def __init__(self, markup: Markup, given_up: Sequence[str] = ()) -> None:
         self.markup = markup
+        self.given_up = given_up
         self.made: list[Slide] = []
         self.title = ""
         self.asked: list[str] = []
@@ -105,14 +115,23 @@ class _Maker:
         self.title = self.markup.html(title, inline=True)
         self.made.append(Slide(self.title))
 
-    def show(self, part: str, weight: float, note: str = "", *, alone: bool = False, completes: bool = False) -> None:
+    def show(
+        self, part: str, weight: float, note: str = "", *, kind: str = "", alone: bool = False, completes: bool = False
+    ) -> None:
         slide = self.made[-1]
+        if slide.parts and self.spoken(kind, slide.weight + weight > CAPACITY):
+            slide.notes.append(note or part)
+            return
         if slide.parts and (alone or slide.weight + weight > CAPACITY):
             slide = self.turned(slide, completes)
         slide.parts.append(part)
         slide.weight += CAPACITY if alone else weight
         if note:
             slide.notes.append(note)
+
+    def spoken(self, kind: str, turns: bool) -> bool:
+        """Whether this is given up, so that it stands in the notes."""
+        return kind in self.given_up and (turns or kind != "continued")
 
     def turned(self, slide: Slide, completes: bool = False) -> Slide:
         """Begin the next slide, with the words that lead to what follows."""
@@ -138,7 +157,7 @@ class _Maker:
         elif block.kind == "image":
             self.show(f'<div class="picture">{html}</div>', 8, alone=True)
         elif block.kind == "table":
-            self.show(html, 1.15 * (block.source.count("\n") + 1), completes=True)
+            self.show(html, 1.15 * (block.source.count("\n") + 1), kind="tables", completes=True)
         elif block.kind == "math":
             self.show(html, 2.2 + 1.6 * block.source.count("\\\\"), completes=True)
         else:
@@ -156,7 +175,7 @@ class _Maker:
         for lead in leads:
             kind = "item" if block.kind == "item" else "point"
             shown = f'<div class="{kind}">{number}{self.markup.html(lead, inline=True)}</div>'
-            self.show(shown, math.ceil(len(lead) / LETTERS) + 0.4, note)
+            self.show(shown, math.ceil(len(lead) / LETTERS) + 0.4, note, kind="continued")
             note = number = ""
 
     def heading(self, block: Block) -> None:
@@ -187,16 +206,19 @@ class _Maker:
         elif source:
             weight = 0.5 + 0.72 * lines
             below = sum(0.5 + 0.72 * (text.count("\n") + 1) for text in texts)
-            if self.made[-1].parts and self.made[-1].weight + weight + below > CAPACITY >= weight + below:
+            turns = self.made[-1].parts and self.made[-1].weight + weight + below > CAPACITY >= weight + below
+            if turns and not self.spoken("code", turns=True):
                 self.turned(self.made[-1])
-            self.show(f'<pre class="code">{escape(source)}</pre>', weight)
+            self.show(f'<pre class="code">{escape(source)}</pre>', weight, kind="code")
         for output in cell.outputs:
             self.output(output, cell.metadata.get("mystnb", {}))
 
     def output(self, output: Any, about: Any) -> None:
         data = output.get("data", {})
         text = _text(output)
-        if MIME in data:
+        if MIME in data and "verdicts" in self.given_up:
+            self.sums(data[MIME], data["text/html"])
+        elif MIME in data:
             self.verdicts(data["text/html"])
         elif "text/html" in data:
             self.show(f'<div class="html">{data["text/html"]}</div>', 9, alone=True)
@@ -213,7 +235,14 @@ class _Maker:
             size = len(lines) if len(lines) <= LONGEST_CODE else LONGEST_CODE - 4
             for begin in range(0, len(lines), size):
                 part = lines[begin : begin + size]
-                self.show(f'<pre class="out">{escape(chr(10).join(part))}</pre>', 0.5 + 0.72 * len(part))
+                self.show(f'<pre class="out">{escape(chr(10).join(part))}</pre>', 0.5 + 0.72 * len(part), kind="output")
+
+    def sums(self, judged: list[dict[str, Any]], table: str) -> None:
+        """Show how many claims got which verdict; the table itself goes into the notes."""
+        counted = Counter(str(claim["verdict"]) for claim in judged)
+        rows = "".join(f"<tr><td>{escape(verdict)}</td><td>{n}</td></tr>" for verdict, n in counted.most_common())
+        shown = f"<table><tr><th>verdict</th><th>claims of {len(judged)}</th></tr>{rows}</table>"
+        self.show(shown, 1.2 * (len(counted) + 1), table)
 
     def verdicts(self, table: str) -> None:
         """Show a table of verdicts, some rows a slide; the reasons, its last column, go into the notes."""
@@ -278,8 +307,18 @@ def slides(notebook: Any, markup: Markup) -> list[Slide]:
     >>> slides(notebook, Markup(paths.root(), paths.root(), {}))[0].title
     'Slots'
     """
-    maker = _Maker(markup)
-    for cell in student_copy(notebook).cells:
+    copy = student_copy(notebook)
+    made = _made(copy, markup)
+    for step in range(1, len(STEPS) + 1):
+        if len(made) > MOST:
+            made = _made(copy, markup, STEPS[:step])
+    return made
+
+
+def _made(copy: Any, markup: Markup, given_up: Sequence[str] = ()) -> list[Slide]:
+    """The slides of a student's copy, without what is given up."""
+    maker = _Maker(markup, given_up)
+    for cell in copy.cells:
         if cell.cell_type == "code":
             maker.code(cell)
         else:
