@@ -20,14 +20,8 @@ from voicewire.ledger import rules
 from voicewire.stats import t_interval
 
 __all__ = [
-    "check_exceeds",
-    "check_exchanged",
-    "check_gap",
-    "check_judged",
-    "check_ordered",
-    "check_together",
-    "worlds",
-]
+    "check_exceeds", "check_exchanged", "check_gap", "check_judged", "check_ordered", "check_together", "worlds",
+]  # fmt: skip
 
 Scores = dict[str, list[float]]
 Draws = list[list[int]]
@@ -147,8 +141,11 @@ _PARTS: list[Case] = [
 ]
 _DRAWN: list[Case] = [
     ({"a": [1.0, 2.0], "b": [5.0, 6.0]}, [[1, 0], [0, 1]]),
-    ({"x": [1.0, 2.0, 3.0], "y": [4.0, 5.0, 6.0], "z": [7.0, 8.0, 9.0]}, [[1, 2, 0], [2, 0, 1], [0, 2, 1]]),
+    ({"y": [1.0, 2.0, 3.0], "x": [4.0, 5.0, 6.0], "z": [7.0, 8.0, 9.0]}, [[1, 2, 0], [2, 0, 1], [0, 2, 1]]),
 ]
+_LUCKY: Case = (  # the rival passes in two worlds of twenty
+    ["B", "A"], {"B": [50.0, 52.0, 53.0], "A": [60.0, 61.0, 63.0]}, 0.0, [[[0, 1]] * 3] * 2 + [[[1, 0]] * 3] * 18,
+)  # fmt: skip
 _ORDERS: list[Case] = [
     (["B", "A"], {"A": [60.0, 61.0, 63.0], "B": [50.0, 52.0, 53.0]}, 0.0), *(case[:3] for case in _studies(30, 3)),
 ]  # fmt: skip
@@ -185,15 +182,17 @@ def check_gap(answer: object) -> Feedback:
         _, least, most = rules.difference(low, high)
         return least, most
 
-    def middle(low: list[float], high: list[float]) -> tuple[float, float]:
-        mean = float(np.mean(np.subtract(high, low)))
-        return mean, mean
+    def normal(low: list[float], high: list[float]) -> tuple[float, float]:
+        apart = np.subtract(high, low)
+        half = 1.96 * float(np.std(apart, ddof=1)) / len(apart) ** 0.5
+        return float(np.mean(apart)) - half, float(np.mean(apart)) + half
 
     mistakes: Mistakes = [
         (lambda low, high: _gap(high, low), "how much the *second* is above the first."),
         (ends, "two intervals apart throw the pairs away: take the differences, call by call, and their interval."),
         (welch, "the calls belong together: take the differences, call by call, and their interval."),
-        (middle, "the interval is asked, not the mean."),
+        (lambda low, high: (float(np.mean(np.subtract(high, low))),) * 2, "the interval is asked, not the mean."),
+        (normal, "1.96 is for many calls; of few the deviation is known badly: take `t_interval`."),
     ]
     return compared(answer, _ROWS, _gap, mistakes, "what the words do to both senders has dropped out.")
 
@@ -349,14 +348,15 @@ def check_exchanged(answer: object) -> Feedback:
     def back(scores: Scores, draws: Draws) -> Scores:
         return _exchanged(scores, [np.argsort(draw).tolist() for draw in draws])
 
-    def later(scores: Scores, draws: Draws) -> Scores:
-        return _exchanged(scores, draws[::-1])
+    def named(scores: Scores, draws: Draws) -> Scores:
+        return _exchanged(dict(sorted(scores.items())), draws)
 
     mistakes: Mistakes = [
         (once, "each call has a draw of its own: whole rows exchanged keep the order of the labels within."),
         (back, "the other way round: label j *gets* the score of label `draw[j]`."),
         (lambda scores, draws: scores, "nothing has been exchanged."),
-        (later, "the first draw is of the first call."),
+        (lambda scores, draws: _exchanged(scores, draws[::-1]), "the first draw is of the first call."),
+        (named, "number j is the j-th label in the order of the dict, not of the alphabet."),
     ]
     return compared(answer, _DRAWN, _exchanged, mistakes, "within each call, so that pairs stay pairs.")
 
@@ -390,7 +390,8 @@ def check_judged(answer: object) -> Feedback:
         (partial(_judged, unless=every), "only what would be *reproduced* is taken back: where the claim itself fails "
          "or stays open, that is the answer."),
         (partial(_judged, limit=0.0), "5 % is allowed: one lucky world of many is no objection."),
+        (partial(_judged, limit=0.1), "5 % of the worlds are allowed, not 10."),
         (lambda *given: (_judged(*given)[0], 100 * _judged(*given)[1]), "the share as a number from 0 to 1."),
     ]  # fmt: skip
     said = "equal to the package's in 20 studies that you had not seen."
-    return compared(answer, _studies(20, 11), _judged, mistakes, said)
+    return compared(answer, [_LUCKY, *_studies(20, 11)[1:]], _judged, mistakes, said)

@@ -6,12 +6,14 @@ Numbers of packets rise, times are whole nanoseconds. `None` means not answered 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 
 from voicewire._student import Function, called
 from voicewire.exercises import Feedback, number, sequence
 from voicewire.netsim.reference import Packet, TfrcReceiver, mean_interval
+from voicewire.netsim.reference.equation import WEIGHTS
 from voicewire.netsim.reference.path import SECOND
 
 __all__ = ["check_intervals", "check_missing", "check_rate", "check_receiver", "check_when"]
@@ -40,14 +42,31 @@ def _when(arrivals: Arrivals) -> dict[int, int]:
     return found
 
 
-def _intervals(losses: Arrivals, rtt: int, first: float) -> tuple[list[float], int | None]:
+def _hole_hint(arrivals: Arrivals, got: dict[int, int]) -> str:
+    """What to say to times that divide a hole in a usual wrong way; nothing if it is none of these."""
+    for (a, before), (b, after) in itertools.pairwise(arrivals):
+        hole = [k for k in range(a + 1, b) if k in got]
+        if hole and all(got[k] == before for k in hole):
+            return "that is when the packet before the hole came: spread the missing ones up to the one behind it."
+        if hole and all(got[k] == before + (after - before) * (k - a) // len(hole) for k in hole):
+            return "with n missing there are n + 1 steps from the packet before the hole to the one behind it."
+    return ""
+
+
+def _intervals(
+    losses: Arrivals, rtt: int, first: float, *, sooner: int = 0, chained: bool = False, more: int = 0, most: int = 8
+) -> tuple[list[float], int | None]:
+    """What is right, and usual mistakes: `<` for `<=`, a round trip from each loss, a packet too many, no limit."""
     closed: list[float] = []
-    began: tuple[int, int] | None = None
+    began: int | None = None
+    since = 0
     for lost, when in losses:
-        if began is None or when > began[1] + rtt:
-            closed.insert(0, first if began is None else float(lost - began[0]))
-            began = lost, when
-    return closed[:8], None if began is None else began[0]
+        new = began is None or when > since + rtt - sooner
+        if new:
+            closed.insert(0, first if began is None else float(lost - began + more))
+            began = lost
+        since = when if new or chained else since
+    return closed[:most], began
 
 
 def _package(arrivals: Arrivals) -> tuple[list[float], float]:
@@ -59,6 +78,15 @@ def _package(arrivals: Arrivals) -> tuple[list[float], float]:
             first = receiver.history.closed[0]
         rates.append(receiver.loss_event_rate(receiver.open_interval(seq, at, RTT / SECOND)))
     return rates, first
+
+
+def _rates(arrivals: Arrivals, first: float, more: int = 1) -> list[float]:
+    """The rates of stage 5, with an open interval that is `more` than the difference of the numbers."""
+    rates = []
+    for n, (newest, _) in enumerate(arrivals, 1):
+        closed, began = _intervals(sorted(_when(arrivals[:n]).items()), RTT, first)
+        rates.append(0.0 if began is None else min(1 / mean_interval(newest - began + more, closed), 1.0))
+    return rates
 
 
 @called
@@ -85,8 +113,10 @@ def check_missing(answer: Function) -> Feedback:
     Not yet: a hole may be a packet that was overtaken: three later ones must have come.
     """
     traces = ([n for n, _ in _trace(k)] for k in (1, 2))
-    for numbers in ([0, 1, 4, 5, 6, 8, 9, 11], [4, 6, 7], [4, 5, 6], *traces):
+    for numbers in ([0, 1, 4, 5, 6, 8, 9, 11], [4, 6, 7], [4, 5, 6], [0, 1, 3, 5], *traces):
         got, wanted = list(answer(list(numbers))), _missing(numbers)
+        if got != wanted and got == [k for k in range(numbers[0], numbers[-1] - 2) if k not in numbers]:
+            return Feedback(False, "three later *packets* must have come; of the next three numbers some may be lost.")
         if got != wanted and got in (_missing(numbers, 2), _missing(numbers, 4)):
             return Feedback(False, "three later packets, neither two nor four.")
         if got != wanted and got == _missing(numbers, 1):
@@ -127,6 +157,8 @@ def check_when(answer: Function) -> Feedback:
         if sorted(got) != sorted(wanted):
             return Feedback(False, f"packets {sorted(wanted)[:5]} are lost here, you have {sorted(got)[:5]!s:.40}.")
         verdict = sequence([got[k] for k in sorted(wanted)], [wanted[k] for k in sorted(wanted)], 1e-9, unit="ns")
+        if not verdict and (hint := _hole_hint(arrivals, got)):
+            return Feedback(False, hint)
         if not verdict:
             return Feedback(False, f"evenly spread between its neighbours: {verdict.message}")
     return Feedback(True, "evenly spread between the packets before and after the hole.")
@@ -158,10 +190,22 @@ def check_intervals(answer: Function) -> Feedback:
     worked = [(50, 50 * 20_000_000), (52, 52 * 20_000_000), (90, 90 * 20_000_000)]
     many = [(n, n * 20_000_000) for n in range(3, 400, 11)]
     dense = [(n, n * 20_000_000) for n in range(3, 60, 3)]
-    for losses in (worked, [], many, dense, sorted(_when(_trace(5, 600)).items())):
+    exact = [(3, 0), (8, RTT), (9, RTT + 1), (30, 3 * RTT)]
+    hints: list[tuple[dict[str, Any], str]] = [
+        ({"sooner": 1}, "just a round trip after the event's first loss still belongs to it: `same_event` asks `<=`."),
+        ({"chained": True}, "a round trip from the *first* loss of the event, not from the loss before."),
+        ({"more": 1}, "the loss that begins the next event isn't counted: from 50 to 90 it is 40."),
+        ({"more": -1}, "the loss that begins an event is counted: from 50 to 90 it is 40."),
+        ({"most": 1000}, "at most eight intervals are kept."),
+    ]
+    for losses in (worked, [], many, dense, exact, sorted(_when(_trace(5, 600)).items())):
         got, (closed, began) = answer(list(losses), RTT, 29.0), _intervals(losses, RTT, 29.0)
         if not isinstance(got, tuple) or len(got) != 2:
             return Feedback(False, "return two things: the intervals, and the number that began the newest event.")
+        if list(got[0]) != closed:
+            for mistake, hint in hints:
+                if list(got[0]) == _intervals(losses, RTT, 29.0, **mistake)[0]:
+                    return Feedback(False, hint)
         if len(got[0]) != len(closed):
             said = f"{len(closed)} intervals are asked, you gave {len(got[0])}."
             return Feedback(False, f"with {len(losses)} losses: {said}")
@@ -203,6 +247,11 @@ def check_rate(answer: Function) -> Feedback:
         got = answer(newest, list(closed))
         plain = len(closed) / sum(closed) if closed else None
         hints = {plain: "this is the plain mean; weigh the intervals, and ask the open one."} if plain else {}
+        if closed:
+            weighed = list(zip(WEIGHTS, [float(newest), *closed], strict=False))
+            always = sum(w for w, _ in weighed) / sum(w * one for w, one in weighed)
+            said = "an open interval that is short must not count yet: two means are taken, and the larger counts."
+            hints |= {always: said}
         verdict = number(got, wanted, 1e-9, hints=hints)
         if not verdict:
             return Feedback(False, verdict.message)
@@ -239,6 +288,8 @@ def check_receiver(answer: Function) -> Feedback:
         if len(got) != len(wanted):
             return Feedback(False, f"one rate for each packet: {len(wanted)} are asked, you gave {len(got)}.")
         verdict = sequence(got, wanted, 1e-9)
+        if not verdict and sequence(got, _rates(arrivals, first, 0), 1e-9):
+            return Feedback(False, "the open interval counts the packet that began the event, too: one more.")
         if not verdict:
             return Feedback(False, verdict.message)
     return Feedback(True, "equal to the package's receiver on three traces that you had not seen.")
