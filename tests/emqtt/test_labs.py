@@ -223,3 +223,16 @@ def test_no_session_of_the_lab_hangs_on_the_order_of_kept_messages(reverse, monk
 
     monkeypatch.setattr(_broker_model.Broker, "subscription", sorted_first)
     assert [_broker_model.serve(*session) for session in sessions] == due
+
+
+def test_the_session_that_ends_shows_each_thing_that_is_left_behind():
+    due = _broker_model.serve(_broker_model.ENDED)
+    for left in ("rest", "held", "last", "known"):
+        assert _broker_model.serve(_broker_model.ENDED, **{left: True}) != due, left
+
+
+def test_a_suback_for_many_filters_has_a_length_of_two_bytes():
+    packet_id, filters = _broker_model.GRANTS[-1]
+    ((first, body),), rest = cut(_broker_model.granted(packet_id, filters))
+    assert (first, len(body), rest) == (0x90, 132, b"")
+    assert encode(p.Suback(packet_id, tuple(qos for _, qos in filters))) == _broker_model.granted(packet_id, filters)

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from voicewire.emqtt.reference import ANSWERS, answer, cut, field_of, publish, read_publish
+from voicewire.emqtt.reference import ANSWERS, answer, cut, field_of, length_bytes, publish, read_publish
 from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.topics import matches
@@ -32,7 +32,7 @@ def subscriptions(body: bytes) -> tuple[int, Filters]:
 
 
 def granted(packet_id: int, filters: Filters) -> bytes:
-    return bytes([0x90, 2 + len(filters)]) + packet_id.to_bytes(2, "big") + bytes(qos for _, qos in filters)
+    return b"\x90" + length_bytes(2 + len(filters)) + packet_id.to_bytes(2, "big") + bytes(qos for _, qos in filters)
 
 
 def copied(
@@ -79,17 +79,19 @@ class Broker:
         self.retained: dict[str, tuple[int, bytes]] = {}
 
     def ends(self, name: str) -> None:
-        for memory in (self.rest, self.held, self.last, self.known):
-            memory.pop(name, None)
+        memories = {"rest": self.rest, "held": self.held, "last": self.last, "known": self.known}
+        for kind, memory in memories.items():
+            if not self.wrong.get(kind):
+                memory.pop(name, None)
 
     def copy(self, name: str, first: int, body: bytes, most: int) -> tuple[str, bytes]:
         qos = min(first // 2 % 4, most)
-        self.last[name] = self.last.get(name, 0) + (qos > 0)
+        self.last[name] = self.last.get(name, 0) + (qos > 0 or self.wrong.get("counts", False))
         return name, copied(first, body, most, self.last[name])
 
     def publication(self, name: str, first: int, body: bytes) -> Out:
         fields: dict[str, Any] = read_publish(first, body)
-        known = self.known.setdefault(name, set())
+        known = self.known.setdefault("" if self.wrong.get("mixes") else name, set())
         if fields["qos"] == 2 and fields["packet_id"] in known and not self.wrong.get("doubles"):
             return []
         if fields["qos"] == 2:
@@ -98,12 +100,14 @@ class Broker:
             self.retained[fields["topic"]] = first, body
             if not fields["payload"] and not self.wrong.get("keeps"):
                 del self.retained[fields["topic"]]
-        return [self.copy(one, first, body, most) for one, most in sorted(routed(fields["topic"], self.held).items())]
+        due = sorted(routed(fields["topic"], self.held).items())
+        return [self.copy(one, first, body, most) for one, most in due if one != name or not self.wrong.get("others")]
 
     def subscription(self, name: str, body: bytes) -> Out:
         out = []
         for pattern, most in subscriptions(body)[1]:
-            others = [(other, qos) for other, qos in self.held.get(name, []) if other != pattern]
+            old = self.held.get(name, [])
+            others = [(other, qos) for other, qos in old if other != pattern or self.wrong.get("adds")]
             self.held[name] = [*others, (pattern, most)]
             for topic, (first, content) in self.retained.items() if not self.wrong.get("late") else ():
                 if matches(pattern, topic):
@@ -118,7 +122,8 @@ class Broker:
         elif first == SUBSCRIBE:
             out += self.subscription(name, body)
         elif first == ANSWERS["PUBREL"]:
-            self.known.setdefault(name, set()).discard(int.from_bytes(body, "big"))
+            known = self.known.setdefault("" if self.wrong.get("mixes") else name, set())
+            known.discard(-1 if self.wrong.get("kept") else int.from_bytes(body, "big"))
         return out
 
 
@@ -205,6 +210,7 @@ BODIES: list[Case] = [
 ]  # fmt: skip
 GRANTS: list[Case] = [
     (1, [("a/b", 1), ("#", 0)]), (258, [("t", 2)]), (7, [(c, ord(c) % 3) for c in "abcdefgh"]),
+    (9, [(f"t/{n}", n % 3) for n in range(130)]),
 ]  # fmt: skip
 COPIES: list[Case] = [
     (*_parts("t", b"hi", 2, 9), 1, 4), (*_parts("t", b"hi", 1, 9, retain=True), 2, 258),
@@ -233,3 +239,21 @@ ONE: Out = [
     ("publisher", answer("PUBREL", 1)),
 ]
 """One message at QoS 2, as the chapter's trace has it."""
+ENDED: Out = [
+    ("ann", encode(p.Connect("ann")) + encode(p.Subscribe(1, (("t", 2),)))),
+    ("bob", encode(p.Connect("bob"))),
+    ("bob", publish("t", b"1", 2, 7)),
+    ("ann", answer("PUBREC", 1)),
+    ("ann", answer("PUBCOMP", 1)),
+    ("bob", publish("t", b"half", 1, 8)[:5]),
+    ("bob", b""),
+    ("bob", encode(p.Connect("bob"))),
+    ("bob", publish("t", b"2", 2, 7)),
+    ("bob", answer("PUBREL", 7)),
+    ("ann", b""),
+    ("ann", encode(p.Connect("ann"))),
+    ("bob", publish("t", b"3", 1, 9)),
+    ("ann", encode(p.Subscribe(2, (("t", 1),)))),
+    ("bob", publish("t", b"4", 1, 9)),
+]
+"""Two connections that end, with half a packet, an id of QoS 2 before its PUBREL, and ids of a leg in use."""

@@ -84,7 +84,7 @@ def proof(held: Held, event: str, name: str, packet_id: int) -> bytes:
 
 def talk(
     subscribers: dict[str, set[str]], steps: Steps, again: bool = False, silent: bool = False, early: bool = False,
-    mixes: bool = False,
+    mixes: bool = False, named: bool = False, kept: bool = False, stays: bool = False,
 ) -> list[Out]:  # fmt: skip
     """What leaves the broker after each step; what may be chosen are usual mistakes."""
     listeners = {topic: set(names) for topic, names in subscribers.items()}
@@ -96,7 +96,7 @@ def talk(
         out: Out = []
         events: list[tuple[tuple[str, int], str]] = []
         if not packet:
-            for names in listeners.values():
+            for names in listeners.values() if not stays else ():
                 names.discard(name)
             events = [(query, "lost") for query in held]
         else:
@@ -106,6 +106,7 @@ def talk(
                 query = ("", packet_id) if mixes else (name, packet_id)
                 if query not in held or again:
                     reached = listeners.get(topic, set())
+                    reached = reached & set(ids) if named and ids else reached
                     sent, last = delivered(topic, payload, reached, last)
                     waits |= {(one, last[one]): (name, packet_id) for one in reached}
                     held[query] = hold(count, reached, set(ids))
@@ -115,7 +116,7 @@ def talk(
             else:
                 number = int.from_bytes(body[:2], "big")
                 out = [(name, reply)] if (reply := acknowledged(first, body)) else []
-                if first == PUBREL:
+                if first == PUBREL and not kept:
                     held.pop(("", number) if mixes else (name, number), None)
                 elif first == PUBREC and (name, number) in waits:
                     events = [(waits[name, number], "answer")]

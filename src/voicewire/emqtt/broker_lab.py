@@ -11,6 +11,7 @@ from functools import partial
 from voicewire._nested import compared
 from voicewire.emqtt import _broker_model as model
 from voicewire.emqtt._broker_model import ONE, Filters, Out
+from voicewire.emqtt.reference import length_bytes
 from voicewire.emqtt.trace import BROKER, Step, Trace, label
 from voicewire.exercises import Feedback, Mistakes
 from voicewire.mqtt import Decoder
@@ -95,15 +96,21 @@ def check_granted(answer: object) -> Feedback:
 
     def made(packet_id: int, filters: Filters, first: int = 0x90, least: int = 0, every: bool = True) -> bytes:
         codes = bytes(max(least, qos) for _, qos in (filters if every else filters[:1]))
-        return bytes([first, 2 + len(codes)]) + packet_id.to_bytes(2, "big") + codes
+        return bytes([first]) + length_bytes(2 + len(codes)) + packet_id.to_bytes(2, "big") + codes
 
     mistakes: Mistakes = [
         (partial(made, every=False), "one byte for each filter, in their order."),
         (partial(made, first=0x92), "the flags of SUBACK are nought: 0x90."),
         (partial(made, first=0x82), "0x82 is SUBSCRIBE; SUBACK is type 9."),
         (
-            lambda packet_id, filters: bytes([0x90, len(filters)]) + bytes(qos for _, qos in filters),
+            lambda packet_id, filters: b"\x90" + length_bytes(len(filters)) + bytes(qos for _, qos in filters),
             "the packet id stands before the bytes of QoS, and is counted in the length.",
+        ),
+        (
+            lambda packet_id, filters: (
+                bytes([0x90, 2 + len(filters)]) + model.granted(packet_id, filters)[-2 - len(filters) :]
+            ),
+            "from 126 filters on the Remaining Length has two bytes: `length_bytes`.",
         ),
     ]
     return compared(answer, model.GRANTS, model.granted, mistakes, "a packet id, and a byte for each filter.")
@@ -253,7 +260,7 @@ def check_served(answer: object) -> Feedback:
     >>> check_served(lambda *given: None).ok
     False
     """
-    cases = [(ONE,), *map(model.session, range(40))]
+    cases = [(ONE,), (model.ENDED,), *map(model.session, range(39))]
     mistakes: Mistakes = [
         (partial(model.serve, whole=True), "TCP cuts packets anywhere: keep each client's rest for the next piece."),
         (partial(model.serve, doubles=True), "a PUBLISH of QoS 2 whose id is known, before its PUBREL, is answered and "
@@ -261,6 +268,15 @@ def check_served(answer: object) -> Feedback:
         (partial(model.serve, late=True), "who subscribes gets the retained messages that fit, with RETAIN set."),
         (partial(model.serve, keeps=True), "an empty retained message wipes the kept one, and isn't kept itself."),
         (partial(model.serve, stays=True), "who has gone leaves nothing: no subscription, packet id or half packet."),
+        (partial(model.serve, held=True), "who has gone has no subscription any more."),
+        (partial(model.serve, known=True), "a packet id of QoS 2 goes with its connection: afterwards it is new."),
+        (partial(model.serve, rest=True), "half a packet of a connection that has ended doesn't begin the next one's."),
+        (partial(model.serve, last=True), "in a new session the packet ids of a leg count from 1 again."),
+        (partial(model.serve, counts=True), "at QoS 0 a copy has no packet id: don't count one."),
+        (partial(model.serve, mixes=True), "packet ids are each publisher's own: two may use the same one."),
+        (partial(model.serve, kept=True), "after PUBREL the packet id is free: the next PUBLISH with it is new."),
+        (partial(model.serve, others=True), "who publishes and has subscribed gets the message, too."),
+        (partial(model.serve, adds=True), "a filter that the client has already gets the new QoS, and loses the old."),
         (lambda steps: [out[:1] for out in model.serve(steps)], "several packets may leave after one step."),
     ]  # fmt: skip
     said = "packet for packet what the package's broker sends, in 41 sessions."

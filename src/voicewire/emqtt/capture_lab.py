@@ -23,14 +23,8 @@ from voicewire.exercises import Feedback, Mistakes
 from voicewire.stats import t_interval
 
 __all__ = [
-    "PUBLISHER",
-    "check_counted",
-    "check_knew",
-    "check_per_test",
-    "check_ratio",
-    "check_sizes",
-    "check_whole",
-]
+    "PUBLISHER", "check_counted", "check_knew", "check_per_test", "check_ratio", "check_sizes", "check_whole",
+]  # fmt: skip
 
 Piece = tuple[float, str, str, bytes]
 Packet = tuple[float, str, str, int, bytes]
@@ -93,12 +87,14 @@ def _in_pieces(packets: list[Piece], rng: np.random.Generator) -> list[Piece]:
     return out + ([late] if late else [])
 
 
-def _whole(pieces: list[Piece], keeps: bool = True, begins: bool = False, mixes: bool = False) -> list[Packet]:
+def _whole(
+    pieces: list[Piece], keeps: bool = True, begins: bool = False, mixes: bool = False, one: bool = False
+) -> list[Packet]:
     rest: dict[tuple[str, str], bytes] = {}
     since: dict[tuple[str, str], float] = {}
     out = []
     for at, client, way, data in pieces:
-        key = (client, "" if mixes else way)
+        key = ("" if one else client, "" if mixes else way)
         before = rest.get(key, b"") if keeps else b""
         began = since.get(key, at) if before else at
         packets, rest[key] = cut(before + data)
@@ -161,8 +157,14 @@ def _pieces(seed: int) -> list[Case]:
     return [(pieces,) for *_, pieces in _captures(seed, 1)]
 
 
+def _as_they_come(delays: dict[tuple[int, int], float]) -> list[float]:
+    rows = ({key: ms for key, ms in delays.items() if key[0] == one} for one in dict.fromkeys(t for t, _ in delays))
+    return [middle for row in rows for middle in _per_test(row)]
+
+
 _DELAYS: list[Case] = [
     ({(0, 10): 1.0, (0, 40): 4.0},), ({(0, 10): 2.0, (1, 10): 3.0, (0, 40): 2.0, (1, 40): 12.0},),
+    ({(10, 5): 9.0, (2, 5): 3.0, (10, 20): 4.0, (2, 20): 3.0},),
     ({(test, n): float(ms) for (test, n), ms in zip(
         [(t, n) for t in range(4) for n in (1, 2, 3)], np.random.default_rng(3).gamma(2, 2, 12), strict=True)},),
 ]  # fmt: skip
@@ -194,6 +196,8 @@ def check_whole(answer: object) -> Feedback:
         (partial(_whole, keeps=False), "a packet may come in two pieces: keep the rest of each stream."),
         (partial(_whole, begins=True), "a packet is there when its *last* byte is."),
         (partial(_whole, mixes=True), "up and down are two streams: keep a rest for each."),
+        (partial(_whole, one=True), "each client's connection is a stream of its own: keep a rest for each."),
+        (partial(_whole, one=True, mixes=True), "each client has a connection, with two ways: keep a rest for each."),
         (lambda pieces: [packet[:3] for packet in _whole(pieces)], "first byte and body belong to each packet, too."),
     ]  # fmt: skip
     return compared(answer, _pieces(1) + _pieces(2), _whole, mistakes, "each packet at the time of its last byte.")
@@ -298,7 +302,8 @@ def check_knew(answer: object) -> Feedback:
         (partial(_knew, early=True), "in MQTT PUBREC is the broker's: the publisher knows with the last response."),
         (partial(_knew, ends=True), "PUBCOMP is the end of the exchange; the publisher knows before."),
         (lambda packets, n: _knew(packets, 1), "all n responses must have come."),
-        (lambda packets, n: 2 * _knew(packets, n), "the time from the publisher's PUBLISH, in ms."),
+        (lambda packets, n: _knew(packets, n) / 1000, "in ms, as the times of the packets are."),
+        (partial(_knew, absolute=True), "the time from the publisher's PUBLISH, not from nought."),
     ]  # fmt: skip
     return compared(answer, cases, _knew, mistakes, "the n-th response, or the held PUBREC.")
 
@@ -332,6 +337,9 @@ def check_per_test(answer: object) -> Feedback:
         (partial(_per_test, mean=lambda row: float(np.mean(np.log(row)))), "back by `exp`."),
         (lambda delays: _per_test({(0, i): ms for i, ms in enumerate(delays.values())}), "one number for each test, "
          "not one for all."),
+        (_as_they_come, "tests in rising order, whichever comes first."),
+        (lambda delays: _per_test({(n, test): ms for (test, n), ms in delays.items()}), "one number for each test: the "
+         "first of the two in a key."),
     ]  # fmt: skip
     return compared(answer, _DELAYS, _per_test, mistakes, "one number a test, to which each size has the same weight.")
 
@@ -374,7 +382,14 @@ def check_ratio(answer: object) -> Feedback:
         middle, low, high = _ratio(queries)
         return 1 / middle, 1 / high, 1 / low
 
+    def each(queries: list[Query]) -> tuple[float, float, float]:
+        ms = {(t, n, one): _knew(_whole(pieces), n) for t, n, one, pieces in queries}
+        ratios = [ms[t, n, "MQTT"] / ms[t, n, "E-MQTT"] for t, n, one in ms if one == "MQTT"]
+        found = experiments.typical(np.array(ratios))
+        return found.estimate, found.low, found.high
+
     mistakes: Mistakes = [
+        (each, "a test counts once: first its geometric mean over the numbers of subscribers, then the ratio."),
         (inverse, "MQTT's over E-MQTT's, not the other way round."),
         (plain, "a ratio and its inverse must weigh alike: take the interval of the logarithms."),
         (logs, "back from the logarithms: `exp` of all three."),

@@ -294,6 +294,15 @@ def check_talk(answer: object) -> Feedback:
             "packet ids are each publisher's own: keep the holds under both, name and id.",
         ),
         (
+            partial(model.talk, named=True),
+            "the message goes to all subscribers of its topic; the names say whose answer counts.",
+        ),
+        (
+            partial(model.talk, kept=True),
+            "PUBREL ends it: forget the hold, for the next PUBLISH with this packet id is a new message.",
+        ),
+        (partial(model.talk, stays=True), "whose session has ended gets nothing any more."),
+        (
             lambda *given: [out[:1] for out in model.talk(*given)],
             "more than one packet may leave after a step: PUBREL to the subscriber, and the proof.",
         ),
