@@ -13,11 +13,13 @@ Array = NDArray[Any]
 
 
 def both_windows(
-    left: Array, right: Array, L: int, n: int, *, turned: bool = False, late: int = 0, paired: bool = False
-) -> Array:
-    """Both loudspeakers' windows; `turned`, `late` and `paired` are usual mistakes."""
+    left: Array, right: Array, L: int, n: int,
+    *,
+    turned: bool = False, late: int = 0, paired: bool = False, wraps: bool = False,
+) -> Array:  # fmt: skip
+    """Both loudspeakers' windows; `turned`, `late`, `paired` and `wraps` are usual mistakes."""
     last = [n - late - k for k in range(L)]
-    both = [[float(x[i]) if i >= 0 else 0.0 for i in last] for x in (left, right)]
+    both = [[float(x[i]) if i >= 0 or wraps else 0.0 for i in last] for x in (left, right)]
     if turned:
         both = [one[::-1] for one in both]
     return np.array(both).T.ravel() if paired else np.array(both).ravel()
@@ -79,14 +81,18 @@ def silent(left: Array, right: Array, L: int, *, first: int | None = None) -> in
 
 
 def stereo(
-    x: Array, d: Array, L: int, lam: float, *, guess: bool = True, error: bool = True, skips: bool = True
-) -> tuple[Array, Array]:
-    """Stereo RLS; `guess`, `error` and `skips` are what is right and a usual mistake each."""
+    x: Array, d: Array, L: int, lam: float,
+    *,
+    guess: bool = True, error: bool = True, skips: bool = True, own: bool = True,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Stereo RLS; what may be chosen is right and a usual mistake each, such as P x times itself (not `own`)."""
     (g, window), P, e = np.zeros((2, 2 * L), complex), np.eye(2 * L) + 0j, np.array(d, complex)
     for n in range(x.size):
         window = shifted(window, x[n])
         if window.any() or not skips:
+            Px, old = P @ window, P
             k, P = rls_gain(P, window, lam)
+            P = P if own else (old - np.outer(k, Px)) / lam
             e[n] = d[n] - (np.vdot(g, window) if guess else g @ window)
             g = g + k * (np.conj(e[n]) if error else e[n])
     return g, e

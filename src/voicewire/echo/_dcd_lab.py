@@ -20,21 +20,27 @@ def rows(seed: int, size: int = 6) -> tuple[Array, Array]:
     return windows.T @ windows / size, rng.standard_normal(size)
 
 
-def matrix(R: Array, window: Array, lam: float, *, ages: bool = True, moves: bool = True, whole: bool = False) -> Array:
-    """One loudspeaker's matrix; `ages`, `moves` and `whole` are what is right and a usual mistake each."""
+def matrix(
+    R: Array, window: Array, lam: float,
+    *,
+    ages: bool = True, moves: bool = True, whole: bool = False, fades: bool = False, mirrors: bool = True,
+) -> Array:  # fmt: skip
+    """One loudspeaker's matrix; what may be chosen is right and a usual mistake each."""
     if whole:
         return np.asarray(lam * R + np.outer(window, window))
     new = next_block(R, window, lam if ages else 1.0, 1)
     if not moves:
         new[1:, 1:] = R[1:, 1:]
+    new[1:, 1:] *= lam if fades else 1.0
+    new[0, 1:] = new[0, 1:] if mirrors else R[0, 1:]
     return new
 
 
 def move(
-    R: Array, r: Array, alpha: float, *, part: float = 0.5, signed: bool = True, size: bool = True
+    R: Array, r: Array, alpha: float, *, part: float = 0.5, signed: bool = True, size: bool = True, own: bool = True
 ) -> tuple[int, float]:
     p = int(np.argmax(np.abs(r) if size else r))
-    if abs(r[p]) <= part * alpha * R[p, p]:
+    if abs(r[p]) <= part * alpha * (R[p, p] if own else R[0, 0]):
         return p, 0.0
     return p, alpha * (np.sign(r[p]) if signed else 1.0)
 
@@ -79,16 +85,18 @@ def sample(
 
 
 def cancel(
-    x: Array, d: Array, L: int, lam: float, N_it: int, *, start: float = 1.0, skips: bool = True, after: bool = False
-) -> tuple[Array, Array]:
-    """One loudspeaker, one microphone; `start`, `skips` and `after` are what is right and a usual mistake each."""
+    x: Array, d: Array, L: int, lam: float, N_it: int,
+    *,
+    start: float = 1.0, skips: bool = True, after: bool = False, late: bool = False,
+) -> tuple[Array, Array]:  # fmt: skip
+    """One loudspeaker, one microphone; what may be chosen is right and a usual mistake each."""
     (h, r, window), e = np.zeros((3, L)), np.array(d, float)
     R = start * np.eye(L)
     for n in range(len(x)):
         window = np.append(x[n], window[:-1])
         if window.any() or not skips:
-            R = next_block(R, window, lam, 1)
-            h, r, e[n] = sample(h, r, R, window, d[n], lam, N_it)
+            before, R = R, next_block(R, window, lam, 1)
+            h, r, e[n] = sample(h, r, before if late else R, window, d[n], lam, N_it)
             e[n] = d[n] - h @ window if after else e[n]
     return h, e
 

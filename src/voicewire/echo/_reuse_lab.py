@@ -50,42 +50,46 @@ def missed(taps: Array, paths: Array, *, factor: float = 20.0, by: str = "path")
 
 
 def back(
-    decibels: Array, change: int, level: float, *, early: bool = False, whole: bool = False, strict: bool = False
-) -> int:
-    """Samples until it is down; `early`, `whole` and `strict` are usual mistakes."""
-    for n in range(0 if early else change, len(decibels)):
+    decibels: Array, change: int, level: float,
+    *,
+    early: bool = False, whole: bool = False, strict: bool = False, late: bool = False,
+) -> int:  # fmt: skip
+    """Samples until it is down; `early`, `whole`, `strict` and `late` are usual mistakes."""
+    for n in range(0 if early else change + late, len(decibels)):
         if decibels[n] < level or (decibels[n] == level and not strict):
             return n if whole else n - change
     return -1
 
 
-def shorter(lam: float, N_it: int, L: int, *, kappa: bool = True, power: bool = False) -> float:
-    """The shorter memory; `kappa` and `power` are what is right and a usual mistake each."""
-    share = L * (1 - lam) if kappa else 0.0
+def shorter(lam: float, N_it: int, L: int, *, kappa: float = 1.0, power: bool = False) -> float:
+    """The shorter memory; `kappa` (none, or stereo's) and `power` are what is right and a usual mistake each."""
+    share = kappa * L * (1 - lam)
     return lam**N_it if power else 1 - sum((1 - share) ** phi for phi in range(N_it)) * (1 - lam)
 
 
-def interval(samples: Sequence[float], t: float, root: bool = True) -> list[float]:
+def interval(samples: Sequence[float], t: float, root: bool = True, ddof: int = 1) -> list[float]:
     mean, n = float(np.mean(samples)), len(samples)
-    half = t * float(np.std(samples, ddof=1)) / (n**0.5 if root else 1.0)
+    half = t * float(np.std(samples, ddof=ddof)) / (n**0.5 if root else 1.0)
     return [mean, mean - half, mean + half]
 
 
 def trial(
     runs: Sequence[Run], L: int, lam: float, N_it: int, level: float, t: float,
     *,
-    sign: float = 1.0, root: bool = True, same: bool = True,
+    sign: float = 1.0, root: bool = True, same: bool = True, ddof: int = 1, power: bool = False,
 ) -> list[float]:  # fmt: skip
-    """Reuse less the shorter memory; `sign`, `root` and `same` (lam for both) are right or a usual mistake."""
+    """Reuse less the shorter memory; what may be chosen is right or a usual mistake, such as lam for both (`same`)."""
     floors, times = [], []
     for x, d, paths, change in runs:
         found = []
         for memory, passes in ((lam, N_it), (shorter(lam, N_it, L) if same else lam, 1)):
             levels = missed(learned(x, d, L, memory, passes), paths)
-            found.append((float(np.mean(levels[change - SPAN : change])), back(levels, change, level)))
+            before = levels[change - SPAN : change]
+            floor = 10 * np.log10(np.mean(10 ** (before / 10))) if power else np.mean(before)
+            found.append((float(floor), back(levels, change, level)))
         floors.append(sign * (found[0][0] - found[1][0]))
         times.append(sign * (found[0][1] - found[1][1]))
-    return interval(floors, t, root) + interval(times, t, root)
+    return interval(floors, t, root, ddof) + interval(times, t, root, ddof)
 
 
 def windows(seed: int, size: int = 5) -> tuple[Array, Array, Array]:

@@ -66,6 +66,10 @@ def check_row(answer: object) -> Feedback:
                 "all of the left loudspeaker first, then all of the right one.",
             ),
             (lambda left, right, L, n: both_windows(right, left, L, n), "the left loudspeaker comes first."),
+            (
+                lambda *case: both_windows(*case, wraps=True),
+                "before sample 0 all was zero: a negative index counts from the end of the array.",
+            ),
         ],
         "newest first, left before right, nothing before the beginning.",
     )
@@ -96,6 +100,11 @@ def check_nearest(answer: object) -> Feedback:
     rng = np.random.default_rng(83)
     cases: list[Case] = [(np.zeros(2), np.array([2.0, 1.0]), 10.0, 1.0, 0.0)]
     cases += [(rng.standard_normal(6), rng.standard_normal(6), 1.5, mu, 0.1) for mu in (0.5, 1.0)]
+
+    def later(g: Array, row: Array, d_n: float, *rest: float) -> tuple[Array, float]:
+        taps, _ = nearest(g, row, d_n, *rest)
+        return taps, float(d_n - taps @ row)
+
     return staged(
         answer,
         cases,
@@ -106,6 +115,7 @@ def check_nearest(answer: object) -> Feedback:
             (lambda *case: nearest(*case, sign=-1.0), "towards what was heard: the change is added."),
             (lambda g, row, d_n, mu, eps: nearest(g, row, d_n, 1.0, eps), "only a share mu of the way."),
             (lambda g, row, d_n, mu, eps: nearest(g, row, d_n, mu, 0.0), "eps is added to the energy."),
+            (later, "the error that the *old* taps made is asked."),
         ],
         "the smallest change along the row.",
     )
@@ -329,6 +339,7 @@ def check_stereo(answer: object) -> Feedback:
         [
             (lambda *case: stereo(*case, guess=False), "the guess is g^H x: the taps are conjugated in it."),
             (lambda *case: stereo(*case, error=False), "the taps move by the gain times the conjugate of the error."),
+            (lambda *case: stereo(*case, own=False), "P x is multiplied by its own *conjugate*: without it P is lost."),
             (
                 lambda *case: stereo(*case, skips=False),
                 "while only zeros have been played nothing is learnt: leave P alone.",

@@ -6,6 +6,7 @@ package's reading version is met on a conversation that the reader has not seen.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,9 @@ from voicewire.echo.scene import Scene
 from voicewire.exercises import Feedback
 
 __all__ = [
-    "check_cancel",
-    "check_component",
-    "check_matrix",
-    "check_move",
-    "check_sample",
-    "check_search",
-    "check_stereo",
+    "check_cancel", "check_component", "check_matrix", "check_move", "check_sample", "check_search", "check_stereo",
     "conversation",
-]
+]  # fmt: skip
 
 Array = NDArray[Any]
 SMALL = np.array([[4.0, 2.0], [2.0, 4.0]])
@@ -94,14 +89,13 @@ def check_matrix(answer: object) -> Feedback:
         matrix,
         [
             (
-                lambda *case: matrix(*case, whole=True),
+                partial(matrix, whole=True),
                 "this computes every entry anew; all but the first column and row are the old ones, moved.",
             ),
-            (
-                lambda *case: matrix(*case, ages=False),
-                "the old first column ages by lam before the new product is added.",
-            ),
-            (lambda *case: matrix(*case, moves=False), "the old entries step down by one and to the right by one."),
+            (partial(matrix, ages=False), "the old first column ages by lam before the new product is added."),
+            (partial(matrix, moves=False), "the old entries step down by one and to the right by one."),
+            (partial(matrix, fades=True), "what is moved does not age: its weights have moved along with the samples."),
+            (partial(matrix, mirrors=False), "the first row is new, too: the same numbers as the first column."),
         ],
         "one new column, its mirror image, and the rest moved.",
     )
@@ -134,6 +128,8 @@ def check_move(answer: object) -> Feedback:
         (SMALL, np.array([1.0, -2.0]), 1.0),
         (SMALL, np.array([1.0, -3.0]), 1.0),
     ]
+    steep = np.array([[4.0, 2.0], [2.0, 10.0]])
+    cases += [(steep, np.array([1.0, -3.0]), 1.0), (steep, np.array([1.0, -6.0]), 1.0)]
     cases += [(*rows(k), alpha) for k in range(3) for alpha in (2.0, 0.4, 0.05)]
     return staged(
         answer,
@@ -142,10 +138,8 @@ def check_move(answer: object) -> Feedback:
         [
             (lambda *case: move(*case, part=1.0), "the cost falls as soon as |v| exceeds half of alpha R_pp."),
             (lambda *case: move(*case, signed=False), "the step has the sign of the residual's component."),
-            (
-                lambda *case: move(*case, size=False),
-                "the largest component is the one of largest size, whatever its sign.",
-            ),
+            (partial(move, size=False), "the largest component is the one of largest size, whatever its sign."),
+            (partial(move, own=False), "R_pp is the diagonal's entry of the tap that would move, not the first one."),
         ],
         "where the residual is largest, and only if the cost falls.",
     )
@@ -234,6 +228,11 @@ def check_sample(answer: object) -> Feedback:
         R, window = rows(k)
         h, r = np.random.default_rng([73, k]).standard_normal((2, 6))
         cases += [(h, r, R, window, 2.0, 0.9, N_it) for N_it in (1, 3)]
+
+    def final(h: Array, r: Array, R: Array, window: Array, d_n: float, *rest: Any) -> tuple[Array, Array, float]:
+        taps, left, _ = sample(h, r, R, window, d_n, *rest)
+        return taps, left, float(d_n - taps @ window)
+
     return staged(
         answer,
         cases,
@@ -252,10 +251,8 @@ def check_sample(answer: object) -> Feedback:
                 lambda *case: sample(*case, ages=(1.0, 1.0)),
                 "what the last sample left over ages by lam, before the first pass.",
             ),
-            (
-                lambda *case: sample(*case, ages=(0.0, 1.0)),
-                "what the last sample left unsolved is handed on: lam times r.",
-            ),
+            (partial(sample, ages=(0.0, 1.0)), "what the last sample left unsolved is handed on: lam times r."),
+            (final, "the error before the first pass is asked, not what the last one leaves."),
         ],
         "what is unsolved waits, and the error follows the taps.",
     )
@@ -294,6 +291,7 @@ def check_cancel(answer: object) -> Feedback:
                 "while only zeros have been played nothing ages: leave taps, R and r alone.",
             ),
             (lambda *case: cancel(*case, start=1e-6), "R begins as the unit matrix."),
+            (partial(cancel, late=True), "R takes the window in first; then the sample is used."),
             (
                 lambda *case: cancel(*case, after=True),
                 "give the error before the taps have moved: that is what is sent.",

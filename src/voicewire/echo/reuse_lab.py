@@ -130,6 +130,15 @@ def check_reuse(answer: object) -> Feedback:
     """
     cases: list[Case] = [(np.zeros(1), np.eye(1), np.array([3.0]), 3.0, 1.0, N_it) for N_it in (1, 2)]
     cases += [(*windows(k), 1.5, 0.9, N_it) for k in range(2) for N_it in (1, 2, 5)]
+
+    def final(h: Array, P: Array, window: Array, d_n: float, *rest: Any) -> tuple[Array, Array, float]:
+        taps, P, _ = reuse(h, P, window, d_n, *rest)
+        return taps, P, float(d_n - taps @ window)
+
+    def undivided(h: Array, P: Array, window: Array, d_n: float, lam: float, N_it: int) -> tuple[Array, Array, float]:
+        taps, P, e = reuse(h, P, window, d_n, lam, N_it)
+        return taps, lam * P, e
+
     return staged(
         answer,
         cases,
@@ -142,6 +151,8 @@ def check_reuse(answer: object) -> Feedback:
             (lambda *case: reuse(*case, sign=1.0), "minus: what the taps have gained is taken off the error."),
             (lambda *case: reuse(*case, anew=True), "the sample counts once in R: gain and P are computed once."),
             (lambda h, P, window, d_n, lam, N_it: reuse(h, P, window, d_n, lam, 1), "N_it passes, not one."),
+            (final, "the error before the first pass is asked, not what the last one leaves."),
+            (undivided, "what is left of P is divided by lam: the past counts less, so its inverse grows."),
         ],
         "one gain, several passes: the package's step.",
     )
@@ -251,6 +262,7 @@ def check_back(answer: object) -> Feedback:
         (levels, 3, -30.0),
         (levels, 0, -15.0),
         (levels, 3, -2.0),
+        (levels, 2, -15.0),
     ]
     return staged(
         answer,
@@ -260,6 +272,7 @@ def check_back(answer: object) -> Feedback:
             (lambda *case: back(*case, early=True), "what came before the change does not count."),
             (lambda *case: back(*case, whole=True), "count from the change on."),
             (lambda *case: back(*case, strict=True), "at the level is down already."),
+            (lambda *case: back(*case, late=True), "the sample at the change counts: if it is down already, it is 0."),
             (
                 lambda d, change, level: back(d, change, level) if back(d, change, level) >= 0 else len(d) - change,
                 "if it never comes down, -1.",
@@ -297,9 +310,10 @@ def check_shorter(answer: object) -> Feedback:
         shorter,
         [
             (
-                lambda *case: shorter(*case, kappa=False),
+                lambda *case: shorter(*case, kappa=0.0),
                 "the later passes do less: each leaves the share 1 - kappa, with kappa = L (1 - lam).",
             ),
+            (lambda *case: shorter(*case, kappa=2.0), "one loudspeaker has L taps, not 2L: kappa is L (1 - lam)."),
             (lambda *case: shorter(*case, power=True), "by the sum of the passes: 1 - lam' is that sum times 1 - lam."),
             (lambda lam, N_it, L: 1 - (1 - lam) / N_it, "quicker means a shorter memory, so lam' is smaller."),
         ],
@@ -338,6 +352,8 @@ def check_trial(answer: object) -> Feedback:
         [
             (lambda *case: trial(*case, sign=-1.0), "data reuse less the shorter memory."),
             (lambda *case: trial(*case, same=False), "the rival forgets faster: its factor is that of stage 5."),
+            (lambda *case: trial(*case, ddof=0), "the sample SD divides by n - 1: `ddof=1`."),
+            (lambda *case: trial(*case, power=True), "the mean of the decibels, not of what they stand for."),
             (lambda *case: trial(*case, root=False), "the mean of n runs scatters by the SD over the root of n."),
         ],
         "a fair trial: with intervals, on runs that you had not seen.",
