@@ -79,7 +79,8 @@ class Broker:
         self.retained: dict[str, tuple[int, bytes]] = {}
 
     def ends(self, name: str) -> None:
-        memories: dict[str, dict[str, Any]] = {"rest": self.rest, "held": self.held, "last": self.last, "known": self.known}
+        memories: dict[str, dict[str, Any]]
+        memories = {"rest": self.rest, "held": self.held, "last": self.last, "known": self.known}
         for kind, memory in memories.items():
             if not self.wrong.get(kind):
                 memory.pop(name, None)
