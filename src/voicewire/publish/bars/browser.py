@@ -7,7 +7,7 @@ import gzip
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 from voicewire.publish.paper import chromium
@@ -86,7 +86,7 @@ async def _all(site: Path, names: list[str]) -> list[Look]:
 
         async def one(name: str) -> Look:
             async with turn:
-                context = await browser.new_context(viewport=SCREEN, offline=True)  # type: ignore[arg-type]
+                context = await browser.new_context(viewport=cast(Any, SCREEN), offline=True)
                 found = Look(name)
                 asked: set[str] = set()
                 page = await context.new_page()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from voicewire.publish.bars.bar import Bar, at_most
 from voicewire.publish.bars.browser import SCREEN
@@ -51,7 +51,7 @@ def bars(site: Path) -> list[Bar]:
 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium.find(), args=chromium.sandbox())
-        page = browser.new_context(viewport=SCREEN, offline=True).new_page()  # type: ignore[arg-type]
+        page = browser.new_context(viewport=cast(Any, SCREEN), offline=True).new_page()
         page.goto((site / PAGE).resolve().as_uri(), wait_until="load")
         found = [_first(page), *_rows(page)]
         page.reload()
