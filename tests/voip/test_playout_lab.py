@@ -57,6 +57,8 @@ HINTS = [
     ("rows", unsorted, "smallest delay comes first"),
     ("costs", lambda row: [0.0, *np.cumsum([reference.delay_impairment(d) for d in row])], "wait for the last"),
     ("costs", lambda row: [j * reference.delay_impairment(d) for j, d in enumerate(row, 1)], "numbers are asked"),
+    ("costs", lambda row: [0.0, *map(reference.delay_impairment, row)], "j times the j-th"),
+    ("all_costs", lambda delays, _: playout_lab._costs(sorted(d for d in delays if d < math.inf)), "its own frames"),
     ("joined", lambda before, row: before + row, "numbers are asked"),
     ("joined", lambda before, row: [before[min(i, len(before) - 1)] for i in range(len(before) + len(row) - 1)], ""),
     ("all_costs", lambda delays, spurts: [0.0], "numbers are asked"),

@@ -113,6 +113,8 @@ def check_costs(answer: Function) -> Feedback:
         if len(row) > 1 and len(got) == len(row) + 1 and np.allclose(got, [0.0, *np.cumsum(each)]):
             said = "all that are played wait for the last of them: j frames cost j times its impairment."
             return Feedback(False, said)
+        if len(row) > 1 and len(got) == len(row) + 1 and np.allclose(got, [0.0, *each]):
+            return Feedback(False, "each of the j frames that are played waits: j times the j-th impairment.")
         if wrong := _same(got, _costs(row), f"for {len(row)} frames"):
             return Feedback(False, wrong)
     return Feedback(True, "nought for none, and j times the j-th impairment.")
@@ -175,7 +177,10 @@ def check_all_costs(answer: Function) -> Feedback:
     """
     for delays, spurts in (SMALL, _call(5), _call(6)):
         wanted = recursion.repaired_costs(delays, spurts).tolist()
-        if wrong := _same(answer(list(delays), list(spurts)), wanted, f"of a call of {len(delays)} frames"):
+        got = answer(list(delays), list(spurts))
+        if got is not None and list(got) == _costs(sorted(d for d in delays if d < math.inf)) != wanted:
+            return Feedback(False, "each talkspurt waits for the last of its own frames only: join them one by one.")
+        if wrong := _same(got, wanted, f"of a call of {len(delays)} frames"):
             return Feedback(False, wrong)
     return Feedback(True, "as many numbers as frames that came, and one for none.")
 
