@@ -141,6 +141,10 @@ def test_the_examples_of_the_stages_are_true(solved):
     assert solved["solved_rate"](400, [100.0] * 8) == pytest.approx(1 / 150)
 
 
+def test_two_things_may_come_as_a_list(solved):
+    assert lab.check_intervals(lambda *given: list(solved["solved_intervals"](*given)))
+
+
 def test_intervals_the_oldest_first_are_told_so(solved):
     def turned(losses, rtt, first):
         closed, began = solved["solved_intervals"](losses, rtt, first)

@@ -200,7 +200,7 @@ def check_intervals(answer: Function) -> Feedback:
     ]
     for losses in (worked, [], many, dense, exact, sorted(_when(_trace(5, 600)).items())):
         got, (closed, began) = answer(list(losses), RTT, 29.0), _intervals(losses, RTT, 29.0)
-        if not isinstance(got, tuple) or len(got) != 2:
+        if not isinstance(got, tuple | list) or len(got) != 2:
             return Feedback(False, "return two things: the intervals, and the number that began the newest event.")
         if list(got[0]) != closed:
             for mistake, hint in hints:
