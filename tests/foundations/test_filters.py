@@ -139,7 +139,7 @@ def test_what_the_figures_draw():
     axes = filters_figures.guesses([1.0, 0.5], G, [1, 2])
     drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
     np.testing.assert_array_equal(drawn["after 1 samples"], G[0])
-    np.testing.assert_array_equal(drawn["the path"], [1.0, 0.5])
+    np.testing.assert_array_equal(drawn["the path, $h$"], [1.0, 0.5])
     way = filters_figures.bowl(np.eye(2), [1.0, 2.0], {"way": G}).lines[0].get_xydata()
     np.testing.assert_array_equal(way, [[0, 0], *G])
     curves = filters_figures.learning({"a": [0.0, -3.0]}, {"floor": -9.0}).lines
