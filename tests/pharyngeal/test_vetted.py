@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire import cli
-from voicewire.pharyngeal import synthesis, vetted
+from voicewire.pharyngeal import synthesis, textgrid, vetted
 from voicewire.pharyngeal.sound import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
 
@@ -21,7 +21,9 @@ def spoken(f0, snr, context="plain", scale=1.0):
 
 
 def answered_or_reasoned(table):
-    return (table["frequency"].isna() == (table["reason"] != "")).all()
+    refused = table["reason"] != ""
+    assert (table["other"].isna() == refused).all() and (table.loc[refused, "confidence"] == 0).all()
+    return (table["frequency"].isna() == refused).all()
 
 
 @pytest.mark.parametrize("snr", [40.0, 10.0])
@@ -86,3 +88,18 @@ def test_the_command_prints_numbers_and_reasons(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[0] == ",".join(vetted.COLUMNS)
     assert cli.main(["formants", str(file), "--talker", "man", "--ceiling", "6000"]) == 2
     assert "leave them out" in capsys.readouterr().err
+
+
+def test_the_command_gives_an_interval_outside_the_sound_its_reason_and_the_others_their_numbers(tmp_path, capsys):
+    token = spoken(120.0, 30.0).sound
+    soundfile.write(tmp_path / "a.wav", token.samples, token.rate)
+    d = token.duration
+    marks = [Interval("in", 0.0, d), Interval("across", d, d + 0.5), Interval("out", 2 * d + 1, 2 * d + 2)]
+    textgrid.write(tmp_path / "a.TextGrid", {"vowel": marks}, 2 * d + 3)
+    command = ["formants", str(tmp_path / "a.wav"), "--textgrid", str(tmp_path / "a.TextGrid")]
+    assert cli.main([*command, "--talker", "man", "--json"]) == 0
+    rows = {row["label"]: row for row in json.loads(capsys.readouterr().out) if row["formant"] == 1}
+    assert rows["in"]["frequency"] > 0 and rows["in"]["reason"] == ""
+    assert rows["across"]["reason"] == rows["out"]["reason"] == "outside the sound"
+    assert cli.main(command) == 1
+    assert "they differ" in capsys.readouterr().err

@@ -124,7 +124,8 @@ def formants(options: argparse.Namespace) -> int:
     for file, grid in zip(options.files, grids, strict=True):
         try:
             recording = sound.read(file, options.channel)
-            intervals = None if grid is None else textgrid.read(grid, recording.duration).tier(options.tier)
+            length = None if options.talker else recording.duration  # with a talker each interval gets its own reason
+            intervals = None if grid is None else textgrid.read(grid, length).tier(options.tier)
             if intervals is not None and not intervals:
                 raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
             if options.talker:

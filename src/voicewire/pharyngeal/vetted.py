@@ -1,6 +1,6 @@
 """Formants that answer with a number or with a reason: voicing, Peterson and Barney's limits, two trackers that agree.
 
-A pole that is dropped leaves a gap; its neighbours keep their numbers. Explained in notebook ``02_formants``.
+A pole that is dropped leaves a gap; its neighbours keep their numbers. The trackers are those of ``02_formants``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _HIGHEST: Final = 400.0  # Hz: above it the harmonics lie too wide apart for F1
 _REPEATS: Final = 0.067  # how well one token of Peterson and Barney's repeats (F1, the worst)
 _PAUSE: Final = 30.0  # dB below the loudest 40 ms of the file
 _PAD: Final = 0.06  # s
+_HISS: Final = 3.0  # above to below 4 kHz; it was 1 until two of 36 noisy made-up vowels were refused, wrongly
 
 
 @cache
@@ -171,7 +172,7 @@ def _gate(sound: Sound, interval: Interval, time: float, loudest: float, pitch: 
         return "F0 too high", f0
     power = np.abs(np.fft.rfft(near * np.hanning(near.size))) ** 2
     hertz = np.fft.rfftfreq(near.size, 1 / sound.rate)
-    if power[hertz > 4000].sum() > 3 * power[hertz < 4000].sum():
+    if power[hertz > 4000].sum() > _HISS * power[hertz < 4000].sum():
         return "consonant (most energy lies above 4 kHz)", f0
     return "clipped" if sounds.is_clipped(near) else "", f0
 
@@ -200,8 +201,9 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     -------
     pandas.DataFrame
         Three rows an interval; columns file, label, start, end, time (s), point, formant, frequency, bandwidth (Hz,
-        Praat's; NaN with a reason), other (Hz, Levinson's), confidence (1 where both agree, 0 where they differ by
-        15 % or more, or only one answers), f0 (Hz), talker, ceiling (Hz), reason ("" beside a number).
+        Praat's; NaN with a reason), other (Hz, Levinson's; the same), confidence (1 where both agree, 0 where they
+        differ by 15 %; both are linear prediction, so they may err together), f0 (Hz), talker, ceiling (Hz), reason
+        ("" beside a number).
 
     Raises
     ------
@@ -259,7 +261,7 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
         for k in range(3):
             reason = gate or reasons[k]
             f, b = (np.nan, np.nan) if reason else (float(praat[0, k]), float(praat[1, k]))
-            sure = float(max(0.0, 1 - apart[k] / _APART)) if np.isfinite(apart[k]) else 0.0
+            other, sure = (np.nan, 0.0) if reason else (float(own[0, k]), float(1 - apart[k] / _APART))
             place = (sound.name, interval.label, interval.start, interval.end, "midpoint", time)
-            rows.append((*place, k + 1, f, b, float(own[0, k]), sure, f0, talker, best[1], reason))
+            rows.append((*place, k + 1, f, b, other, sure, f0, talker, best[1], reason))
     return pd.DataFrame(rows, columns=list(COLUMNS))
