@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from voicewire import paths
 from voicewire.ledger import loading
-from voicewire.publish.live import build, chapters, fetch, page, proof, wheels
+from voicewire.publish.live import build, chapters, fetch, page, proof, waves, wheels
 
 
 @pytest.fixture
@@ -90,23 +91,23 @@ async def test_a_cell_may_await_and_classes_are_found_by_pickle(session):
 def test_a_library_that_is_absent_imports_and_says_so_when_it_is_called():
     code = """
 import sys
-for name in [name for name in sys.modules if name.startswith(("soundfile", "cryptography"))]:
+for name in [name for name in sys.modules if name.startswith(("librosa", "cryptography"))]:
     del sys.modules[name]
 sys.meta_path[:] = [finder for finder in sys.meta_path if not hasattr(finder, "path_hooks")]
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in ("soundfile", "cryptography"):
+        if name.partition(".")[0] in ("librosa", "cryptography"):
             return absent._Finder().find_spec(name)
 from voicewire.publish.live import absent
 sys.meta_path.insert(0, Hidden())
-import soundfile
+import librosa
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 try:
     raise InvalidTag
 except InvalidTag:
     print("caught")
-for call in (soundfile.read, AESGCM, AESGCM.generate_key):
+for call in (librosa.lpc, AESGCM, AESGCM.generate_key):
     try:
         call("a")
     except ImportError as error:
@@ -118,7 +119,7 @@ for call in (soundfile.read, AESGCM, AESGCM.generate_key):
     assert errors == [
         f"{name.partition('.')[0]} is not there in a browser, and {name} needs it: run this in a clone"
         for name in (
-            "soundfile.read", "cryptography.hazmat.primitives.ciphers.aead.AESGCM",
+            "librosa.lpc", "cryptography.hazmat.primitives.ciphers.aead.AESGCM",
             "cryptography.hazmat.primitives.ciphers.aead.AESGCM.generate_key",
         )
     ]  # fmt: skip
@@ -238,14 +239,66 @@ def test_the_folder_beside_the_pages_holds_what_a_page_asks_for(tmp_path, monkey
 
 
 def test_claims_are_read_without_yaml(tmp_path, monkeypatch):
-    target = tmp_path / "book.zip"
-    build._checkout(target)
-    with zipfile.ZipFile(target) as whole:
+    archives = build._checkout(tmp_path)
+    for name in archives:
+        with zipfile.ZipFile(tmp_path / name) as whole:
+            assert whole.testzip() is None
+    with zipfile.ZipFile(tmp_path / "book.zip") as whole:
         whole.extractall(tmp_path)
     assert paths.is_root(tmp_path)
     before = loading.read("nfc")
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     assert loading.read("nfc", tmp_path) == before
+
+
+def test_a_page_fetches_the_data_that_its_cells_read():
+    assert chapters.studies("nfc", ["1"]) == ["nfc"] and chapters.studies("foundations", ["1"]) == []
+    assert chapters.studies("journey", ["from voicewire.voip import listening"]) == ["voip"]
+    assert chapters.studies("echo", ['claims = read("emqtt")', "p = 'data/nfc/a.csv'"]) == ["echo", "emqtt", "nfc"]
+
+
+def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
+    soundfile = pytest.importorskip("soundfile")
+    source = paths.data("echo") / "speech.flac"
+    (tmp_path / "speech.flac").write_bytes(build._content(source))
+    there, rate = soundfile.read(source)
+    here, other = waves.read(tmp_path / "speech.flac")
+    assert rate == other and np.array_equal(here, there)
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "FLOAT"])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_wav_files_are_those_of_the_library(tmp_path, subtype, channels):
+    soundfile = pytest.importorskip("soundfile")
+    samples = np.random.default_rng(1).uniform(-1.2, 1.2, (500, channels))
+    samples[:4, 0] = -1, 1, 0.5, -0.5
+    waves.write(tmp_path / "ours.wav", samples, 8000, subtype=subtype)
+    soundfile.write(tmp_path / "theirs.wav", samples, 8000, subtype=subtype)
+    about = soundfile.info(tmp_path / "ours.wav")
+    assert (about.frames, about.channels, about.samplerate) == (500, channels, 8000)
+    for name in ("ours.wav", "theirs.wav"):
+        for options in ({}, {"always_2d": True}, {"dtype": "float32"}):
+            here, there = waves.read(tmp_path / name, **options), soundfile.read(tmp_path / "theirs.wav", **options)
+            assert np.array_equal(here[0], there[0]) and here[0].dtype == there[0].dtype and here[1] == there[1]
+
+
+def test_what_is_no_wav_is_refused(tmp_path):
+    path = tmp_path / "a.wav"
+    for data in (b"", b"fLaC and more", b"RIFF    WAVE", b"RIFF    WAVEfmt \x04\0\0\0abcddata\0\0\0\0"):
+        path.write_bytes(data)
+        with pytest.raises(waves.LibsndfileError, match=r"a\.wav"):
+            waves.info(path)
+    with pytest.raises(waves.LibsndfileError, match="as PCM_16 or FLOAT, not OGG"):
+        waves.write(path, [0.0], 8000, format="OGG")
+
+
+def test_an_archive_that_is_only_packed_is_compressed(tmp_path):
+    with zipfile.ZipFile(tmp_path / "openblas-1.zip", "w") as whole:
+        whole.writestr("lib/a.so", bytes(100_000))
+    build._laid(tmp_path / "openblas-1.zip", tmp_path / "laid.zip")
+    assert (tmp_path / "laid.zip").stat().st_size < 1000
+    with zipfile.ZipFile(tmp_path / "laid.zip") as whole:
+        assert whole.read("lib/a.so") == bytes(100_000)
 
 
 def test_two_runs_are_compared_by_what_they_say():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import shutil
@@ -46,3 +47,24 @@ def test_a_fault_is_noticed(tmp_path: Path) -> None:
     file.write_text(json.dumps(listed), "utf-8")
     faults = proof.prove(tmp_path, [name])[0].faults
     assert faults[first["id"]].startswith("differs") and faults[second["id"]].startswith("ZeroDivisionError")
+
+
+def _compressed(file: Path) -> int:
+    """Bytes that a server sends: it compresses what is no archive itself."""
+    data = file.read_bytes()
+    return len(data if file.suffix in (".whl", ".zip") else gzip.compress(data, 6))
+
+
+def test_what_a_click_fetches_is_small() -> None:
+    """At most 50 MB compressed for any chapter, 20 MB where NumPy and Matplotlib are all the large ones."""
+    lock = json.loads((LIVE / "engine" / "pyodide-lock.json").read_text("utf-8"))["packages"]
+    manifest = json.loads((LIVE / "live.json").read_text("utf-8"))
+    for name in OFFERED:
+        listed = json.loads((LIVE / "chapters" / f"{name}.json").read_text("utf-8"))
+        files = [*(lock[each]["file_name"] for each in listed["packages"]), *listed["data"]]
+        fetched = [*(LIVE / file for file in manifest["engine"]), *(LIVE / "engine" / file for file in files)]
+        assert listed["bytes"] == sum(file.stat().st_size for file in fetched), name
+        size = sum(map(_compressed, fetched)) / 1e6
+        plain = not {"scipy", "pandas", "sympy"} & set(listed["packages"])
+        print(f"{name}: {size:.1f} MB")
+        assert size <= (20 if plain else 50), name

@@ -88,6 +88,7 @@ import numpy as np
 from voicewire.pharyngeal import tube
 found = tube.resonances([1.0, 4.0, 2.0], [6.0, 7.0, 4.0])
 print(" ".join(f"{f:.5e}" for f in (*found.frequencies, *found.bandwidths)))
+print(" ".join(f"{g:.5e}" for g in tube.response([1.0, 4.0, 2.0], [6.0, 7.0, 4.0], np.arange(50.0, 4000.0, 250.0))))
 """
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire import checks
-from voicewire.loudness import loudness
 
 __all__ = ["Comparison", "Player", "compare", "encode", "player", "silent_library"]
 
@@ -200,6 +199,8 @@ def compare(sounds: Mapping[str, ArrayLike], rate: float, label: str, equal: boo
     >>> compare({"loud": tone, "soft": tone / 8}, 8000, "A tone")
     Audio to compare, A tone: loud (0.5 s), soft (0.5 s)
     """
+    from voicewire.loudness import loudness  # SciPy only where sounds are compared: a page fetches what it imports
+
     if not isinstance(sounds, Mapping) or len(sounds) < 2:
         raise ValueError("sounds must be a mapping with two or more versions: name the sounds and hand them over")
     if not all(isinstance(words, str) and words.strip() for words in (label, *sounds)):

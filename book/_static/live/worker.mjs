@@ -29,10 +29,13 @@ async function start({ base, chapter }) {
   say("fetching Python");
   const { loadPyodide } = await import(new URL("engine/pyodide.mjs", base).href);
   const engine = new URL("engine/", base).href;
-  const book = fetch(new URL("engine/book.zip", base)).then((answer) => {
-    if (!answer.ok) throw new Error(`the server answers ${answer.status} for book.zip`);
-    return answer.arrayBuffer();
-  });
+  const book = Promise.all(
+    ["book.zip", ...chapter.data].map(async (name) => {
+      const answer = await fetch(new URL(name, engine));
+      if (!answer.ok) throw new Error(`the server answers ${answer.status} for ${name}`);
+      return answer.arrayBuffer();
+    }),
+  );
   const python = await loadPyodide({
     indexURL: engine,
     lockFileURL: `${engine}pyodide-lock.json`,
@@ -47,7 +50,7 @@ async function start({ base, chapter }) {
   const failed = [];
   await python.loadPackage(chapter.packages, { messageCallback: () => {}, errorCallback: (text) => failed.push(text) });
   if (failed.length) throw new Error(failed[0]);
-  python.unpackArchive(await book, "zip", { extractDir: "/book" });
+  for (const archive of await book) python.unpackArchive(archive, "zip", { extractDir: "/book" });
   say("importing");
   const page = python.pyimport("voicewire.publish.live.page");
   session = page.Session(chapter.chapter, (text) => {

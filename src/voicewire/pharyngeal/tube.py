@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._compiled import COMPILED, njit
 from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
 __all__ = ["Resonances", "praat_tract", "resonances", "response", "two_tube", "uniform"]
@@ -248,10 +248,10 @@ def response(
     1
     """
     a, d = _check(areas, lengths)
-    gain = [
-        abs(_denominator(2j * np.pi * f, a, d, SPEED, float(walls), float(radiation))) for f in np.asarray(frequencies)
-    ]
-    return np.asarray(-20 * np.log10(np.array(gain)))
+    s = 2j * np.pi * np.asarray(frequencies)
+    each = s if COMPILED else [s]  # without a compiler all at once
+    gain = [np.abs(_denominator(point, a, d, SPEED, float(walls), float(radiation))) for point in each]
+    return np.asarray(-20 * np.log10(np.array(gain))).reshape(s.shape)
 
 
 @checks.takes(length=checks.number(0.01, 1e5), count=checks.whole(1, 10**6), speed=checks.number(1e3, 1e7))

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 import types
 from typing import Any
 
+from voicewire.publish.live import waves
+
 __all__ = ["LIBRARIES", "install"]
 
 LIBRARIES = (
-    "aiocoap", "av", "cryptography", "librosa", "parselmouth", "skimage", "soundfile", "ssl", "statsmodels",
+    "aiocoap", "av", "cryptography", "librosa", "parselmouth", "skimage", "ssl", "statsmodels",
     "webrtcvad", "fcntl", "resource", "_multiprocessing",
 )  # fmt: skip
 """What a chapter may import, and the browser's Python doesn't have; the last three are Python's own elsewhere."""
@@ -68,7 +71,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def install() -> None:
-    """Let the libraries be imported from here on, after everything that is really there.
+    """Let the libraries be imported from here on, after everything that is really there; WAV files can be read.
 
     Examples
     --------
@@ -76,3 +79,5 @@ def install() -> None:
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
+        if importlib.util.find_spec("soundfile") is None:
+            sys.modules["soundfile"] = waves

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -29,7 +30,13 @@ __all__ = ["build", "wheel"]
 PACKAGE = Path(voicewire.__file__).parent
 NOT_IN_A_PAGE = ("publish",)
 """The room that makes the book: in a page only `voicewire.publish.live.page` is of use."""
-KEPT = ("publish/__init__.py", "publish/live/__init__.py", "publish/live/absent.py", "publish/live/page.py")
+KEPT = (
+    "publish/__init__.py",
+    "publish/live/__init__.py",
+    "publish/live/absent.py",
+    "publish/live/page.py",
+    "publish/live/waves.py",
+)
 SOURCES = (".py", ".toml", ".json", ".typed", ".c")
 THEN = (1980, 1, 1, 0, 0, 0)
 LICENCE = re.compile(r"\.dist-info/(licenses/)?[^/]*(LICEN[CS]E|COPYING|NOTICE)[^/]*$", re.IGNORECASE)
@@ -92,14 +99,19 @@ def _zip(target: Path, files: dict[str, bytes]) -> None:
             whole.writestr(entry, data)
 
 
-def _checkout(target: Path) -> None:
-    """Write what the package looks for in a checkout: data, the list of notebooks' folders, Matplotlib's fonts."""
+def _checkout(engine: Path) -> list[str]:
+    """Write what the package looks for in a checkout, each study's data apart: a page fetches what its cells read.
+
+    ``book.zip`` has the claims of all studies, the list of notebooks and Matplotlib's fonts.
+    """
     root = paths.root()
-    files = {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in sorted((root / "data").rglob("*"))
-        if path.is_file()
-    }
+    apart = []
+    for folder in sorted(path for path in (root / "data").iterdir() if path.is_dir()):
+        inside = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        apart.append(f"data-{folder.name}.zip")
+        _zip(engine / apart[-1], {path.relative_to(root).as_posix(): _content(path) for path in inside})
+    loose = sorted(path for path in (root / "data").iterdir() if path.is_file())
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in loose}
     for path in sorted((root / "data").glob("*/claims.yml")):  # no YAML is read in a page
         name = path.relative_to(root).with_suffix(".json").as_posix()
         files[name] = json.dumps(content_of(path, name), ensure_ascii=False).encode()
@@ -108,7 +120,32 @@ def _checkout(target: Path) -> None:
     fonts = Path(__file__).with_name(FONTS)
     if fonts.is_file():
         files[f".matplotlib/{FONTS}"] = fonts.read_bytes()
-    _zip(target, files)
+    _zip(engine / "book.zip", files)
+    return ["book.zip", *apart]
+
+
+def _content(path: Path) -> bytes:
+    """Return what a page finds under a file's name: of FLAC, which it cannot decode, the same samples as WAV."""
+    if path.suffix != ".flac":
+        return path.read_bytes()
+    import soundfile
+
+    samples, rate = soundfile.read(path, dtype="int16")
+    file = io.BytesIO()
+    soundfile.write(file, samples, rate, format="WAV", subtype="PCM_16")
+    return file.getvalue()
+
+
+def _laid(source: Path, target: Path) -> None:
+    """Copy a file of the wheel set; an archive that was only packed, and not compressed, is compressed.
+
+    A server compresses no archives, and OpenBLAS would come with three times its size.
+    """
+    if source.suffix == ".zip" and source.name not in wheels.engine():
+        with zipfile.ZipFile(source) as whole:
+            _zip(target, {name: whole.read(name) for name in whole.namelist() if not name.endswith("/")})
+    else:
+        shutil.copyfile(source, target)
 
 
 def _lock(engine: Path) -> dict[str, Any]:
@@ -126,7 +163,8 @@ def _lock(engine: Path) -> dict[str, Any]:
         known = wheels.listed()["packages"].get(each.name, {}) if each.official else {}
         plain = {"package_type": "package", "install_dir": "site", "unvendored_tests": False}
         entries[each.name] = plain | known | {
-            "name": each.name, "version": each.version, "file_name": each.file, "sha256": each.sha256,
+            "name": each.name, "version": each.version, "file_name": each.file,
+            "sha256": hashlib.sha256((engine / each.file).read_bytes()).hexdigest(),
             "depends": list(each.depends), "imports": list(each.imports),
         }  # fmt: skip
     return {"info": wheels.listed()["info"], "packages": entries}
@@ -172,9 +210,9 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
     engine = live / "engine"
     engine.mkdir(parents=True)
     for name in fetch.wanted():
-        shutil.copyfile(cache / name, engine / name)
+        _laid(cache / name, engine / name)
     own = wheel(engine).name
-    _checkout(engine / "book.zip")
+    checkout = _checkout(engine)
     lock = _lock(engine)
     _write(engine / "pyodide-lock.json", lock)
     always = [*wheels.engine(), "book.zip", "pyodide-lock.json"]
@@ -183,7 +221,9 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
     for path in paths.chapters():
         found = chapters.chapter(path) | {"offered": path in chapters.offered()}
         found["cells"] = pieces.pieces(found["cells"], _divided(path), chapters.names)
+        found["data"] = [f"data-{name}.zip" for name in found["data"]]
         found["bytes"] = base + sum(size[name] for name in found["packages"])
+        found["bytes"] += sum((engine / name).stat().st_size for name in found["data"])
         _write(live / "chapters" / path.parent.name / f"{path.stem}.json", found)
         if found["offered"]:
             offer.offer(site, found)
@@ -192,7 +232,7 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
         "engine": [f"engine/{name}" for name in always], "bytes": base,
         "chapters": [f"{path.parent.name}/{path.stem}" for path in chapters.offered()],
         "packages": {n: {"version": lock["packages"][n]["version"], "bytes": size[n]} for n in sorted(size)},
-        "sha256": {name: hashlib.sha256((engine / name).read_bytes()).hexdigest() for name in (own, "book.zip")},
+        "sha256": {name: hashlib.sha256((engine / name).read_bytes()).hexdigest() for name in (own, *checkout)},
     }  # fmt: skip
     (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
     _write(live / "live.json", manifest)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+import re
 import symtable
 import tomllib
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ import voicewire
 from voicewire import paths
 from voicewire.publish.live import wheels
 
-__all__ = ["REASONS", "chapter", "names", "needed", "offered"]
+__all__ = ["REASONS", "chapter", "names", "needed", "offered", "studies"]
 
 REASONS = {
     "sockets": "It opens real connections, which a page in a browser cannot.",
@@ -82,8 +83,8 @@ def chapter(path: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        Keys ``chapter``, ``packages`` and ``cells``; each cell has ``id``, ``number``, ``tags``, ``source``, ``runs``,
-        ``why``, ``differs`` and ``needs``.
+        Keys ``chapter``, ``packages``, ``data`` and ``cells``; each cell has ``id``, ``number``, ``tags``, ``source``,
+        ``runs``, ``why``, ``differs`` and ``needs``.
 
     Raises
     ------
@@ -120,7 +121,8 @@ def chapter(path: Path) -> dict[str, Any]:
         raise ValueError(f"live.toml names {', '.join(sorted(unknown))}, and {path.name} has no such cell: remove them")
     sources = [cell["source"] for cell in cells]
     return {
-        "chapter": f"{path.parent.name}/{path.stem}", "packages": needed(sources, said.get("also", [])), "cells": cells,
+        "chapter": f"{path.parent.name}/{path.stem}", "packages": needed(sources, said.get("also", [])),
+        "data": studies(path.parent.name, sources), "cells": cells,
     }  # fmt: skip
 
 
@@ -191,14 +193,7 @@ def needed(sources: list[str], also: list[str]) -> list[str]:
     True
     """
     offered = {name: each.name for each in wheels.packages().values() for name in each.imports}
-    modules: set[str] = set()
-    waiting = [name for source in sources for name in _imported(source, anywhere=True)]
-    while waiting:
-        name = waiting.pop()
-        if name not in modules:
-            modules.add(name)
-            waiting += _below(name) if name.partition(".")[0] == PACKAGE.name else ()
-    tops = {name.partition(".")[0] for name in modules}
+    tops = {name.partition(".")[0] for name in _modules(sources)}
     found = {offered[name] for name in tops if name in offered}
     waiting = [*found, *also, *ALWAYS]
     every: set[str] = set()
@@ -207,6 +202,44 @@ def needed(sources: list[str], also: list[str]) -> list[str]:
         every.add(name)
         waiting += wheels.packages()[name].depends if name in wheels.packages() else ()
     return sorted(every)
+
+
+def studies(part: str, sources: list[str]) -> list[str]:
+    """Return the studies whose data cells read: the part's own, those that they name, those whose modules they import.
+
+    Parameters
+    ----------
+    part : str
+        The folder of the chapter.
+    sources : list of str
+        The cells' texts.
+
+    Returns
+    -------
+    list of str
+        Folders of ``data/``, sorted.
+
+    Examples
+    --------
+    >>> studies("foundations", ['read("nfc")', "from voicewire.echo import WLNLMS"])
+    ['echo', 'nfc']
+    """
+    rooms = {part, *(name.split(".")[1] for name in _modules(sources) if name.startswith(f"{PACKAGE.name}."))}
+    every = sorted(path.name for path in (paths.root() / "data").iterdir() if path.is_dir())
+    text = "\n".join(sources)
+    return [name for name in every if name in rooms or re.search(rf"""["'/]{name}["'/]""", text)]
+
+
+def _modules(sources: list[str]) -> set[str]:
+    """Return every module that cells import, straight or through the book's package."""
+    modules: set[str] = set()
+    waiting = [name for source in sources for name in _imported(source, anywhere=True)]
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules.add(name)
+            waiting += _below(name) if name.partition(".")[0] == PACKAGE.name else ()
+    return modules
 
 
 def _imported(source: str, anywhere: bool) -> Iterator[str]:

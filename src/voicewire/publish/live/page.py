@@ -66,6 +66,7 @@ class Session:
         importlib.import_module("IPython.display").display = self.display  # type: ignore[attr-defined]
         if sys.platform == "emscripten":
             absent.install()
+            builtins.get_ipython = _ZMQ  # type: ignore[attr-defined]
         folder = Path(os.environ.get("VOICEWIRE_ROOT", "/")) / "notebooks" / Path(chapter).parent
         if sys.platform == "emscripten" and folder.is_dir():
             os.chdir(folder)
@@ -163,6 +164,12 @@ class Session:
         said = [line.rstrip("\n") for line in traceback.format_exception_only(error)]
         told = {"output_type": "error", "ename": type(error).__name__, "evalue": str(error)}
         self._emit(json.dumps(told | {"traceback": [*lines, *said]}, ensure_ascii=False))
+
+
+class _ZMQ:
+    """What tells pandas that a table is shown in a notebook, where all columns have room, and not in a terminal."""
+
+    kernel = None
 
 
 class _Stream(io.TextIOBase):

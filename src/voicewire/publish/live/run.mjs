@@ -19,13 +19,17 @@ process.on("uncaughtException", (error) => { stop(String(error).slice(-2000)); }
 process.on("unhandledRejection", (error) => { stop(String(error).slice(-2000)); });
 const stopped = () => new Promise((settle) => { stop = settle; });
 
+function unpack(python, name) {
+  python.unpackArchive(new Uint8Array(readFileSync(join(engine, name))), "zip", { extractDir: "/book" });
+}
+
 async function start() {
   const python = await loadPyodide({
     indexURL: engine,
     lockFileURL: join(engine, "pyodide-lock.json"),
     env: { VOICEWIRE_ROOT: "/book", MPLBACKEND: "agg", MPLCONFIGDIR: "/book/.matplotlib", HOME: "/home/pyodide" },
   });
-  python.unpackArchive(new Uint8Array(readFileSync(join(engine, "book.zip"))), "zip", { extractDir: "/book" });
+  unpack(python, "book.zip");
   return python;
 }
 
@@ -53,6 +57,7 @@ async function main() {
   for (const name of names.split(",")) {
     const chapter = JSON.parse(readFileSync(join(folder, "chapters", `${name}.json`), "utf-8"));
     await python.loadPackage(chapter.packages, { messageCallback: () => {} });
+    for (const file of chapter.data ?? []) unpack(python, file); // before, book.zip had all
     const page = python.pyimport("voicewire.publish.live.page");
     const session = page.Session(name, (text) => { outputs.push(JSON.parse(text)); });
     for (const cell of chapter.cells.filter((each) => each.runs || also)) {
