@@ -189,9 +189,9 @@ def test_html_of_a_cell_runs_nothing(opened: Opened) -> None:
     opened.write(
         1,
         "from IPython.display import HTML, display\n"
-        "display(HTML('<b onclick=\"x()\">bold</b><script>window.caught=1</script>"
-        "<img src=x onerror=\"window.caught=2\"><a href=\"javascript:window.caught=3\">go</a>"
-        "<iframe srcdoc=\"<script>parent.caught=4</script>\"></iframe><style>body{display:none}</style>'))",
+        'display(HTML(\'<b onclick="x()">bold</b><script>window.caught=1</script>'
+        '<img src=x onerror="window.caught=2"><a href="javascript:window.caught=3">go</a>'
+        '<iframe srcdoc="<script>parent.caught=4</script>"></iframe><style>body{display:none}</style>\'))',
     )
     assert opened.run(1) == "ran", opened.cell(1).inner_text()
     html = opened.cell(1).locator(".vw-yours").inner_html()
@@ -199,6 +199,29 @@ def test_html_of_a_cell_runs_nothing(opened: Opened) -> None:
     assert not any(word in html for word in ("script", "onerror", "onclick", "iframe", "<style"))
     assert opened.page.evaluate("window.caught") is None
     opened.cell(1).locator(".vw-tools button", has_text="Reset").click()
+
+
+def test_a_cell_that_cannot_run_says_why_and_has_its_launch_link(opened: Opened) -> None:
+    said = opened.page.evaluate(
+        """async () => {
+          const { Cell } = await import('/_static/live/cell.mjs');
+          const place = document.createElement('div');
+          place.innerHTML = '<div class="cell_input"><div class="highlight-python"></div></div>';
+          const told = { id: 'a', number: 1, tags: [], source: 'x', runs: false, why: 'It opens real connections.' };
+          new Cell(place, told, {});
+          const line = place.querySelector('.vw-cannot');
+          const buttons = place.querySelectorAll('button').length;
+          return { text: line.textContent, link: line.querySelector('a').href, buttons };
+        }"""
+    )
+    assert said["text"] == "Not in the browser: It opens real connections. Run the chapter on Binder"
+    assert "mybinder.org" in said["link"] and "01_slow_link" in said["link"] and said["buttons"] == 0
+
+
+def test_licences_are_a_click_away(opened: Opened) -> None:
+    link = opened.page.locator(".vw-work a").evaluate("link => link.href")
+    text = opened.page.evaluate("async (link) => (await fetch(link)).text()", link)
+    assert "MPL-2.0" in text and all(name in text for name in ("numpy", "matplotlib", "scipy"))
 
 
 def test_what_is_kept_can_be_taken_elsewhere(opened: Opened) -> None:

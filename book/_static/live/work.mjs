@@ -49,8 +49,10 @@ export class Work {
     file.hidden = true;
     file.addEventListener("change", () => this.take(file));
     const forget = button("Throw this chapter's away", () => this.forget());
+    const licences = element("a", "", "Licences of Python and its libraries in this page");
+    licences.href = new URL("../../live/licences.txt", import.meta.url).href;
     box.append(this.summary, said, this.list);
-    box.append(button("Export all as a file", () => this.give()), button("Import a file", () => file.click()), file, forget, this.note);
+    box.append(button("Export all as a file", () => this.give()), button("Import a file", () => file.click()), file, forget, this.note, licences);
     return box;
   }
 

@@ -43,6 +43,7 @@ REASONS = {
     "skimage": "It calls scikit-image, which is not there in a browser.",
     "above": "It uses what a cell above computes, which stays as published.",
     "versions": "The page's libraries have other versions than those of the published run, and its text differs.",
+    "judged": "It lists what this page judges, and some of that is judged in cells that stay as published.",
     "shell": "It runs a program of its own, which a page in a browser cannot.",
 }
 """What keeps a cell from running in a page, by the word under which ``live.toml`` has it."""

@@ -131,7 +131,8 @@ def prove(live: Path, names: Sequence[str], also: bool = False, limit: int = CEL
         raise RuntimeError("node is not installed: it runs the cells in this proof")
     command = [node, str(RUNNER), str(live), str(limit), ",".join(names), *(["also"] if also else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=STUDY, encoding="utf-8")
-    ended = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"chapter"')]
+    # not splitlines: JSON may hold other characters that end a line
+    ended = [json.loads(line) for line in done.stdout.split("\n") if line.startswith('{"chapter"')]
     if not ended:
         raise RuntimeError(f"{names[0]}: the engine did not start: {done.stderr.strip()[-600:]}")
     found = []

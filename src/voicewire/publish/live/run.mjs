@@ -33,11 +33,11 @@ async function start() {
   return python;
 }
 
-async function run(python, session, chapter, cell, shared) {
+async function run(python, session, chapter, cell, shared, limit) {
   outputs = [];
   const from = used();
   Atomics.store(shared, 0, 0);
-  Atomics.store(shared, 1, Math.ceil(from) + Number(seconds));
+  Atomics.store(shared, 1, Math.ceil(from) + limit);
   let how;
   try { how = await Promise.race([session.run(cell.source), stopped()]); } catch (error) { how = String(error).slice(-2000); }
   Atomics.store(shared, 1, 0);
@@ -60,8 +60,9 @@ async function main() {
     for (const file of chapter.data ?? []) unpack(python, file); // before, book.zip had all
     const page = python.pyimport("voicewire.publish.live.page");
     const session = page.Session(name, (text) => { outputs.push(JSON.parse(text)); });
-    for (const cell of chapter.cells.filter((each) => each.runs || also)) {
-      await run(python, session, name, cell, shared);
+    for (const [place, cell] of chapter.cells.filter((each) => each.runs || also).entries()) {
+      // the first one imports what all need
+      await run(python, session, name, cell, shared, Number(seconds) * (place === 0 ? 3 : 1));
     }
   }
   await watch.terminate();

@@ -109,7 +109,8 @@ def info(path: str | Path) -> _About:
     8000
     """
     samples, rate = _read(path)
-    return _About(*samples.shape, rate)
+    frames, channels = samples.shape
+    return _About(frames, channels, rate)
 
 
 def read(path: str | Path, dtype: str = "float64", always_2d: bool = False) -> tuple[NDArray[Any], int]:
