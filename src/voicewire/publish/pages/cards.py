@@ -180,7 +180,7 @@ def ending(findings: Sequence[Mapping[str, Any]], others: int, study: str) -> st
     """
     lines = "".join(
         f'<li>{claim_list.badge(row["verdict"])} <a href="#claim-{row["id"]}">{escape(row["statement"])}</a> '
-        f'(<a href="{SCORECARD}#score-{row["id"]}">row</a>)</li>'
+        f'(<a href="{SCORECARD}#score-{row["id"]}" aria-label="row of {row["id"]}">row</a>)</li>'
         for row in findings
     )
     listed = f'<ul class="vw-findings">{lines}</ul>' if lines else ""

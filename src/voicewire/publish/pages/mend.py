@@ -8,6 +8,8 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
+from voicewire.publish.pages import named
+
 __all__ = ["FAULTS", "mend"]
 
 FAULTS = (
@@ -24,6 +26,12 @@ FAULTS = (
     # sphinx-exercise gives every exercise of a page the same id.
     ('<section id="exercise-content">', "<section>"),
     ('<section id="solution-content">', "<section>"),
+    # "#" behind each heading would be read out with it; the page's contents lead to the same places.
+    ('<a class="headerlink"', '<a aria-hidden="true" tabindex="-1" class="headerlink"'),
+    # A fold says in words what it holds: "Imports and parameters".
+    ('<summary aria-label="Toggle hidden content">', "<summary>"),
+    # The index stands in two columns, which is no table.
+    ('<table style="width: 100%" class="index', '<table role="presentation" style="width: 100%" class="index'),
     # An icon is a character of a font, which means nothing when it is read out.
     ('<i class="fa', '<i aria-hidden="true" class="fa'),
     ('<i class="theme-switch fa', '<i aria-hidden="true" class="theme-switch fa'),
@@ -40,7 +48,7 @@ LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
 
 
 def mend(app: Sphinx, error: Exception | None) -> None:
-    """Mend the known faults in every page of the site.
+    """Mend the known faults in every page of the site, and give each fold, link and table a name of its own.
 
     Parameters
     ----------
@@ -76,6 +84,7 @@ def mend(app: Sphinx, error: Exception | None) -> None:
             after = after.replace(fault, right)
         after = ARROW.sub(r'\1Chapters of \2"', after)
         after = EMPTY.sub(lambda cell: f"<td{cell['span'] or ''}></td>", after)
+        after = named.names(after)
         if after != before:
             path.write_text(after, encoding="utf-8")
     mark.touch()
