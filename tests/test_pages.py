@@ -128,6 +128,13 @@ def test_a_row_whose_page_is_missing_is_not_linked(monkeypatch, base):
     assert "? unjudged" in page
 
 
+def test_a_fold_counts_its_verdicts_in_words_for_those_who_listen():
+    rows = [{"verdict": name} for name in ("partly", "reproduced", "partly")]
+    words = re.sub("<[^>]*>", "", claim_list.signs(rows))
+    assert words == "✓ 1 reproduced ◐ 2 partly"
+    assert claim_list.signs([]) == ""
+
+
 def test_claims_of_one_cause_are_folded_once_more():
     rows = [row(), row(id="nfc.a", cause="a-slip"), row(id="nfc.b"), row(id="nfc.c", cause="a-slip")]
     rows += [row(id="nfc.d", cause="alone")]

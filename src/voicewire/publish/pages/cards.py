@@ -6,14 +6,12 @@ Each claim is printed once, below the cell that judged it (`voicewire.publish.pa
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 from voicewire.ledger.presentation import Table, beside, show_html
 from voicewire.ledger.rules import band
-from voicewire.ledger.vocabulary import VERDICTS
 from voicewire.publish.pages import claim_list
 
 __all__ = ["card", "ending", "folded", "scale"]
@@ -148,12 +146,10 @@ def folded(rows: Sequence[Mapping[str, Any]], after_cards: bool = False) -> str:
     """
     if not rows:
         return ""
-    count = Counter(row["verdict"] for row in rows)
-    signs = " ".join(f'<span title="{name}">{sign} {n}</span>' for name, sign in VERDICTS.items() if (n := count[name]))
     noun = f"{len(rows)} {'more ' if after_cards else ''}claim{'s' if len(rows) > 1 else ''} judged here"
     table = Table(tuple(rows), frozenset(row["id"] for row in rows))  # type: ignore[arg-type]
     html = table._repr_mimebundle_()["text/html"]
-    return f'<details class="vw-told"><summary>{noun} {signs}</summary>{html}</details>'
+    return f'<details class="vw-told"><summary>{noun} {claim_list.signs(rows)}</summary>{html}</details>'
 
 
 def ending(findings: Sequence[Mapping[str, Any]], others: int, study: str) -> str:

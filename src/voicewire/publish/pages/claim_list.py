@@ -15,7 +15,7 @@ from typing import Any
 from voicewire.ledger.presentation import beside, show_html
 from voicewire.ledger.vocabulary import VERDICTS
 
-__all__ = ["CHOSEN", "badge", "claim", "filters", "numbers", "study"]
+__all__ = ["CHOSEN", "badge", "claim", "filters", "numbers", "signs", "study"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -127,20 +127,41 @@ def study(rows: Rows, link: Callable[[str], str | None], heading: str) -> str:
             group = [other for other in rows if other.get("cause") == cause]
             name = escape(cause.replace("-", " "))
             out.append(
-                f'<details class="vw-cause"><summary>One cause, {len(group)} claims: {name} {_signs(group)}</summary>'
+                f'<details class="vw-cause"><summary>One cause, {len(group)} claims: {name} {signs(group)}</summary>'
                 + "".join(claim(other, link) for other in group)
                 + "</details>"
             )
     return (
-        f'<details class="vw-study"><summary>{escape(heading)}: {len(rows)} {_signs(rows)}</summary>'
+        f'<details class="vw-study"><summary>{escape(heading)}: {len(rows)} {signs(rows)}</summary>'
         + "".join(out)
         + "</details>"
     )
 
 
-def _signs(rows: Rows) -> str:
+def signs(rows: Rows) -> str:
+    """Return how many claims have each verdict: by its sign for who sees, by its name for who listens.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Of the scorecard.
+
+    Returns
+    -------
+    str
+        HTML; verdicts that no claim has are left out.
+
+    Examples
+    --------
+    >>> signs([{"verdict": "partly"}])
+    '<span title="partly">◐ 1<span class="visually-hidden"> partly</span></span>'
+    """
     count = Counter(row["verdict"] for row in rows)
-    return " ".join(f'<span title="{name}">{sign} {n}</span>' for name, sign in VERDICTS.items() if (n := count[name]))
+    return " ".join(
+        f'<span title="{name}">{sign} {n}<span class="visually-hidden"> {name}</span></span>'
+        for name, sign in VERDICTS.items()
+        if (n := count[name])
+    )
 
 
 def claim(row: Mapping[str, Any], link: Callable[[str], str | None]) -> str:
