@@ -34,6 +34,8 @@ _STEP: Final = 250.0  # Hz between the ceilings tried
 _POLES: Final = 5  # below the ceiling, for both trackers
 _BROAD: Final = (400.0, 600.0, 800.0)  # Hz: a broader pole is the voice's tilt or noise
 _APART: Final = 0.15  # share of the frequency by which two trackers may differ
+_SPACING: Final = 0.25  # of F0: how far a formant is off that lies between two harmonics, halfway at the mean
+_WIDE: Final = (150.0, 550.0)  # Hz: a pole's bandwidth from which confidence falls, and where nothing is left
 _REACH: Final = 0.01  # s on either side of the point: three frames, and their median
 _CREAK: Final = 60.0  # Hz
 _HIGHEST: Final = 400.0  # Hz: above it the harmonics lie too wide apart for F1
@@ -177,6 +179,15 @@ def _gate(sound: Sound, interval: Interval, time: float, loudest: float, pitch: 
     return "clipped" if sounds.is_clipped(near) else "", f0
 
 
+def _sure(frequency: float, bandwidth: float, apart: float, f0: float) -> float:
+    """How far a number can be trusted, 0 to 1: agreement, harmonics that lie close enough, and a narrow pole.
+
+    The trackers are both linear prediction: above 200 Hz both follow a harmonic, and agree on the wrong F1.
+    """
+    shares = apart / _APART, _SPACING * f0 / frequency / _APART, (bandwidth - _WIDE[0]) / (_WIDE[1] - _WIDE[0])
+    return float(np.prod(1 - np.clip(shares, 0.0, 1.0)))
+
+
 @checks.takes(
     sound=checks.a(Sound), intervals=checks.maybe(checks.each(checks.a(Interval), least=0)),
     talker=checks.one_of(*TALKERS),
@@ -201,9 +212,9 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
     -------
     pandas.DataFrame
         Three rows an interval; columns file, label, start, end, time (s), point, formant, frequency, bandwidth (Hz,
-        Praat's; NaN with a reason), other (Hz, Levinson's; the same), confidence (1 where both agree, 0 where they
-        differ by 15 %; both are linear prediction, so they may err together), f0 (Hz), talker, ceiling (Hz), reason
-        ("" beside a number).
+        Praat's; NaN with a reason), other (Hz, Levinson's; the same), confidence (0 to 1: the lower, the further the
+        trackers lie apart, the wider F0's harmonics lie for this formant, and the broader its pole), f0 (Hz), talker,
+        ceiling (Hz), reason ("" beside a number).
 
     Raises
     ------
@@ -261,7 +272,7 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
         for k in range(3):
             reason = gate or reasons[k]
             f, b = (np.nan, np.nan) if reason else (float(praat[0, k]), float(praat[1, k]))
-            other, sure = (np.nan, 0.0) if reason else (float(own[0, k]), float(1 - apart[k] / _APART))
+            other, sure = (np.nan, 0.0) if reason else (float(own[0, k]), _sure(f, b, float(apart[k]), f0))
             place = (sound.name, interval.label, interval.start, interval.end, "midpoint", time)
             rows.append((*place, k + 1, f, b, other, sure, f0, talker, best[1], reason))
     return pd.DataFrame(rows, columns=list(COLUMNS))
