@@ -244,7 +244,10 @@ def test_what_the_verdicts_mean():
     assert list(told.items()) == list(claims.VERDICTS.items())
 
 
-HUES = {"dark blue": (0.6, 0.7), "dark red": (0.0, 0.06), "dark green": (0.35, 0.5), "dark pink": (0.85, 0.95)}
+HUES = {
+    "dark blue": (0.6, 0.7), "dark red": (0.0, 0.06), "dark green": (0.35, 0.5), "dark pink": (0.85, 0.95),
+    "olive": (0.17, 0.28),
+}  # fmt: skip
 """Where a colour lies on the circle of hues."""
 
 

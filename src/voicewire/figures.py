@@ -33,7 +33,7 @@ __all__ = [
     "use",
 ]
 
-Origin = Literal["published", "theory", "simulated here", "measured here", "synthetic stand-in"]
+Origin = Literal["published", "theory", "simulated here", "measured here", "synthetic stand-in", "recorded elsewhere"]
 
 COLOURS = {
     "published": "#000000",
@@ -41,6 +41,7 @@ COLOURS = {
     "simulated": "#A32A12",
     "measured": "#0B4A33",
     "synthetic": "#8C1D5E",
+    "elsewhere": "#508010",
     "muted": "#6B6B6B",
 }
 """Where what is drawn comes from: dark colours, 4.5:1 on white and more, none of which `SERIES` has."""
@@ -57,6 +58,7 @@ _ORIGINS = {
     "simulated here": "simulated",
     "measured here": "measured",
     "synthetic stand-in": "synthetic",
+    "recorded elsewhere": "elsewhere",
 }
 
 STYLE: Any = {
@@ -144,7 +146,8 @@ def origin(ax: Axes, source: Origin) -> Axes:
     ax : Axes
         The axes.
     source : Origin
-        One of "published", "theory", "simulated here", "measured here" and "synthetic stand-in".
+        One of "published", "theory", "simulated here", "measured here", "synthetic stand-in" and
+        "recorded elsewhere".
 
     Returns
     -------
@@ -154,7 +157,7 @@ def origin(ax: Axes, source: Origin) -> Axes:
     Raises
     ------
     ValueError
-        If `source` is not one of the five origins.
+        If `source` is not one of these origins.
 
     Notes
     -----

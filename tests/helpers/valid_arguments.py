@@ -83,6 +83,7 @@ EXEMPT = {
     "pharyngeal.derived": _PRINTED,
     "pharyngeal.derived_figures": _FIGURE,
     "pharyngeal.corpora": _FILES,
+    "pharyngeal.elsewhere": _FILES,
     "pharyngeal.correlation.PermutationTest": _RESULT,
     "pharyngeal.experiments": "shapes that were recorded",
     "pharyngeal.forensics.Reading": _RESULT,

@@ -48,6 +48,26 @@ class Corpus:
 
 
 REGISTRY: Final[dict[str, Corpus]] = {
+    "klettres": Corpus(
+        "KLettres, the names of the Arabic letters (a child's voice, its maker's nephew)",
+        "https://invent.kde.org/education/klettres",
+        "GPL-2.0-or-later",
+        "plain and emphatic letters, each said once; measured here, not played (Debian: klettres-data 4:22.12.3-1)",
+        sha256="1186d257a19e84230856baea0b0b1ded8be9195080fcdb2588970b5cd937f5a8",
+    ),
+    "librivox-aligned": Corpus(
+        "five LibriVox sentences with aligned phones, in the source of pocketsphinx 5.1.1",
+        "https://github.com/cmusphinx/pocketsphinx",
+        "BSD-2-Clause; the recordings are in the public domain in the USA",
+        "one man reading: voicing and plausibility; once an MP3, so not the last hertz",
+        sha256="675778b309a22dfc9b7d37f7621976bba491d2a5f8c59696bd77fd6d07271355",
+    ),
+    "peterson-barney": Corpus(
+        "American English vowels (Peterson and Barney, 1952), inside Praat",
+        "https://www.fon.hum.uva.nl/praat/",
+        "GPL-3.0-or-later (Praat); the numbers are facts",
+        "1,520 tokens of 76 speakers, measured by hand: bands of plausibility, and what one token is worth",
+    ),
     "arabic-speech-corpus": Corpus(
         "Arabic Speech Corpus (N. Halabi)",
         "https://en.arabicspeechcorpus.com/",

@@ -1,0 +1,69 @@
+"""Vowels that others recorded: the command on made-up files, the numbers that are kept, and what the figure draws."""
+
+from __future__ import annotations
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import soundfile
+
+from voicewire import figures, paths
+from voicewire.pharyngeal import elsewhere, synthesis, vetted
+from voicewire.pharyngeal.sound import SoundError
+
+
+def kept():
+    return pd.read_csv(paths.data("pharyngeal") / "elsewhere.csv", keep_default_na=False, na_values={"frequency": ""})
+
+
+def test_made_up_letters_and_sentences_are_measured_anew(tmp_path):
+    speaker = synthesis.Speaker("x", f0=250.0, scale=1.15)
+    token = synthesis.vowel("plain", speaker, np.random.default_rng(1), snr=40.0)
+    silence = np.zeros(8000)
+    heard = np.concatenate([silence, token.sound.samples, silence])
+    for number in (n for names in elsewhere.KINDS.values() for n in names):
+        soundfile.write(tmp_path / f"a-{number:02}.ogg", heard, token.sound.rate)
+    phones = [{"t": "AA", "b": 0.5, "d": 0.18}, {"t": "S", "b": 0.7, "d": 0.2}, {"t": "IH", "b": 0.1, "d": 0.03}]
+    soundfile.write(tmp_path / "one.wav", heard, token.sound.rate)
+    (tmp_path / "one.phone.json").write_text(json.dumps({"w": [{"w": phones}]}), "utf-8")
+    table = pd.read_csv(elsewhere.write(tmp_path, tmp_path, tmp_path / "out.csv"))
+    assert tuple(table.columns) == elsewhere.COLUMNS and len(table) == 3 * (15 + 1)
+    f2 = table[(table["source"] == "letters") & (table["formant"] == 2)]["frequency"]
+    assert np.abs(f2 - token.at(0.09)[1]).max() < 125  # half of F0
+    assert list(table[table["source"] == "sentences"]["label"]) == ["AA"] * 3
+
+
+def test_folders_without_voices_are_refused(tmp_path):
+    with pytest.raises(SoundError, match="phone.json"):
+        elsewhere.sentences(tmp_path)
+    with pytest.raises(SoundError):
+        elsewhere.letters(tmp_path)
+    for number in elsewhere.KINDS["plain"]:
+        soundfile.write(tmp_path / f"a-{number:02}.ogg", np.zeros(16_000), 16_000)
+    with pytest.raises(SoundError, match="no voice"):
+        elsewhere.letters(tmp_path)
+
+
+def test_what_is_kept_has_a_number_or_a_reason_and_nothing_implausible():
+    table = kept()
+    assert len(table) == 3 * (15 + 61)
+    assert (table["frequency"].isna() == (table["reason"] != "")).all()
+    for source, talker in (("letters", "child"), ("sentences", "man")):
+        low, high = vetted.limits(talker)
+        rows = table[(table["source"] == source) & table["frequency"].notna()]
+        k = rows["formant"].to_numpy() - 1
+        assert ((rows["frequency"] >= low[k]) & (rows["frequency"] <= high[k])).all()
+
+
+def test_the_figure_draws_each_letters_f2_and_says_that_others_recorded_it():
+    table = kept()
+    ax = elsewhere.by_letter(table[table["source"] == "letters"])
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines])
+    rows = table[(table["source"] == "letters") & (table["formant"] == 2)]
+    np.testing.assert_allclose(np.sort(drawn), np.sort(rows["frequency"] / 1000))
+    assert any(text.get_text() == "recorded elsewhere" for text in ax.texts)
+    assert "elsewhere" in figures.COLOURS
+    plt.close("all")
