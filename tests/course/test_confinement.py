@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from voicewire import paths
-from voicewire.course import confinement, sandbox
+from voicewire.course import confinement, sandbox, session
 from voicewire.course.key import GradingError
 from voicewire.course.session import Session, SessionError
 
@@ -205,3 +205,19 @@ def odd():
             session.value("nowhere")
         with pytest.raises(SessionError, match="ended by itself"):
             session.run("import os\nos._exit(3)")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_processes_that_end_while_they_are_counted_do_no_harm(monkeypatch):
+    real = os.scandir
+    gone = []
+
+    def scandir(path="."):
+        if str(path).startswith("/proc/") and str(path).endswith("/task"):
+            gone.append(path)
+            raise FileNotFoundError(path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert sandbox._limits(1.0, None)["RLIMIT_NPROC"] == sandbox.PROCESSES and len(gone) > 1
+    assert session.descendants(os.getpid()) == []

@@ -14,6 +14,7 @@ process
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import site
@@ -145,7 +146,9 @@ def _limits(seconds: float, user: int | None) -> dict[str, int]:
     processes = PROCESSES
     if user is None:  # the processes that the same user has elsewhere are counted too
         own = os.getuid()
-        processes += sum(_owner(entry) == own for entry in Path("/proc").glob("[0-9]*/task/*"))
+        # Path.glob raises where a process ends while it looks.
+        tasks = glob.iglob("/proc/[0-9]*/task/*")  # noqa: PTH207
+        processes += sum(_owner(Path(entry)) == own for entry in tasks)
     return {
         "RLIMIT_AS": 2 * MEMORY,  # address space, of which a program touches a part
         "RLIMIT_CORE": 0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import glob
 import os
 import select
 import signal
@@ -318,9 +319,10 @@ def descendants(pid: int) -> list[int]:
     """Return the processes that a process has started, and that those have."""
     found, queue = [], [pid]
     while queue:
-        for task in Path(f"/proc/{queue.pop()}/task").glob("*/children"):
+        # Path.glob raises where a process ends while it looks.
+        for task in glob.glob(f"/proc/{queue.pop()}/task/*/children"):  # noqa: PTH207
             with contextlib.suppress(OSError, ValueError):
-                queue += (more := [int(child) for child in task.read_text().split()])
+                queue += (more := [int(child) for child in Path(task).read_text().split()])
                 found += more
     return found
 

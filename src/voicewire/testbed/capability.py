@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import platform
 import shutil
@@ -136,9 +137,10 @@ def mosquitto_version() -> str:
 def namespaces_alive() -> int:
     """How many network namespaces the processes of this machine are in or hold (as far as we may look)."""
     seen = set()
-    for link in [*Path("/proc").glob("[0-9]*/ns/net"), *Path("/proc").glob("[0-9]*/fd/*")]:
+    # Path.glob raises where a process ends while it looks.
+    for link in [*glob.iglob("/proc/[0-9]*/ns/net"), *glob.iglob("/proc/[0-9]*/fd/*")]:  # noqa: PTH207
         with contextlib.suppress(OSError):
-            target = str(link.readlink())
+            target = str(Path(link).readlink())
             if target.startswith("net:["):
                 seen.add(target)
     return len(seen)
