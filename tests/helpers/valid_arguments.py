@@ -18,7 +18,7 @@ from voicewire.echo import cancel as cancelling
 from voicewire.nfc import channel, ethernet, exchange, fragments, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.pharyngeal.sound import Sound
-from voicewire.voip import talk
+from voicewire.voip import received, rtp, talk
 from voicewire.voip.dccp import importance
 
 ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "journey")
@@ -131,6 +131,15 @@ EXEMPT = {
     "voip.dccp.sequence.windows": "numbers of a protocol (tests of its own)",
     "voip.dccp.states": "named states and events (tests of its own)",
     "voip.dccp.ring.PacketRing": "bytes in slots (tests of its own)",
+    "voip.received.Arrivals": _RESULT,
+    "voip.received.Received": _RESULT,
+    "voip.received.Scored": _RESULT,
+    "voip.received.read_arrivals": _FILES,
+    "voip.received_figures": _FIGURE,
+    "voip.rtp.Capture": _RESULT,
+    "voip.rtp.Stream": _RESULT,
+    "voip.rtp.read_capture": _FILES,
+    "voip.score_cli": _COMMAND,
     "voip.points.Curve": _RESULT,
     "voip.experiments.curves": "a sweep of hours; `call` checks each point",
     "voip.experiments.run": _RUN,
@@ -741,6 +750,23 @@ def _reading() -> Any:
     return TableReading(6, 3, 5000, 0.08, True, (0.01, 0.02), 0.15)
 
 
+def _packets() -> dict[str, Any]:
+    n = np.arange(12)
+    return {
+        "times": 0.02 * n, "numbers": n, "frame_ms": 20.0, "stamps": 160 * n, "clock_hz": 8000.0, "markers": n == 0,
+        "frames": n >= 0,
+    }  # fmt: skip
+
+
+def _stream() -> Any:
+    return received.in_order(**_packets())
+
+
+def _rtp() -> Any:
+    n = np.arange(12)
+    return rtp.Stream(0.02 * n, n, 160 * n, n == 0, np.zeros(12, dtype=np.int64))
+
+
 VOIP = {
     "voip.adaptive.moon": Case(lambda: trace() | {"share": 0.9, "memory": 100}, inf=("delays_ms",)),
     "voip.adaptive.ramjee": Case(lambda: trace() | {"factor": 4.0}, inf=("delays_ms",)),
@@ -847,6 +873,9 @@ VOIP = {
     ),
     "voip.recursion.repaired_recursion": Case(trace, inf=("delays_ms",)),
     "voip.recursion.printed_recursion": Case(trace, inf=("delays_ms",)),
+    "voip.received.in_order": Case(lambda: _packets(), free=("frames",)),
+    "voip.received.score": Case(lambda: {"stream": _stream(), "codec_name": "G.711", "delay_ms": 50.0}),
+    "voip.rtp.clock_of": Case(lambda: {"stream": _rtp()}),
     "voip.talk.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
     "voip.talk.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
     "voip.writes.estimated_rate": Case(

@@ -1,4 +1,4 @@
-"""`voicewire voip …`: one call."""
+"""`voicewire voip …`: one call, simulated or received."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from voicewire.options import number, print_json, seed, share, text, whole
+from voicewire.voip import score_cli
 
 __all__ = ["record_options", "register"]
 
@@ -100,3 +101,4 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     one.add_argument("--seed", type=seed, default=0, help="of losses and talk spurts (default: 0)")
     one.add_argument("--json", action="store_true", help="print an object instead of lines")
     one.set_defaults(handler=_call)
+    score_cli.register(commands)
