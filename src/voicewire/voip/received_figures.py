@@ -52,7 +52,7 @@ def received(stream: Received, made: Scored, delay_ms: float, ax: Axes | None = 
     for k, (name, one) in enumerate((("fixed", made.fixed), ("adaptive", made.adaptive), ("best", made.best))):
         ax.plot(
             when, one.delays_ms[stream.spurts], color=house.SERIES[k], linestyle=house.LINESTYLES[k],
-            label=f"{name}: R {one.r:.1f}", drawstyle="steps-post",
+            label=f"{name}: R {one.r:.1f}".replace("-", "−"), drawstyle="steps-post",
         )  # fmt: skip
     ax.set(xlabel="spoken at / s", ylabel="delay / ms", ylim=(0, None))
     ax.legend(fontsize="small")
