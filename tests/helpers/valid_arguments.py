@@ -873,7 +873,7 @@ VOIP = {
     ),
     "voip.recursion.repaired_recursion": Case(trace, inf=("delays_ms",)),
     "voip.recursion.printed_recursion": Case(trace, inf=("delays_ms",)),
-    "voip.received.in_order": Case(lambda: _packets(), free=("frames",)),
+    "voip.received.in_order": Case(_packets),
     "voip.received.score": Case(lambda: {"stream": _stream(), "codec_name": "G.711", "delay_ms": 50.0}),
     "voip.rtp.clock_of": Case(lambda: {"stream": _rtp()}),
     "voip.talk.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
