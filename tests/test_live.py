@@ -251,6 +251,23 @@ def test_claims_are_read_without_yaml(tmp_path, monkeypatch):
     assert loading.read("nfc", tmp_path) == before
 
 
+def test_a_page_opens_no_connection():
+    code = """
+import socket, sys
+sys.platform = "emscripten"
+from voicewire.publish.live import absent
+absent.install()
+with socket.socket() as one:
+    for call in (one.bind, one.connect, one.connect_ex):
+        try:
+            call(("127.0.0.1", 0))
+        except OSError as error:
+            print(error.strerror)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["a page in a browser opens no connections: run this in a clone"] * 3
+
+
 def test_a_page_fetches_the_data_that_its_cells_read():
     assert chapters.studies("nfc", ["1"]) == ["nfc"] and chapters.studies("foundations", ["1"]) == []
     assert chapters.studies("journey", ["from voicewire.voip import listening"]) == ["voip"]
@@ -266,7 +283,7 @@ def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
     assert rate == other and np.array_equal(here, there)
 
 
-@pytest.mark.parametrize("subtype", ["PCM_16", "FLOAT"])
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
 @pytest.mark.parametrize("channels", [1, 2])
 def test_wav_files_are_those_of_the_library(tmp_path, subtype, channels):
     soundfile = pytest.importorskip("soundfile")
@@ -288,7 +305,9 @@ def test_what_is_no_wav_is_refused(tmp_path):
         path.write_bytes(data)
         with pytest.raises(waves.LibsndfileError, match=r"a\.wav"):
             waves.info(path)
-    with pytest.raises(waves.LibsndfileError, match="as PCM_16 or FLOAT, not OGG"):
+    waves.write(path, np.array([-3, 4, 32767], np.int16), 8000)
+    assert (waves.read(path)[0] * 32768).tolist() == [-3, 4, 32767]
+    with pytest.raises(waves.LibsndfileError, match="PCM_24 or FLOAT, not OGG"):
         waves.write(path, [0.0], 8000, format="OGG")
 
 

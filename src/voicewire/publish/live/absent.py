@@ -6,9 +6,11 @@ would stop every cell. Here its names can be imported; what calls them is told w
 
 from __future__ import annotations
 
+import errno
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import socket
 import sys
 import types
 from typing import Any
@@ -70,8 +72,14 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Nothing is in it."""
 
 
+def _refused(*_: Any, **__: Any) -> Any:
+    raise OSError(errno.ENETUNREACH, "a page in a browser opens no connections: run this in a clone")
+
+
 def install() -> None:
-    """Let the libraries be imported from here on, after everything that is really there; WAV files can be read.
+    """Let the libraries be imported from here on, after everything that is really there.
+
+    WAV files can be read, and a connection is refused: the engine's own sockets would ask the browser for one.
 
     Examples
     --------
@@ -81,3 +89,6 @@ def install() -> None:
         sys.meta_path.append(_Finder())
         if importlib.util.find_spec("soundfile") is None:
             sys.modules["soundfile"] = waves
+        if sys.platform == "emscripten":
+            for name in ("bind", "connect", "connect_ex", "listen", "sendto"):
+                setattr(socket.socket, name, _refused)

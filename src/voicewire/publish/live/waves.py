@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["LibsndfileError", "SoundFileError", "info", "read", "write"]
 
-WIDTHS = {(1, 16): "<i2", (1, 32): "<i4", (3, 32): "<f4", (3, 64): "<f8"}
+WIDTHS = {(1, 16): "<i2", (1, 24): "<i4", (1, 32): "<i4", (3, 32): "<f4", (3, 64): "<f8"}
 """Samples' types by the header's format and bits."""
 EXTENSIBLE = 0xFFFE
 
@@ -80,8 +80,11 @@ def _read(path: str | Path) -> tuple[NDArray[Any], int]:
     if (kind, bits) not in WIDTHS or not channels or not rate:
         raise LibsndfileError(f"{Path(path).name} has samples of {bits} bits in format {kind}: save it with 16 bits")
     width = channels * bits // 8
-    whole = len(found[b"data"]) // width * width
-    return np.frombuffer(found[b"data"][:whole], WIDTHS[kind, bits]).reshape(-1, channels), rate
+    sound = found[b"data"][: len(found[b"data"]) // width * width]
+    if bits == 24:  # a zero byte below each sample makes it one of 32 bits, with the same share of full scale
+        threes = np.frombuffer(sound, np.uint8).reshape(-1, 3)
+        sound = np.pad(threes, ((0, 0), (1, 0))).tobytes()
+    return np.frombuffer(sound, WIDTHS[kind, bits]).reshape(-1, channels), rate
 
 
 def info(path: str | Path) -> _About:
@@ -119,7 +122,7 @@ def read(path: str | Path, dtype: str = "float64", always_2d: bool = False) -> t
     Parameters
     ----------
     path : str or Path
-        A WAV file with samples of 16 or 32 bits.
+        A WAV file with samples of 16, 24 or 32 bits.
     dtype : str
         ``float64`` or ``float32``.
     always_2d : bool
@@ -159,7 +162,7 @@ def write(path: str | Path, data: ArrayLike, samplerate: int, subtype: str = "PC
     samplerate : int
         Hz.
     subtype : str
-        ``PCM_16``, or ``FLOAT`` for 32 bits, of which nothing is cut off.
+        ``PCM_16``, ``PCM_24``, or ``FLOAT`` for 32 bits, of which nothing is cut off.
     format : str
         ``WAV``.
 
@@ -176,22 +179,22 @@ def write(path: str | Path, data: ArrayLike, samplerate: int, subtype: str = "PC
     ...     read(Path(folder) / "a.wav")[0].round(3).tolist()
     [0.5, -0.5]
     """
-    if format != "WAV" or subtype not in ("PCM_16", "FLOAT"):
-        raise LibsndfileError(f"a page writes WAV files as PCM_16 or FLOAT, not {format} as {subtype}")
+    if format != "WAV" or subtype not in ("PCM_16", "PCM_24", "FLOAT"):
+        raise LibsndfileError(f"a page writes WAV files as PCM_16, PCM_24 or FLOAT, not {format} as {subtype}")
     samples = np.asarray(data)
     samples = samples.reshape(len(samples), -1)
     if subtype == "FLOAT":
-        kind, written = 3, samples.astype("<f4")
-    elif samples.dtype == np.int16:
-        kind, written = 1, samples.astype("<i2")
-    else:  # as libsndfile: to 32 bits first, then the upper half
-        wide = np.rint(samples.astype(float) * 0x7FFFFFFF).clip(-0x80000000, 0x7FFFFFFF)
-        kind, written = 1, (wide.astype(np.int64) >> 16).astype("<i2")
-    channels, bytes_each = samples.shape[1], written.dtype.itemsize
+        kind, width, body = 3, 4, samples.astype("<f4").tobytes()
+    else:  # as libsndfile: 32 bits first, then the upper ones
+        whole = samples.dtype == np.int16
+        wide = samples.astype(np.int64) << 16 if whole else np.rint(samples.astype(float) * 0x80000000)
+        cut = wide.clip(-0x80000000, 0x7FFFFFFF).astype("<i4")
+        kind, width = 1, 2 if subtype == "PCM_16" else 3
+        body = cut.reshape(-1).view(np.uint8).reshape(-1, 4)[:, 4 - width :].tobytes()
+    channels = samples.shape[1]
     header = struct.pack(
-        "<HHIIHH", kind, channels, samplerate, samplerate * channels * bytes_each, channels * bytes_each,
-        8 * bytes_each,
+        "<HHIIHH", kind, channels, samplerate, samplerate * channels * width, channels * width, 8 * width
     )  # fmt: skip
-    body = written.tobytes()
     parts = b"WAVE" + b"fmt " + struct.pack("<I", 16) + header + b"data" + struct.pack("<I", len(body)) + body
+    parts += bytes(len(body) % 2)
     Path(path).write_bytes(b"RIFF" + struct.pack("<I", len(parts)) + parts)
