@@ -32,6 +32,11 @@ FAULTS = (
     ('<summary aria-label="Toggle hidden content">', "<summary>"),
     # The index stands in two columns, which is no table.
     ('<table style="width: 100%" class="index', '<table role="presentation" style="width: 100%" class="index'),
+    # Buttons that do nothing without JavaScript are hidden there, as the theme hides its search.
+    ('class="btn dropdown-toggle"', 'class="btn pst-js-only dropdown-toggle"'),
+    ('class="sidebar-toggle primary-toggle btn', 'class="sidebar-toggle pst-js-only primary-toggle btn'),
+    ('class="sidebar-toggle secondary-toggle btn', 'class="sidebar-toggle pst-js-only secondary-toggle btn'),
+    ('class="btn btn-sm btn-fullscreen-button', 'class="btn btn-sm pst-js-only btn-fullscreen-button'),
     # An icon is a character of a font, which means nothing when it is read out.
     ('<i class="fa', '<i aria-hidden="true" class="fa'),
     ('<i class="theme-switch fa', '<i aria-hidden="true" class="theme-switch fa'),
