@@ -199,3 +199,15 @@ def test_what_is_wide_or_small_is_left_alone(text):
 def test_what_would_happen():
     """The fault itself, in the width that NumPy has there."""
     assert (np.arange(200, dtype=np.int32) * np.int32(20_000_000))[-1] != 199 * 20_000_000
+
+
+def test_numbers_are_counted_in_the_width_that_bincount_takes():
+    """`np.bincount` refuses 64 bits where NumPy's own integer has 32; `spurts` and the like have 64 everywhere."""
+    found = [
+        (name, node.lineno, ast.unparse(node.args[0]))
+        for name, text in sources().items()
+        if name.startswith("src/")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and last(node.func) == "bincount"
+    ]
+    assert found and [place for place in found if "astype(np.intp)" not in place[2]] == []

@@ -152,7 +152,7 @@ def _places(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
         else:
             waits = i
         part[i] = count
-    longest = int(np.argmax(np.bincount(part[place >= 0])))
+    longest = int(np.argmax(np.bincount(part[place >= 0].astype(np.intp))))
     kept = (place >= 0) & (part == longest)
     return np.where(kept, place - place[kept].min(), -1), int(np.sum(~kept))
 
