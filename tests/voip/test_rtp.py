@@ -117,6 +117,17 @@ def test_the_stream_is_chosen_and_told(tmp_path: Path, capsys: pytest.CaptureFix
     assert "has 2 streams" in capsys.readouterr().err
 
 
+def test_pictures_are_no_voice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A film's packets have a clock of 90 kHz: no R for them, unless somebody says that it is a voice."""
+    file = tmp_path / "film.pcap"
+    file.write_bytes(pcap([(0.04 * k, datagram(rtp(k, 98, step=3600))) for k in range(40)]))
+    assert main(["voip", "score", str(file)]) == 1
+    said = capsys.readouterr()
+    assert "as pictures do" in said.err
+    assert not said.out
+    assert main(["voip", "score", str(file), "--clock", "90000"]) == 0
+
+
 def test_neither_addresses_nor_payload_leave_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two calls that differ only in who talks, from which port, and what is said, give the same bytes."""
     outputs = []

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_PICTURES = 90_000
 _CODECS = {0: "G.711", 8: "G.711", 18: "G.729"}
 
 
@@ -42,6 +43,11 @@ def _read(options: argparse.Namespace) -> tuple[Received, dict[str, Any]]:
     else:
         kind, clock, fixed = clock_of(stream)
         source = "RFC 3551" if fixed else "from timestamps over time"
+        if clock == _PICTURES:
+            raise VoipError(
+                f"stream {options.stream} of {len(found.streams)} counts {clock:,} ticks a second, as pictures do: "
+                "choose another, or state --clock if it is a voice"
+            )
     said = {"stream": options.stream, "streams": len(found.streams), "payload_type": kind, "cut": found.cut}
     speech = stream.types == kind
     made = in_order(stream.times, stream.numbers, options.frame, stream.stamps, clock, stream.markers, speech)
