@@ -79,7 +79,8 @@ def coloured(tex: str, symbols: Mapping[str, int]) -> str:
     Returns
     -------
     str
-        A symbol that has an index besides is another symbol, and keeps its colour.
+        A symbol that has an index besides is another symbol, and keeps its colour. An exponent is no part of the
+        symbol and stays plain: MathJax would set it with an index in one node, so letter and index get a class each.
 
     Notes
     -----
@@ -91,6 +92,8 @@ def coloured(tex: str, symbols: Mapping[str, int]) -> str:
     '\\\\class{vw-s1}{e_n} = x_n + \\\\text{h} \\\\class{vw-s0}{h}'
     >>> coloured("h_0 h^T", {"h": 0})
     'h_0 \\\\class{vw-s0}{h}^T'
+    >>> coloured("x_n^2", {"x_n": 1})
+    '\\\\class{vw-s1}{x}_{\\\\class{vw-s1}{n}}^2'
     """
     before = ""
     longest = sorted(symbols, key=len, reverse=True)
@@ -98,8 +101,13 @@ def coloured(tex: str, symbols: Mapping[str, int]) -> str:
     while at < len(tex):
         symbol = next((one for one in longest if _stands(tex, at, one)), None)
         if symbol is not None and not _TAKING.fullmatch(before):
-            done.append(f"\\class{{vw-s{symbols[symbol]}}}{{{symbol}}}")
             at += len(symbol)
+            letter, _, index = symbol.partition("_")
+            start = f"\\class{{vw-s{symbols[symbol]}}}"
+            if index and tex[at:].lstrip().startswith("^"):
+                done.append(f"{start}{{{letter}}}_{{{start}{{{index}}}}}")
+            else:
+                done.append(f"{start}{{{symbol}}}")
             before = ""
             continue
         piece = _PIECE.match(tex, at)
