@@ -20,9 +20,10 @@ import socket
 import struct
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -39,10 +40,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from voicewire.mqtt import BrokerThread, hostile, process
+from voicewire.mqtt import Broker, BrokerThread, hostile, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.process import free_port, resident
 
 SECONDS = float(os.environ.get("VOICEWIRE_HOSTILE_SECONDS", "0"))
@@ -203,6 +205,24 @@ class Errors(logging.Handler):
         self.lines.append(f"{record.getMessage()} {record.exc_info[1]!r}" if record.exc_info else record.getMessage())
 
 
+def inside(broker: Broker) -> list[str]:
+    """Return what does not add up inside a broker, in words."""
+    shares, limits = broker.router.shares, broker.config.limits
+    kept = [s.owner for s in broker.sessions.values() if not s.clean]
+    half = sum(len(c.rest) for c in broker.connections if c.rest is not None)
+    waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
+    found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
+    found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]
+    if half > limits.max_partial_bytes or half != shares.partial.bytes:
+        found.append(f"{half} bytes of half packets; counted are {shares.partial.bytes}")
+    retained = [owner for name, (_, _, owner) in broker.router.retained.messages.items() if name[:4] != "$SYS"]
+    if Counter(retained) != shares.retained or broker.router.retained.size != shares.retained_bytes.total():
+        found.append(f"{len(retained)} messages are retained; counted otherwise: {shares.retained}")
+    if waiting != shares.waiting.total() or len(kept) != shares.kept.total():
+        found.append(f"{waiting} bytes wait, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
+    return found
+
+
 class ThreadHouse:
     """A broker in a thread: its inside can be looked at."""
 
@@ -229,24 +249,10 @@ class ThreadHouse:
         wait_for_sockets(lines, seconds)
 
     def problems(self) -> list[str]:
-        async def inside() -> list[str]:
-            broker = self.thread.broker
-            shares, limits = broker.router.shares, broker.config.limits
-            kept = [s.owner for s in broker.sessions.values() if not s.clean]
-            half = sum(len(c.rest) for c in broker.connections if c.rest is not None)
-            waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
-            found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
-            found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]
-            if half > limits.max_partial_bytes or half != shares.partial.bytes:
-                found.append(f"{half} bytes of half packets; counted are {shares.partial.bytes}")
-            retained = [owner for name, (_, _, owner) in broker.router.retained.messages.items() if name[:4] != "$SYS"]
-            if Counter(retained) != shares.retained or broker.router.retained.size != shares.retained_bytes.total():
-                found.append(f"{len(retained)} messages are retained; counted otherwise: {shares.retained}")
-            if waiting != shares.waiting.total() or len(kept) != shares.kept.total():
-                found.append(f"{waiting} bytes wait, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
-            return found
+        async def look() -> list[str]:
+            return inside(self.thread.broker)
 
-        return self.errors.lines + asyncio.run_coroutine_threadsafe(inside(), self.thread._loop).result(STARVED)
+        return self.errors.lines + asyncio.run_coroutine_threadsafe(look(), self.thread._loop).result(STARVED)
 
     def left(self) -> dict[str, int]:
         async def count() -> dict[str, int]:
@@ -301,6 +307,44 @@ class ProcessHouse:
 
     def memory(self) -> int:
         return resident(self.process.pid)
+
+
+class MemoryHouse:
+    """A broker in this very thread, behind lines of memory, on a clock of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.errors = Errors()
+
+    def start(self) -> None:
+        for name in ("asyncio", "voicewire.broker"):
+            logging.getLogger(name).addHandler(self.errors)
+        logging.getLogger("voicewire.broker").setLevel(logging.ERROR)
+        self.memory_broker = MemoryBroker(load(self.folder / "broker.toml"))
+        self.memory_broker.__enter__()
+
+    def stop(self, kill: bool) -> None:
+        self.memory_broker.__exit__(None, None, None)
+        for name in ("asyncio", "voicewire.broker"):
+            logging.getLogger(name).removeHandler(self.errors)
+
+    def line(self) -> Line:
+        return self.memory_broker.line()
+
+    def wait(self, lines: list[Line], seconds: float) -> None:
+        self.memory_broker.run(seconds)
+
+    def problems(self) -> list[str]:
+        return self.errors.lines + inside(self.memory_broker.broker)
+
+    def left(self) -> dict[str, int]:
+        self.memory_broker.run(0.02)
+        broker = self.memory_broker.broker
+        others = asyncio.all_tasks(self.memory_broker._loop) - set(broker._tasks)
+        return {"connections": len(broker.connections), "tasks": len(others), "jobs": len(broker.work)}
+
+    def memory(self) -> int:
+        return resident()
 
 
 # ---------------------------------------------------------------------- clients
@@ -387,7 +431,7 @@ class Mallory:
 class Hostility(RuleBasedStateMachine):
     """The rules are what hostile clients do; the invariant is what honest ones may count on."""
 
-    house_class: type[ThreadHouse] | type[ProcessHouse] = ThreadHouse
+    house_class: Callable[[Path], House] = ThreadHouse
     mallories = Bundle("mallories")
 
     @initialize(rules=st.sampled_from((True, True, False)))
@@ -593,6 +637,12 @@ class Hostility(RuleBasedStateMachine):
         assert grown < MEMORY, f"all have gone, but memory has grown by {grown / 2**20:.0f} MiB"
 
 
+class InMemory(Hostility):
+    """The same rules and the same invariant; only where the broker lives is another place."""
+
+    house_class = MemoryHouse
+
+
 class Killing(Hostility):
     """The same against a process, which `restart` may kill."""
 
@@ -616,9 +666,18 @@ def rounds(machine: type[Hostility], examples: int, steps: int, share: float) ->
 
 
 def test_whatever_one_client_sends() -> None:
-    assert list(rounds(Hostility, 12, 25, 0.8))
+    assert list(rounds(Hostility, 12, 25, 0.6))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_whatever_one_client_sends_and_kill_9() -> None:
     assert list(rounds(Killing, 1, 10, 0.2))
+
+
+def test_whatever_one_client_sends_without_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a socket or a thread")
+
+    monkeypatch.setattr(socket, "socket", refused)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert list(rounds(InMemory, 12, 25, 0.2))

@@ -46,7 +46,7 @@ def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measu
     Parameters
     ----------
     trace : Trace
-        As `voicewire.emqtt.trace` takes it.
+        As `voicewire.emqtt.trace` takes it, or `voicewire.emqtt.one_page`, with a column for each subscriber.
     ax : Axes, optional
         Where to draw; new axes if left out.
     origin : {"measured here", "simulated here"}
@@ -67,8 +67,9 @@ def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measu
     >>> [text.get_text() for text in sequence(trace).texts if "PUBLISH" in text.get_text()]
     ['1  PUBLISH T (QoS 0), 11 B']
     """
-    ax = house.new_axes(ax, size=(7.0, 0.8 + 0.3 * len(trace.steps)))
-    place = {PUBLISHER: 0.0, BROKER: 1.0, SUBSCRIBER: 2.0}
+    seen = {end for step in trace.steps for end in (step.source, step.target)} - {PUBLISHER, BROKER, SUBSCRIBER}
+    place = {name: float(x) for x, name in enumerate((PUBLISHER, BROKER, *(sorted(seen) or [SUBSCRIBER])))}
+    ax = house.new_axes(ax, size=(max(7.0, 2.1 * len(place)), 0.8 + 0.3 * len(trace.steps)))
     last = len(trace.steps) + 0.6
     for name, x in place.items():
         ax.plot([x, x], [0.2, last], color=house.COLOURS["muted"], linewidth=1, linestyle="-")
@@ -77,8 +78,9 @@ def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measu
         a, b = place[step.source], place[step.target]
         colour = house.SERIES[1] if "QoS 3" in step.label else house.SERIES[0]
         ax.annotate("", (b, i), (a, i), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4})
-        ax.text((a + b) / 2, i - 0.08, f"{i}  {step.label}, {step.size} B", ha="center", va="bottom", fontsize=8.5)
-    ax.set(xlim=(-0.35, 2.35), ylim=(last, -0.9))
+        middle = max(a, b) - 0.5  # the client's side, where a line passes another client's
+        ax.text(middle, i - 0.08, f"{i}  {step.label}, {step.size} B", ha="center", va="bottom", fontsize=8.5)
+    ax.set(xlim=(-0.35, len(place) - 0.65), ylim=(last, -0.9))
     ax.axis("off")
     house.origin(ax, origin)
     return ax

@@ -113,10 +113,7 @@ class Broker:
             store = Store(c.persist)
             self.router.store = self.router.retained.store = self.outbox.store = store
             self.ends.restored(store.load(self.router, self.ends.settled))
-        self._server = await self.loop.create_server(
-            lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
-        )
-        self.port = self._server.sockets[0].getsockname()[1]
+        await self._listen(context)
         self._started = self._swept = self.loop.time()
         self._tasks = [self._regularly(self._sweep, SWEEP)]
         if c.sys_interval:
@@ -129,6 +126,14 @@ class Broker:
                 "everyone who reaches %s:%d may read and write everything: listen on 127.0.0.1, or give a "
                 "--password-file or [[access]] rules", c.host, self.port,
             )  # fmt: skip
+
+    async def _listen(self, context: ssl.SSLContext | None) -> None:
+        """Take connections at the port."""
+        c = self.config
+        self._server = await self.loop.create_server(
+            lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
+        )
+        self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
         """Close every connection and the store."""

@@ -1,0 +1,143 @@
+"""Publisher, broker and subscribers in one program: every packet between them, taken off the lines as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from voicewire.emqtt import paper
+from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Step, Trace, label
+from voicewire.mqtt import Config
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.memory import MemoryBroker
+
+__all__ = ["exchange"]
+
+HELLO = "$e2e/hello"
+"""Whoever subscribes to it says that it speaks QoS 3."""
+
+
+class _Client:
+    """A client that answers as the standard asks, and notes each packet that it sends or gets."""
+
+    def __init__(
+        self, name: str, broker: MemoryBroker, steps: list[Step], filters: tuple[tuple[str, int], ...]
+    ) -> None:
+        self.name, self.broker, self.steps, self.filters = name, broker, steps, filters
+        self.known = False
+
+    def connect(self) -> None:
+        """Open a line and take the session up; a first time, subscribe."""
+        self.line = self.broker.line()
+        self.decoder = Decoder()
+        self.send(p.Connect(self.name, clean=False))
+        if self.filters and not self.known:
+            self.send(p.Subscribe(1, self.filters))
+        self.known = True
+
+    def send(self, packet: p.Packet) -> None:
+        data = p.encode(packet)
+        self.line.send(data)
+        self.steps.append(Step(self.name, BROKER, label(packet), len(data)))
+
+    def step(self) -> bool:
+        """Take what has come, and answer; was there anything?"""
+        packets = self.decoder.feed(self.line.take() or b"")
+        for packet in packets:
+            self.steps.append(Step(BROKER, self.name, label(packet), len(p.encode(packet))))
+            match packet:
+                case p.Publish(qos=1, packet_id=number):
+                    self.send(p.Puback(number))
+                case p.Publish(qos=2 | 3 as qos, packet_id=number):
+                    self.send(p.Pubrec(number, qos))
+                case p.Pubrec(packet_id=number, qos=qos):
+                    self.send(p.Pubrel(number, qos))
+                case p.Pubrel(packet_id=number, qos=qos):
+                    self.send(p.Pubcomp(number, qos))
+        return bool(packets)
+
+
+def exchange(
+    qos: int, off: Collection[int] = (), back: bool = False, subscribers: int = 2, waited: int | None = None
+) -> Trace:
+    """Send one message to subscribers of one topic, through a broker in this program.
+
+    All have sessions that outlive their connections, and subscribe at the message's QoS.
+
+    Parameters
+    ----------
+    qos : {0, 1, 2, 3}
+        Quality of service of message and subscriptions; 3 is E-MQTT.
+    off : collection of int
+        Which subscribers, from 1, are switched off when the message is sent.
+    back : bool
+        Switch them on again afterwards.
+    subscribers : int
+        How many there are, 1 to 4.
+    waited : int, optional
+        At QoS 3, how many subscribers the publisher waits for; all if left out.
+
+    Returns
+    -------
+    Trace
+        The packets from the PUBLISH on, on all lines, read off their bytes, as the clients sent and took them.
+
+    Raises
+    ------
+    ValueError
+        If `qos`, `off`, `subscribers` or `waited` is none of these.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/01_packets``.
+
+    Examples
+    --------
+    >>> [f"{step.source} {step.label}" for step in exchange(1, off=[2]).steps]
+    ['publisher PUBLISH T (QoS 1)', 'broker PUBACK', 'broker PUBLISH T (QoS 1)', 'subscriber 1 PUBACK']
+    """
+    if qos not in (0, 1, 2, 3):
+        raise ValueError(f"QoS is 0, 1, 2 or 3, not {qos}")
+    if subscribers not in range(1, 5):
+        raise ValueError(f"subscribers are 1 to 4, not {subscribers}")
+    if wrong := set(off) - set(range(1, subscribers + 1)):
+        raise ValueError(f"there is no subscriber {min(wrong)} to switch off: they are 1 to {subscribers}")
+    if waited is None:
+        waited = subscribers
+    elif waited not in range(subscribers + 1):
+        raise ValueError(f"the publisher can wait for 0 to {subscribers} subscribers, not {waited}")
+    trace = Trace()
+    with MemoryBroker(Config(sys_interval=0)) as broker:
+        hello = ((HELLO, 3),) if qos == 3 else ()
+        publisher = _Client(PUBLISHER, broker, trace.steps, hello)
+        others = [
+            _Client(f"{SUBSCRIBER} {n}", broker, trace.steps, ((paper.TOPIC, qos),)) for n in range(1, subscribers + 1)
+        ]
+        everybody = [publisher, *others]
+        for client in everybody:
+            client.connect()
+        _settle(broker, everybody)
+        away = [client for n, client in enumerate(others, 1) if n in off]
+        for client in away:
+            client.send(p.Disconnect())
+        broker.run()
+        present = [client for client in everybody if client not in away]
+        trace.steps.clear()
+        message = p.Publish(
+            paper.TOPIC, paper.PAYLOAD, qos, packet_id=1 if qos else 0, waited=waited if qos == 3 else 0
+        )
+        publisher.send(message)
+        _settle(broker, present)
+        if back:
+            for client in away:
+                client.connect()
+            _settle(broker, everybody)
+    return trace
+
+
+def _settle(broker: MemoryBroker, clients: list[_Client]) -> None:
+    """Let broker and clients take turns until nobody has anything to say."""
+    while True:
+        broker.run()
+        if not sum(client.step() for client in clients):
+            return
