@@ -312,7 +312,7 @@ def test_command_says_what_is_wrong(tmp_path, capsys):
     out = str(tmp_path / "out.wav")
     (tmp_path / "out.wav").write_bytes(Path(stereo8).read_bytes())  # a recording, named as the residual by mistake
     for far, mic, message in (
-        (mono, stereo8, "stereo recording is needed"),
+        (mono, stereo8, "is silent"),
         (stereo8, stereo16, "resample"),
         (tmp_path / "none.wav", stereo8, "none.wav"),
         (stereo8, tmp_path / "out.wav", "name another file"),

@@ -1,4 +1,4 @@
-"""``voicewire echo``: cancel a recorded stereo far end from a microphone recording."""
+"""``voicewire echo``: cancel a recorded far end from a microphone recording, and say what was found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import new_file, positive, print_json, readable, whole
+from voicewire.options import new_file, number, positive, print_json, readable, whole
 
 __all__ = ["register"]
 
@@ -33,18 +33,27 @@ def register(subparsers: Any) -> None:
     """
     parser = subparsers.add_parser(
         "echo",
-        help="cancel a recorded stereo echo",
-        description="Cancel the echo of a stereo far end (what the loudspeakers played) from a stereo microphone "
-        "recording of the same time and rate; write the residual and report the echo return loss enhancement.",
+        help="cancel a recorded echo",
+        description="Cancel the echo of a far end (what the loudspeakers played) from a microphone recording of the "
+        "same rate, mono or stereo: find the delay and the drift of the clocks, take both out, write the residual and "
+        "report the echo return loss enhancement over time.",
+        epilog="Exit status: 1 if a recording can't be used or holds no echo of the other; one line says why.",
     )
-    parser.add_argument("far", type=readable, metavar="FAR.wav", help="stereo recording of the loudspeaker signals")
-    parser.add_argument("microphone", type=readable, metavar="MIC.wav", help="stereo recording of the two microphones")
+    parser.add_argument("far", type=readable, metavar="FAR.wav", help="recording of the loudspeaker signals")
+    parser.add_argument("microphone", type=readable, metavar="MIC.wav", help="recording of the microphones")
     parser.add_argument("residual", type=new_file, metavar="OUT.wav", help="file to write the residual to")
     parser.add_argument("--length", type=whole(1, 2**14), default=512, help="taps of each echo path (default 512)")
     parser.add_argument("--memory", type=positive, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
     parser.add_argument(
         "--passes", type=whole(1, 1000), default=3, help="data-reuse passes N_it (default 3; more overshoot on speech)"
     )
+    parser.add_argument(
+        "--delay", type=number(-3.6e6, 3.6e6), metavar="MS", help="delay of the microphone in ms (default: estimated)"
+    )
+    parser.add_argument(
+        "--most", type=number(1.0, 6e4), default=1000.0, metavar="MS", help="longest delay looked for (default 1000)"
+    )
+    parser.add_argument("--picture", type=new_file, metavar="FILE.png", help="draw ERLE and levels over time")
     parser.add_argument("--json", action="store_true", help="print an object instead of lines")
     parser.set_defaults(handler=_cancel)
 
@@ -52,30 +61,27 @@ def register(subparsers: Any) -> None:
 def _cancel(args: argparse.Namespace) -> int:
     import soundfile
 
-    from voicewire.echo.cancel import cancel, read_stereo, write_stereo
+    from voicewire.echo.stream import cancel_files
 
     try:
-        if args.residual.resolve() in (args.far.resolve(), args.microphone.resolve()):
-            raise ValueError(f"{args.residual} is a recording to read: name another file for the residual")
-        far, rate = read_stereo(args.far)
-        microphone, other = read_stereo(args.microphone)
-        if rate != other:
-            raise ValueError(f"{args.far} has {rate} Hz and {args.microphone} {other} Hz: resample one of them")
-        done = cancel(far, microphone, rate, length=args.length, memory=args.memory, passes=args.passes, progress=True)
-        how = write_stereo(args.residual, done.residual, rate)
+        files = [args.far.resolve(), args.microphone.resolve()]
+        for path in (args.residual, args.picture):
+            if path is not None and path.resolve() in files:
+                raise ValueError(f"{path} is a recording to read, or is written already: name another file")
+            files.append(path and path.resolve())
+        delay = None if args.delay is None else args.delay / 1000
+        report = cancel_files(
+            args.far, args.microphone, args.residual, length=args.length, memory=args.memory, passes=args.passes,
+            delay=delay, most=args.most / 1000,
+        )  # fmt: skip
+        if args.picture is not None:
+            report.picture(args.picture)
     except (OSError, ValueError, soundfile.SoundFileError) as problem:
         print(f"voicewire echo: {problem}", file=sys.stderr)
         return 1
-    seconds = len(done.residual) / rate
     if args.json:
-        print_json(
-            {
-                "seconds": seconds, "rate": rate, "taps": args.length, "passes": args.passes, "erle_db": done.erle(),
-                "erle_second_half_db": done.erle(seconds / 2), "residual": str(args.residual), "written": how,
-            }
-        )  # fmt: skip
+        print_json(report.as_object() | {"residual": str(args.residual)})
         return 0
-    print(f"{seconds:.1f} s at {rate} Hz, {args.length} taps, {args.passes} passes")
-    print(f"ERLE {done.erle():.1f} dB over all, {done.erle(seconds / 2):.1f} dB in the second half")
-    print(f"residual: {args.residual} ({how})")
+    print("\n".join(report.lines()))
+    print(f"residual: {args.residual} ({report.written})")
     return 0

@@ -1,0 +1,216 @@
+"""What ``voicewire echo`` found: in lines, as an object for JSON, and as a picture.
+
+Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Report", "decibels"]
+
+Samples = NDArray[np.float64]
+
+
+def decibels(before: float, after: float) -> float | None:
+    """Ratio of two powers.
+
+    Parameters
+    ----------
+    before, after : float
+        Powers, of one unit.
+
+    Returns
+    -------
+    float or None
+        dB; None where there was nothing before; 120 at most.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> decibels(1.0, 0.01)
+    20.0
+    """
+    if before <= 0:
+        return None
+    return float(10 * np.log10(before / max(after, before * 1e-12)))
+
+
+@dataclass
+class Report:
+    """What was found and done, second by second.
+
+    Attributes
+    ----------
+    rate : int
+        Samples a second, Hz.
+    length : int
+        Samples that both recordings have.
+    channels : (int, int)
+        Of the far end and the microphone.
+    taps, passes : int
+        L and N_it.
+    delay, put_off : float
+        Delay found and what of it was taken out before the filter, s.
+    found : bool
+        Whether the delay was found, or given.
+    drift, drift_error : float
+        Found drift in s a s and half of its 95 % interval; both 0 if a delay was given.
+    heard, left : ndarray of float, shape (seconds,)
+        Power at the microphone and of the residual.
+    clipped_far, clipped_microphone : ndarray of float, shape (seconds,)
+        Share of samples in flat tops.
+    notes : list of str
+        What a user should know.
+    written : str
+        How the residual was written, for people.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> none = np.zeros(2)
+    >>> one = Report(8000, 16000, (1, 1), 512, 3, 0.1, 0.09, True, 0.0, 0.0, none + 1, none + 0.1, none, none, [])
+    >>> one.lines()[1]
+    'delay 100.0 ms, of which 90.0 ms were taken out; no clock drift'
+    """
+
+    rate: int
+    length: int
+    channels: tuple[int, int]
+    taps: int
+    passes: int
+    delay: float
+    put_off: float
+    found: bool
+    drift: float
+    drift_error: float
+    heard: Samples
+    left: Samples
+    clipped_far: Samples
+    clipped_microphone: Samples
+    notes: list[str]
+    written: str = "nothing"
+
+    def erle(self, start: int = 0) -> float | None:
+        """Echo return loss enhancement from a second on.
+
+        Parameters
+        ----------
+        start : int
+            First second that counts.
+
+        Returns
+        -------
+        float or None
+            dB; None if nothing was heard.
+        """
+        return decibels(float(self.heard[start:].sum()), float(self.left[start:].sum()))
+
+    def each_second(self) -> list[float | None]:
+        """Echo return loss enhancement of each second.
+
+        Returns
+        -------
+        list of float or None
+            dB.
+        """
+        return [decibels(float(a), float(b)) for a, b in zip(self.heard, self.left, strict=True)]
+
+    def lines(self) -> list[str]:
+        """The report as text.
+
+        Returns
+        -------
+        list of str
+        """
+        words = [{1: "mono", 2: "stereo"}[n] for n in self.channels]
+        kind = words[0] if words[0] == words[1] else f"{words[0]} far end, {words[1]} microphone"
+        how = "" if self.found else " (given, not estimated)"
+        drift = "no clock drift"
+        if self.drift:
+            drift = f"clock drift {1e6 * self.drift:+.1f} ppm (± {1e6 * self.drift_error:.1f}), taken out"
+        erle, later = self.erle(), self.erle(len(self.heard) // 2)
+        said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB over all"
+        if later is not None:
+            said += f", {later:.1f} dB in the second half"
+        return [
+            f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {self.passes} passes",
+            f"delay {1000 * self.delay:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
+            f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
+            said,
+            *(f"note: {note}" for note in self.notes),
+        ]
+
+    def as_object(self) -> dict[str, Any]:
+        """The report as an object for JSON: units stand in the names.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            "seconds": self.length / self.rate, "rate": self.rate, "channels": list(self.channels), "taps": self.taps,
+            "passes": self.passes, "delay_ms": 1000 * self.delay, "delay_estimated": self.found,
+            "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
+            "drift_error_ppm": 1e6 * self.drift_error if np.isfinite(self.drift_error) else None,
+            "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
+            "clipped_microphone": float(self.clipped_microphone.mean()), "clipped_far": float(self.clipped_far.mean()),
+            "each_second": {
+                "erle_db": self.each_second(), "clipped_microphone": self.clipped_microphone.tolist(),
+                "clipped_far": self.clipped_far.tolist(),
+            },
+            "written": self.written,
+            "notes": self.notes,
+        }  # fmt: skip
+
+    def picture(self, path: Path) -> None:
+        """Draw ERLE and levels over time; seconds that clip are marked.
+
+        Parameters
+        ----------
+        path : Path
+            File to write; its ending says the format.
+
+        Raises
+        ------
+        ValueError
+            If the ending is that of no format.
+        """
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        from voicewire.figures import SERIES
+
+        times = np.arange(len(self.heard)) + 0.5
+        figure = Figure(figsize=(8, 5), layout="constrained")
+        FigureCanvasAgg(figure)
+        top, below = figure.subplots(2, 1, sharex=True)
+        top.plot(times, [np.nan if v is None else v for v in self.each_second()], color=SERIES[0], marker=".")
+        top.set(ylabel="ERLE (dB)", title=self.lines()[1])
+        top.title.set_fontsize("small")
+        for power, name, style, color in (
+            (self.heard, "microphone", "-", SERIES[0]), (self.left, "what is left", "--", SERIES[1]),
+        ):  # fmt: skip
+            below.plot(times, 10 * np.log10(np.maximum(power, 1e-12)), style, color=color, label=name)
+        clips = (self.clipped_microphone > 0) | (self.clipped_far > 0)
+        if clips.any():
+            below.plot(times[clips], np.full(clips.sum(), 0.0), "v", color="black", label="clips")
+        below.set(xlabel="time (s)", ylabel="level (dB of full scale)")
+        below.legend(fontsize="small")
+        figure.savefig(path)
+
+
+def _share(clipped: Samples) -> str:
+    share = float(clipped.mean()) if clipped.size else 0.0
+    return "none" if share == 0 else f"{100 * share:.2g} % in {np.count_nonzero(clipped)} s"
