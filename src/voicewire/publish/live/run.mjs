@@ -66,6 +66,7 @@ async function main() {
     }
   }
   await watch.terminate();
+  await new Promise((done) => { process.stdout.write("", done); }); // a long last line may still be on its way
   process.exit(0);
 }
 
