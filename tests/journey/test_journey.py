@@ -189,6 +189,7 @@ def test_the_home_page_shows_the_way_in_small():
     assert "```{gather} journey\n```" in (ROOT / "book/index.md").read_text(encoding="utf-8")
     shown = way.small(ROOT, lambda target: target)
     assert "vw-audio" in shown
+    assert shown.count('type="range"') == 2  # transport and delay, with the sound of each
     for leg in budget().legs:
         assert f"| {leg.station} | {leg.size:,} | {leg.ends:.2f} s | {leg.lost} |".replace(",", "\u202f", 1) in shown
     assert way.small(ROOT, lambda target: None).startswith("The journey does not")

@@ -301,9 +301,11 @@ class ProcessHouse:
         return re.findall(r"^.*(?:Traceback|ERROR).*$", text, re.M)
 
     def left(self) -> dict[str, int]:
-        files = [x for x in Path(f"/proc/{self.process.pid}/fd").iterdir() if x.is_symlink()]
-        ends = [x for x in files if str(x.readlink()).startswith("socket:")]
-        return {"connections": max(0, len(ends) - 3)}  # it listens, and its loop wakes itself by a pair
+        ends = 0
+        for file in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                ends += str(file.readlink()).startswith("socket:")
+        return {"connections": max(0, ends - 3)}  # it listens, and its loop wakes itself by a pair
 
     def memory(self) -> int:
         return resident(self.process.pid)

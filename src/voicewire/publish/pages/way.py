@@ -1,7 +1,7 @@
-"""The journey in small: the budget of one sentence, and its sound at the end, from the executed chapter.
+"""The journey in small: one sentence's budget, its sound at the end and the call's sliders, from the executed chapter.
 
 The chapter marks the cells whose outputs are wanted by the metadata ``{"voicewire": {"home": …}}``: "budget" has the
-table as text, "sound" a player.
+table as text, "sound" a player, "knob" the sliders.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from voicewire import paths
 __all__ = ["PART", "small"]
 
 PART = "journey"
+_MOVE = "Move what carries the call, and how long its path takes: see which frames are played, and hear them."
 _ROW = re.compile(r"^([a-z]+) +(\d+) +([\d.]+) +([\d.]+)  (.+)$", re.M)
 
 
 def small(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the journey's stations as a table, with the sound that arrives, and the way to the chapter.
+    """Return the journey's stations as a table, with the sound that arrives, sliders, and the way to the chapter.
 
     Parameters
     ----------
@@ -56,7 +57,8 @@ def small(base: Path, link: Callable[[str], str | None]) -> str:
         lines = ["| station | bytes that go on | whole at | lost |\n|---|---:|---:|---|\n"]
         for station, size, _, ends, lost in rows:
             lines.append(f"| {station} | {int(size):,} | {ends} s | {lost} |\n".replace(",", "\u202f", 1))
-        return f"{''.join(lines)}\n{marked.get('sound', '')}\n\n{{doc}}`Go the whole way </{page}>`\n"
+        knob = f"{_MOVE}\n\n```{{raw}} html\n{marked['knob']}\n```\n\n" if "knob" in marked else ""
+        return f"{''.join(lines)}\n{marked.get('sound', '')}\n\n{knob}{{doc}}`Go the whole way </{page}>`\n"
     return "The journey does not stand in this copy yet.\n"
 
 
