@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from voicewire import paths
 from voicewire.publish import notebooks
 
 
@@ -84,3 +85,16 @@ def test_a_kernel_that_dies_says_what_it_said_last(tmp_path):
     notebooks.write(path, new_notebook(cells=[new_code_cell(dying)]))
     with pytest.raises(RuntimeError, match=r"(?s)died.*File"):
         notebooks.run([path])
+
+
+def test_each_chapter_answers_its_question_beside_its_first_picture():
+    """Before what will be learnt: after the drawing, or, in the foundations, after the first figure."""
+    for path in paths.chapters():
+        cells = nbformat.read(path, as_version=4).cells
+        if "![" in cells[0].source:
+            after = cells[0].source.partition("![")[2].partition("\n")[2].strip()
+        else:
+            shown = ["image/png" in str(cell.get("outputs")) for cell in cells]
+            after = next(cell.source for cell in cells[shown.index(True) :] if cell.cell_type == "markdown")
+        assert not after.startswith(("**You will", "*You will", "#", "|")), path
+        assert len(after.partition("\n\n")[0].split()) > 10, path
