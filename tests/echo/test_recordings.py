@@ -74,7 +74,7 @@ def test_two_clocks_are_told_apart_and_brought_in_step(tmp_path, ppm):
         found = both.find(1.0)
     assert found.straight
     assert 1e6 * found.drift == pytest.approx(ppm, abs=1)
-    assert 1e6 * found.error < 1
+    assert 1e6 * found.scatter < 1
     x = np.concatenate([x for x, _ in Pair(*names[:2]).blocks(2000, found.delay, found.drift)])[:, 0]
     late = [align.phat(x[at : at + 32000], heard[at : at + 32000], RATE, 0.1) for at in (8000, 280_000)]
     assert abs(late[1].delay - late[0].delay) * RATE < 0.3  # of 15 samples at 50 ppm, 33 at -120

@@ -62,8 +62,9 @@ class Alignment:
         Delay of the microphone at the beginning, s.
     drift : float
         Growth of the delay, s a s; 50e-6 are 50 ppm. 0 where it can't be told from 0.
-    error : float
-        Half of the 95 % interval of the drift; infinite for a single window.
+    scatter : float
+        Half the distance of Theil and Sen's limits for the slope, s a s; infinite for few windows. It is no interval
+        for the drift: what the windows get wrong together is not in it.
     clarity : float
         Median of the windows' peaks.
     tail : float
@@ -86,7 +87,7 @@ class Alignment:
 
     delay: float
     drift: float
-    error: float
+    scatter: float
     clarity: float
     tail: float
     times: NDArray[np.float64]
@@ -186,8 +187,8 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
 def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignment | None:
     """Put a straight line through the delays of the windows: where it begins is the delay, its slope is the drift.
 
-    The line is that of Theil and Sen, so that a few windows may be wrong. The drift is 0 where its interval holds 0,
-    where it shifts less than half a sample from the first window to the last, and where the delays aren't on a line.
+    The line is that of Theil and Sen, so that a few windows may be wrong. The drift is 0 where the slope's limits hold
+    0, where it shifts less than half a sample from the first window to the last, and where the delays aren't on a line.
 
     Parameters
     ----------

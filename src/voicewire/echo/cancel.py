@@ -1,4 +1,4 @@
-"""Cancel the echo in recordings, block by block, so that it can be watched: what ``voicewire echo`` does.
+"""Cancel the echo in recordings that are in memory, block by block, so that it can be watched.
 
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 """

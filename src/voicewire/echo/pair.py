@@ -241,8 +241,8 @@ class Pair:
             if again is not None and again.times.size >= 4:
                 slope, start, low, high = stats.theilslopes(again.delays, again.times)
                 delays = again.delays + found.delay + found.drift * again.times
-                delay, drift, error = found.delay + float(start), found.drift + float(slope), float(high - low) / 2
-                return replace(found, delay=delay, drift=drift, error=error, times=again.times, delays=delays)
+                delay, drift, scatter = found.delay + float(start), found.drift + float(slope), float(high - low) / 2
+                return replace(found, delay=delay, drift=drift, scatter=scatter, times=again.times, delays=delays)
         return found
 
     def blocks(self, size: int, lead: float, drift: float) -> Iterator[tuple[Samples, Samples]]:

@@ -62,8 +62,8 @@ class Report:
         Delay found and what of it was taken out before the filter, s.
     found : bool
         Whether the delay was found, or given.
-    drift, drift_error : float
-        Found drift in s a s and half of its 95 % interval; both 0 if a delay was given.
+    drift : float
+        Found drift in s a s; 0 if a delay was given.
     heard, left : ndarray of float, shape (seconds,)
         Power at the microphone and of the residual.
     clipped_far, clipped_microphone : ndarray of float, shape (seconds,)
@@ -80,7 +80,7 @@ class Report:
     Examples
     --------
     >>> none = np.zeros(2)
-    >>> one = Report(8000, 16000, (1, 1), 512, 3, 0.1, 0.09, True, 0.0, 0.0, none + 1, none + 0.1, none, none, [])
+    >>> one = Report(8000, 16000, (1, 1), 512, 3, 0.1, 0.09, True, 0.0, none + 1, none + 0.1, none, none, [])
     >>> one.lines()[1]
     'delay 100.0 ms, of which 90.0 ms were taken out; no clock drift'
     """
@@ -94,7 +94,6 @@ class Report:
     put_off: float
     found: bool
     drift: float
-    drift_error: float
     heard: Samples
     left: Samples
     clipped_far: Samples
@@ -139,7 +138,7 @@ class Report:
         how = "" if self.found else " (given, not estimated)"
         drift = "no clock drift"
         if self.drift:
-            drift = f"clock drift {1e6 * self.drift:+.1f} ppm (± {1e6 * self.drift_error:.1f}), taken out"
+            drift = f"clock drift {1e6 * self.drift:+.1f} ppm, taken out"
         erle, later = self.erle(), self.erle(len(self.heard) // 2)
         said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB over all"
         if later is not None:
@@ -163,7 +162,6 @@ class Report:
             "seconds": self.length / self.rate, "rate": self.rate, "channels": list(self.channels), "taps": self.taps,
             "passes": self.passes, "delay_ms": 1000 * self.delay, "delay_estimated": self.found,
             "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
-            "drift_error_ppm": 1e6 * self.drift_error if np.isfinite(self.drift_error) else None,
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
             "clipped_microphone": float(self.clipped_microphone.mean()), "clipped_far": float(self.clipped_far.mean()),
             "each_second": {

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from voicewire import checks
 from voicewire.echo.dcd import WLDRRLSDCD
@@ -139,14 +140,16 @@ def cancel_files(
             )
         report = Report(
             both.rate, both.length, both.channels, length, passes, late, lead, found is not None, drift,
-            found.error if found else 0.0, np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), played.clipped,
+            np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), played.clipped,
             heard.clipped, notes,
         )  # fmt: skip
         # The loudspeakers' power is 1 below: a smaller epsilon lets several passes overshoot at the first words.
         filter_ = WLDRRLSDCD(length, 1 - 1 / (memory * length), passes, regularization=length / 4, dtype=np.float32)
         with _Writer(residual, both.rate, both.channels[1]) as out:
             at = 0
-            for x, d in both.blocks(max(1, both.rate // _PARTS), lead, drift):
+            size = max(1, both.rate // _PARTS)
+            blocks = tqdm(both.blocks(size, lead, drift), total=-(-both.length // size), unit="block", disable=None)
+            for x, d in blocks:
                 error = filter_.process(_pair(x / played.rms), _pair(d / played.rms))
                 left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * played.rms
                 out.write(left)
