@@ -30,7 +30,8 @@ RIGHT = {
     "transport machine": [], "transport run": ["--bed", "proxy", "--transport", "tcp", "--iterations", "3"],
 }  # fmt: skip
 """Words with which a command prints something; the others have a test beside what they need."""
-ELSEWHERE = {"grade": "tests/course/test_grading.py", "echo": "tests/echo/test_study.py"}
+ELSEWHERE = {"grade": "tests/course/test_grading.py", "echo": "tests/echo/test_study.py",
+             "voip score": "tests/voip/test_received.py"}
 MADE = "tests/{0}/test_{0}.py"  # where the template of a new study tests its command
 MEASURED = {"transport run"}
 

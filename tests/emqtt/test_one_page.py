@@ -60,9 +60,9 @@ def test_at_qos_3_the_publisher_hears_nothing_until_all_it_waits_for_have_it():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"qos": 4}, "QoS"),
+        ({"qos": 4}, "qos is 4"),
         ({"qos": 1, "off": [3]}, "no subscriber 3"),
-        ({"qos": 1, "subscribers": 0}, "1 to 4"),
+        ({"qos": 1, "subscribers": 0}, "from 1 to 4"),
         ({"qos": 3, "waited": 3}, "0 to 2"),
     ],
 )

@@ -1021,6 +1021,9 @@ REST = {
         lambda: {"rtt": 0.01, "size": 1000, "messages": 3, "subscribers": 2, "sealed": True}
     ),
     "emqtt.counting.messages": Case(lambda: {"reading": "all", "n": 5}),
+    "emqtt.one_page.exchange": Case(
+        lambda: {"qos": 3, "off": [2], "back": True, "subscribers": 2, "waited": 2}
+    ),
     "emqtt.counting.received": Case(lambda: {"reading": "all", "n": 5}),
     "emqtt.counting.sent": Case(lambda: {"reading": "all", "n": 5}),
     "emqtt.counting.with_subscriptions": Case(lambda: {"reading": "all", "n": 5, "count_suback": True}),

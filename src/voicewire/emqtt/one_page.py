@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from voicewire import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Step, Trace, label
 from voicewire.mqtt import Config
@@ -57,6 +58,10 @@ class _Client:
         return bool(packets)
 
 
+@checks.takes(
+    qos=checks.whole(0, 3), off=checks.each(checks.whole(1), least=0), back=checks.a(bool),
+    subscribers=checks.whole(1, 4), waited=checks.maybe(checks.whole()),
+)  # fmt: skip
 def exchange(
     qos: int, off: Collection[int] = (), back: bool = False, subscribers: int = 2, waited: int | None = None
 ) -> Trace:
@@ -96,10 +101,6 @@ def exchange(
     >>> [f"{step.source} {step.label}" for step in exchange(1, off=[2]).steps]
     ['publisher PUBLISH T (QoS 1)', 'broker PUBACK', 'broker PUBLISH T (QoS 1)', 'subscriber 1 PUBACK']
     """
-    if qos not in (0, 1, 2, 3):
-        raise ValueError(f"QoS is 0, 1, 2 or 3, not {qos}")
-    if subscribers not in range(1, 5):
-        raise ValueError(f"subscribers are 1 to 4, not {subscribers}")
     if wrong := set(off) - set(range(1, subscribers + 1)):
         raise ValueError(f"there is no subscriber {min(wrong)} to switch off: they are 1 to {subscribers}")
     if waited is None:
