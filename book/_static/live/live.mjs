@@ -6,15 +6,26 @@ import { Work } from "./work.mjs";
 
 const BASE = new URL("../../live/", import.meta.url).href;
 
-/** Keep what was fetched, so that a second visit is quick and works offline; the book works without it too. */
+/** Keep what is fetched from here on, for a second visit and for one offline; the book works without it too. */
 async function keepFiles() {
   try {
-    await navigator.serviceWorker.register(new URL("../../live-cache.js", import.meta.url), { updateViaCache: "none" });
     const claimed = new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done, { once: true }));
-    await Promise.race([navigator.serviceWorker.controller ?? claimed, new Promise((done) => setTimeout(done, 1500))]);
+    const keeper = await navigator.serviceWorker.register(new URL("../../live-cache.js", import.meta.url), { updateViaCache: "none" });
+    if (navigator.serviceWorker.controller || (keeper.active && !keeper.installing)) return; // it takes no page that was forced past it
+    await Promise.race([claimed, new Promise((done) => setTimeout(done, 10_000))]);
   } catch {
     // a private window, or a server without https: everything is fetched anew each time
   }
+}
+
+/** The page itself came before there was anything to keep it: it is kept now, mostly out of the browser's own cache. */
+async function keepPage() {
+  if (!navigator.serviceWorker?.controller) return;
+  const site = new URL("../../", import.meta.url).href;
+  const shown = [...document.images].map((image) => image.src);
+  const parts = new Set([location.href.split("#")[0], ...performance.getEntriesByType("resource").map(({ name }) => name), ...shown]);
+  const ours = [...parts].filter((url) => url.startsWith(site) && !url.includes("/live/engine/"));
+  await Promise.allSettled(ours.map((url) => fetch(url, { cache: "force-cache" })));
 }
 
 /** What was kept of another edition of the book is thrown away. */
@@ -74,8 +85,10 @@ class Page {
     if (data.kind === "step") this.work.step(data.text);
     else if (data.kind === "bytes") this.work.bytes(data.done, data.total);
     else if (data.kind === "ready") {
-      this.work.ready();
-      done();
+      this.whole.then(() => { // from here on no network is needed
+        this.work.ready();
+        done();
+      });
     } else if (data.kind === "output") run?.cell.put(data.output);
     else if (data.kind === "ran") run?.ended(data.how, data.seconds);
     else if (run) run.failed(data.text);
@@ -214,6 +227,7 @@ export async function begin(bar) {
   const [chapter, edition] = await Promise.all([read(`chapters/${bar.dataset.chapter}.json`), read("live.json")]);
   await refresh(JSON.stringify(edition));
   const page = new Page(bar, chapter);
+  page.whole = Promise.race([keepPage(), new Promise((done) => setTimeout(done, 10_000))]);
   page.launch();
   return page;
 }
