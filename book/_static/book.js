@@ -50,6 +50,23 @@
   window.addEventListener("load", unfold);
   window.addEventListener("hashchange", unfold);
 })();
+// What a reader may try on a claim is fetched when the first one is opened.
+(function () {
+  "use strict";
+  var here = document.currentScript.src;
+  var fetched;
+  document.addEventListener("toggle", function (event) {
+    var box = event.target;
+    if (!box.open || !box.matches(".vw-try, .vw-row[data-numbers]")) { return; }
+    fetched = fetched || new Promise(function (done) {
+      var script = document.createElement("script");
+      script.src = new URL("whatif.js", here).href;
+      script.onload = done;
+      document.head.appendChild(script);
+    });
+    fetched.then(function () { window.vwWhatIf.open(box); });
+  }, true);
+})();
 // Pages whose code runs in the browser: the button is all that is there before the click.
 (function () {
   "use strict";

@@ -1,4 +1,4 @@
-// The scorecard's filters, order, addresses and "what if". Without this file everything is there and folds.
+// The scorecard's filters, order and addresses. Without this file everything is there and folds.
 (function () {
   "use strict";
   var form = document.querySelector(".vw-filters");
@@ -83,72 +83,6 @@
     target.scrollIntoView();
   }
 
-  function within(kind, size, pair) {
-    if (kind === "at_least") { return pair[1] >= size; }
-    if (kind === "at_most") { return pair[1] <= size; }
-    var half = kind === "relative" ? size * Math.abs(pair[0]) : size;
-    return Math.abs(pair[1] - pair[0]) <= half + 1e-12 * Math.max(1, Math.abs(pair[0]));
-  }
-
-  function field(label, input) {
-    var box = document.createElement("label");
-    box.textContent = label;
-    box.appendChild(input);
-    return box;
-  }
-
-  function number(value, change) {
-    var input = document.createElement("input");
-    input.type = "number";
-    input.step = "any";
-    input.value = value;
-    input.addEventListener("input", change);
-    return input;
-  }
-
-  function trial(row) {
-    var data = JSON.parse(row.dataset.numbers);
-    var box = document.createElement("fieldset");
-    box.className = "vw-whatif";
-    var legend = document.createElement("legend");
-    legend.textContent = "What if";
-    var said = document.createElement("output");
-    said.setAttribute("aria-live", "polite");
-    var choice = document.createElement("select");
-    data.readings.forEach(function (reading, place) { choice.add(new Option(reading[0], place)); });
-    var words = { relative: "the share allowed were ", absolute: "the distance allowed were ",
-                  at_least: "at least ", at_most: "at most ", between: "between " };
-    var sizes = [].concat(data.size).map(function (size) { return number(size, tell); });
-    function tell() {
-      var values = sizes.map(function (input) { return parseFloat(input.value); });
-      if (values.some(isNaN)) { said.textContent = "Give a number."; return; }
-      var pairs = data.readings[+choice.value][1];
-      var kept = pairs.filter(function (pair) {
-        return data.kind === "between" ? pair[1] >= values[0] && pair[1] <= values[1] : within(data.kind, values[0], pair);
-      }).length;
-      var own = values.join() === [].concat(data.size).join() && +choice.value === 0;
-      said.textContent = kept + " of " + pairs.length + (pairs.length === 1 ? " number keeps" : " numbers keep") +
-        " to it. " + (own ? "This is the ledger's own." : "This is yours, not the ledger's.");
-    }
-    box.appendChild(legend);
-    sizes.forEach(function (input, place) {
-      box.appendChild(field(place ? "and " : words[data.kind], input));
-    });
-    if (data.readings.length > 1) {
-      choice.addEventListener("change", tell);
-      box.appendChild(field("reading ", choice));
-    }
-    box.appendChild(said);
-    row.appendChild(box);
-    tell();
-  }
-
-  document.addEventListener("toggle", function (event) {
-    var row = event.target;
-    if (row.classList.contains("vw-row") && row.open && row.dataset.numbers && !row.querySelector(".vw-whatif")) {
-      trial(row);
-    }
-  }, true);
   form.addEventListener("input", function () { remember(apply()); });
   form.addEventListener("reset", function () { setTimeout(function () { remember(apply()); }, 0); });
   form.addEventListener("submit", function (event) { event.preventDefault(); });

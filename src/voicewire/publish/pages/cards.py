@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from voicewire.ledger.loading import Claim
 from voicewire.ledger.presentation import Table, beside, show_html
 from voicewire.ledger.rules import band
-from voicewire.publish.pages import claim_list
+from voicewire.publish.pages import claim_list, what_if
 
 __all__ = ["card", "ending", "folded", "scale"]
 
@@ -49,11 +50,11 @@ def scale(row: Mapping[str, Any]) -> str:
     >>> scale(row | {"tolerance": None})
     ''
     """
-    trial = claim_list.numbers({**row, "interval": None, "readings": []})
-    if trial is None or trial["kind"] not in ("relative", "absolute"):
+    trial = what_if.numbers({**row, "interval": None, "readings": [], "reason": "", "verdict": ""})
+    if trial is None or trial["readings"][0][1] not in ("relative", "absolute"):
         return ""
-    ((_, pairs),) = trial["readings"]
-    ends = [band(said, {trial["kind"]: trial["size"]}) for said, _ in pairs]
+    ((_, kind, size, pairs, _),) = trial["readings"]
+    ends = [band(said, {kind: size}) for said, _ in pairs]
     if any(high <= low for low, high in ends):
         return ""
 
@@ -76,7 +77,7 @@ def scale(row: Mapping[str, Any]) -> str:
     )
 
 
-def card(row: Mapping[str, Any], judged: str) -> str:
+def card(row: Mapping[str, Any], judged: str, claim: Claim | None = None) -> str:
     """Return the card of a finding.
 
     Parameters
@@ -85,6 +86,8 @@ def card(row: Mapping[str, Any], judged: str) -> str:
         A verdict as data.
     judged : str
         The anchor of the cell that judged it.
+    claim : Claim, optional
+        Its entry in the ledger.
 
     Returns
     -------
@@ -108,6 +111,8 @@ def card(row: Mapping[str, Any], judged: str) -> str:
     if row["tolerance"] and row.get("tolerance_reason"):
         more = f"<br>Tolerance: {escape(row['tolerance_reason'])}{more}"
     more = f"<details><summary>How it was judged</summary>{more.removeprefix('<br>')}</details>" if more else ""
+    tried = what_if.attribute(row, claim)
+    more += f'<details class="vw-try"{tried}><summary>What if</summary></details>' if tried else ""
     ours = "<em>A question of ours.</em> " if row.get("whose") == "ours" else ""
     return (
         f'<div class="vw-card" id="claim-{row["id"]}"><p>{claim_list.badge(row["verdict"])} {ours}'

@@ -1,21 +1,22 @@
 """The claims of the scorecard page: one line each that unfolds, in studies that unfold, with filters above them.
 
 Without JavaScript everything is there and folds; the filters, the order and *what if* appear where it runs
-(``book/_static/scorecard.js``).
+(``book/_static/scorecard.js``, ``whatif.js``).
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from voicewire.ledger.loading import Claim
 from voicewire.ledger.presentation import beside, show_html
 from voicewire.ledger.vocabulary import VERDICTS
+from voicewire.publish.pages import what_if
 
-__all__ = ["CHOSEN", "badge", "claim", "filters", "numbers", "signs", "study"]
+__all__ = ["CHOSEN", "badge", "claim", "filters", "signs", "study"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -93,7 +94,9 @@ def filters(titles: Mapping[str, str]) -> str:
     )
 
 
-def study(rows: Rows, link: Callable[[str], str | None], heading: str) -> str:
+def study(
+    rows: Rows, link: Callable[[str], str | None], heading: str, known: Mapping[str, Claim] | None = None
+) -> str:
     """Return a study's claims, folded; those that share a cause are folded once more.
 
     Parameters
@@ -104,6 +107,8 @@ def study(rows: Rows, link: Callable[[str], str | None], heading: str) -> str:
         The address of a page of the book, or None if the book does not have it.
     heading : str
         What the fold says beside the count.
+    known : mapping of str to Claim, optional
+        The ledger.
 
     Returns
     -------
@@ -121,14 +126,14 @@ def study(rows: Rows, link: Callable[[str], str | None], heading: str) -> str:
     for row in rows:
         cause = row.get("cause", "")
         if shared[cause] < 2:
-            out.append(claim(row, link))
+            out.append(claim(row, link, known))
         elif cause not in told:
             told.add(cause)
             group = [other for other in rows if other.get("cause") == cause]
             name = escape(cause.replace("-", " "))
             out.append(
                 f'<details class="vw-cause"><summary>One cause, {len(group)} claims: {name} {signs(group)}</summary>'
-                + "".join(claim(other, link) for other in group)
+                + "".join(claim(other, link, known) for other in group)
                 + "</details>"
             )
     return (
@@ -164,7 +169,9 @@ def signs(rows: Rows) -> str:
     )
 
 
-def claim(row: Mapping[str, Any], link: Callable[[str], str | None]) -> str:
+def claim(
+    row: Mapping[str, Any], link: Callable[[str], str | None], known: Mapping[str, Claim] | None = None
+) -> str:
     """Return one claim: a line with its verdict that unfolds to numbers, tolerance, reason and address.
 
     Parameters
@@ -173,6 +180,8 @@ def claim(row: Mapping[str, Any], link: Callable[[str], str | None]) -> str:
         Of the scorecard.
     link : callable
         The address of a page of the book, or None if the book does not have it.
+    known : mapping of str to Claim, optional
+        The ledger.
 
     Returns
     -------
@@ -200,61 +209,12 @@ def claim(row: Mapping[str, Any], link: Callable[[str], str | None]) -> str:
     listed = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in facts.items() if text)
     kept = ("verdict", "basis", "whose", "chosen")
     marks = "".join(f' data-{name}="{escape(row[name])}"' for name in kept if row.get(name))
-    trial = numbers(row)
-    if trial:
-        marks += f" data-numbers='{escape(json.dumps(trial, ensure_ascii=False))}'"
+    marks += what_if.attribute(row, (known or {}).get(row["id"]))
     return (
         f'<details class="vw-row" id="score-{row["id"]}"{marks}><summary class="vw-line">{badge(row["verdict"])}'
         f"<span>{said}</span><code>{row['id']}</code></summary><p>{said} "
         f'<a href="#score-{row["id"]}">{row["id"]}</a></p><dl>{listed}</dl></details>'
     )
-
-
-def numbers(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what a reader needs to try another tolerance: its kind and size, and for each reading printed and found.
-
-    Parameters
-    ----------
-    row : mapping
-        Of the scorecard.
-
-    Returns
-    -------
-    dict or None
-        ``kind``, ``size``, and ``readings`` (a list of name and pairs); None where no tolerance decides, or where
-        what is computed are no numbers that stand beside the printed ones.
-
-    Examples
-    --------
-    >>> row = {"tolerance": {"relative": 0.05}, "printed": 2.0, "reproduced": 2.1, "unit": "s", "readings": []}
-    >>> numbers(row)
-    {'kind': 'relative', 'size': 0.05, 'unit': 's', 'readings': [['', [[2.0, 2.1]]]]}
-    """
-    if not row["tolerance"] or row.get("interval"):  # an interval is judged by both its ends
-        return None
-    ((kind, size),) = row["tolerance"].items()
-    arms = [(arm["name"], arm["reproduced"]) for arm in row.get("readings", ())] or [("", row["reproduced"])]
-    readings = [[name, pairs] for name, found in arms if (pairs := _pairs(kind, row["printed"], found))]
-    return {"kind": kind, "size": size, "unit": row["unit"], "readings": readings} if readings else None
-
-
-def _pairs(kind: str, printed: Any, found: Any) -> list[list[float | None]]:
-    """Put each number that was found beside the printed one; nothing if these do not stand beside one another."""
-    here = dict(enumerate(found)) if isinstance(found, list) else found if isinstance(found, Mapping) else {"": found}
-    if not all(_number(value) for value in here.values()):
-        return []
-    if kind not in ("relative", "absolute"):
-        return [[None, value] for value in here.values()]
-    said = dict(enumerate(printed)) if isinstance(printed, list) else printed
-    if not isinstance(said, Mapping):
-        said = dict.fromkeys(here, said)
-    if said.keys() != here.keys() or not all(_number(value) for value in said.values()):
-        return []
-    return [[said[label], value] for label, value in here.items()]
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _besides(row: Mapping[str, Any]) -> str:

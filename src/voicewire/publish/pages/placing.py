@@ -20,7 +20,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from voicewire.ledger.loading import read, studies
+from voicewire.ledger.loading import Claim, read, studies
 from voicewire.ledger.vocabulary import MIME, VERDICTS
 from voicewire.publish.pages import cards
 
@@ -62,12 +62,12 @@ def put(app: Sphinx, docname: str, source: list[str]) -> None:
     known = read(study, base) if study in studies(base) else {}
     findings = {claim.id for claim in known.values() if claim.finding}
     notebook = json.loads(source[0])
-    arrange(notebook["cells"], findings)
+    arrange(notebook["cells"], findings, known)
     notebook["cells"] = [piece for cell in notebook["cells"] for piece in divided(cell)]
     source[0] = json.dumps(notebook, ensure_ascii=False)
 
 
-def arrange(cells: Sequence[Cell], findings: Set[str]) -> None:
+def arrange(cells: Sequence[Cell], findings: Set[str], known: Mapping[str, Claim] | None = None) -> None:
     """Put each claim below the cell that judged it, and say what a fold holds.
 
     Parameters
@@ -76,6 +76,8 @@ def arrange(cells: Sequence[Cell], findings: Set[str]) -> None:
         Of the notebook; changed in place.
     findings : set of str
         The claims that get a card.
+    known : mapping of str to Claim, optional
+        The ledger.
 
     Examples
     --------
@@ -101,7 +103,8 @@ def arrange(cells: Sequence[Cell], findings: Set[str]) -> None:
         told, others = ([row for row in mine if (row["id"] in findings) == is_one] for is_one in (True, False))
         anchor = f"judged-{number}"
         html = f'<span id="{anchor}"></span>' if told else ""
-        html += "".join(cards.card(row, anchor) for row in told) + cards.folded(others, bool(told))
+        html += "".join(cards.card(row, anchor, (known or {}).get(row["id"])) for row in told)
+        html += cards.folded(others, bool(told))
         if number == end:
             named = sorted((name for name in rows if name in findings), key=lambda name: places[name])
             html += cards.ending([rows[name] for name in named], len(rows) - len(named), next(iter(rows)).split(".")[0])

@@ -13,6 +13,7 @@ from typing import Any
 
 from voicewire import paths
 from voicewire.ledger import collecting, tally
+from voicewire.ledger.loading import read, studies
 from voicewire.ledger.vocabulary import BY_READING, VERDICTS
 from voicewire.publish.machines import linked, listing
 from voicewire.publish.pages import claim_list
@@ -149,10 +150,11 @@ def page(base: Path, link: Callable[[str], str | None]) -> str:
     parts = [_raw(f"{_overview(rows, titles)}{claim_list.filters(titles)}{drawn}{data}")]
     for study, name in titles.items():
         mine = [row for row in rows if row["study"] == study]
+        known = read(study, base) if study in studies(base) else {}
         theirs, ours = ([row for row in mine if (row.get("whose") == "ours") == own] for own in (False, True))
-        listed = claim_list.study(theirs, link, "Claims of the paper")
+        listed = claim_list.study(theirs, link, "Claims of the paper", known)
         if ours:
-            listed += claim_list.study(ours, link, "Questions of ours, which count for nothing above")
+            listed += claim_list.study(ours, link, "Questions of ours, which count for nothing above", known)
         parts.append(f"(scorecard-{study})=\n## {name}\n\n{_raw(listed)}")
         parts.append(f"{{ref}}`What the authors answer <reply-{study}>`\n")
     return "\n".join(parts)
