@@ -17,6 +17,7 @@ import pytest
 
 from voicewire import paths
 from voicewire.ledger import loading
+from voicewire.ledger.vocabulary import VERDICTS
 from voicewire.publish.live import build, chapters, fetch, page, proof, waves, wheels
 
 
@@ -42,6 +43,23 @@ async def test_a_cell_prints_then_gives_its_last_value(session):
     assert (await ran(session, "x * 21;"))[1] == []
     assert (await ran(session, "x = 3"))[1] == []
     assert (await ran(session, "_"))[1][0]["data"] == {"text/plain": "42"}
+
+
+async def test_a_page_hears_of_verdicts_and_lets_a_reader_judge_again():
+    judged: list[dict[str, Any]] = []
+    heard = page.Session("", lambda text: None, lambda text: judged.extend(json.loads(text)))
+    name = next(claim.id for claim in loading.read("nfc").values() if claim.kind == "value" and not claim.readings)
+    assert await heard.run("from voicewire import claims\nledger = claims.load('nfc')") == "ok"
+    printed = loading.read("nfc")[name].printed
+    shape = dict.fromkeys(printed, -1e9) if isinstance(printed, dict) else -1e9
+    assert judged == []
+    assert await heard.run(f"ledger.judge({name!r}, {shape!r})") == "ok"
+    assert [each["id"] for each in judged] == [name] and judged[0]["verdict"][0] in VERDICTS.values()
+    assert await heard.run("1 + 1") == "ok" and len(judged) == 1
+    assert await heard.run(f"ledger.judge({name!r}, {shape!r})") == "ok" and len(judged) == 2
+    unheard = page.Session("", lambda text: None)
+    assert await unheard.run("from voicewire import claims\nledger = claims.load('nfc')") == "ok"
+    assert not unheard.names["ledger"].by_reader
 
 
 async def test_values_have_ipythons_text(session):

@@ -85,7 +85,9 @@
     }
     button.addEventListener("click", function () {
       button.disabled = true;
-      import(new URL("live/live.mjs", here).href).then(function (live) { return live.begin(bar); }).catch(function (error) {
+      bar.vwPage = import(new URL("live/live.mjs", here).href).then(function (live) { return live.begin(bar); });
+      bar.vwPage.catch(function (error) {
+        bar.vwPage = null;
         button.disabled = false;
         said.textContent = "Python could not be started: " + error.message;
       });

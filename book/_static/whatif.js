@@ -92,11 +92,35 @@
     read();
   }
 
+  // Start Python if it has not been, and run what judged the claim, as the reader has changed it.
+  function rerun(fold, card) {
+    var bar = document.querySelector(".vw-live");
+    var line = add(fold, "p", "", "vw-rerun");
+    if (!bar || location.protocol === "file:") {
+      line.textContent = "Where the book is served with Python in its pages, the code that judged this can be changed and run here.";
+      return;
+    }
+    var button = add(line, "button", "Run the code that judged it");
+    button.type = "button";
+    var room = add(line, "span", " Python starts in the page first: see its bar at the head of the page.");
+    room.setAttribute("role", "status");
+    if (bar.vwPage) { room.textContent = ""; }
+    button.addEventListener("click", function () {
+      if (!bar.vwPage) { bar.querySelector("button").click(); }
+      button.disabled = true;
+      bar.vwPage.then(function (page) { return page.rerun(card, room); }).catch(function (error) {
+        room.textContent = " Python could not be started: " + error.message;
+      }).then(function () { button.disabled = false; });
+    });
+  }
+
   window.vwWhatIf = {
     holds: holds,
     /** Fill what has been opened: a row of the scorecard, or the fold of a card. */
     open: function (box) {
+      var card = box.closest(".vw-card");
       if (box.dataset.numbers && !box.querySelector(".vw-whatif")) { trial(box, JSON.parse(box.dataset.numbers)); }
+      if (card && !box.querySelector(".vw-rerun")) { rerun(box, card); }
     }
   };
 })();

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from voicewire import claims
 from voicewire.claims import CORRECTED, Claim, ClaimError
-from voicewire.ledger import presentation
+from voicewire.ledger import judging, presentation
 from voicewire.stats import Interval
 
 LEDGER = """
@@ -564,3 +564,16 @@ def test_the_exact_place_of_a_fault(base, text, message):
     with pytest.raises(ClaimError) as error:
         ledger_of(base)
     assert str(error.value).startswith(message)
+
+
+def test_a_reader_judges_again_and_owes_no_reason():
+    claim = Claim("nfc.x", "nfc", "Table 1", "It is about one.", "value", 1.0, "s", {"relative": 0.1}, "digits", runs=3)
+    ledger = judging.Ledger("nfc", {"nfc.x": claim})
+    with pytest.raises(ClaimError, match="give the most likely reason"):
+        ledger.judge("nfc.x", [2.0, 2.1, 2.2])
+    ledger.by_reader = True
+    assert ledger.judge("nfc.x", [2.0, 2.1, 2.2, 2.3]).verdict == "not reproduced"
+    assert ledger.judge("nfc.x", [1.0, 1.01, 0.99]).verdict == "reproduced"
+    assert ledger.judge("nfc.x", [0.8, 1.0, 1.1]).reason.endswith("0.9 to 1.1.")
+    with pytest.raises(ClaimError, match="no claim"):
+        ledger.judge("nfc.y", 1.0)

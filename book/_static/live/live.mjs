@@ -90,9 +90,22 @@ class Page {
         done();
       });
     } else if (data.kind === "output") run?.cell.put(data.output);
+    else if (data.kind === "judged") this.judged(JSON.parse(data.rows), run?.cell);
     else if (data.kind === "ran") run?.ended(data.how, data.seconds);
     else if (run) run.failed(data.text);
     else fail(new Error(data.text));
+  }
+
+  /** A cell has judged claims: what came out stands beside what was published. */
+  async judged(rows, cell) {
+    const { show } = await import("./judged.mjs");
+    show(this, rows, cell);
+  }
+
+  /** Run what judged the claim on a card. */
+  async rerun(card, room) {
+    const { rerun } = await import("./judged.mjs");
+    return rerun(this, card, room);
   }
 
   /** The cells above that a cell builds on: the book's list of them, or, for a reader's text, whatever makes its words. */

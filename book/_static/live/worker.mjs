@@ -53,9 +53,11 @@ async function start({ base, chapter }) {
   for (const archive of await book) python.unpackArchive(archive, "zip", { extractDir: "/book" });
   say("importing");
   const page = python.pyimport("voicewire.publish.live.page");
-  session = page.Session(chapter.chapter, (text) => {
-    self.postMessage({ kind: "output", run: running, output: JSON.parse(text) });
-  });
+  session = page.Session(
+    chapter.chapter,
+    (text) => self.postMessage({ kind: "output", run: running, output: JSON.parse(text) }),
+    (rows) => self.postMessage({ kind: "judged", run: running, rows }),
+  );
 }
 
 self.addEventListener("message", async ({ data }) => {

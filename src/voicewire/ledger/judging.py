@@ -127,6 +127,9 @@ class Ledger:
         Its claims by their id.
     verdicts : dict
         The verdicts given so far, by the claim's id.
+    by_reader : bool
+        Whether a reader judges, in a page of the book, with parameters of their own: then a claim may be judged again,
+        over another number of runs, and a verdict needs no reason. The book's own verdicts are never found so.
 
     Examples
     --------
@@ -137,6 +140,7 @@ class Ledger:
     study: str
     claims: dict[str, Claim]
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    by_reader: bool = False
     _anchored: set[str] = field(default_factory=set, init=False, repr=False)
 
     def __getitem__(self, identifier: str) -> Claim:
@@ -191,7 +195,7 @@ class Ledger:
         ✓ reproduced: nfc.x: 1.05 s against 1 s (+5.00 %).
         """
         claim = self[identifier]
-        if identifier in self.verdicts:
+        if identifier in self.verdicts and not self.by_reader:
             raise ClaimError(f"{identifier} was judged already: each claim is judged once")
         if claim.needs:
             raise ClaimError(f"{identifier} says what it needs to be testable: remove `needs` to judge it")
@@ -199,19 +203,20 @@ class Ledger:
             raise ClaimError(f"{identifier} is registered: remove `state` to judge it")
         try:
             for result in (value, *(() if corrected is None else (corrected,)), *rival):
-                sampling.check(claim, result)
+                if not self.by_reader:
+                    sampling.check(claim, result)
             name, finding, readings = _decide(claim, value, corrected)
             against = _rival(claim, rival)
         except ClaimError as error:
             raise ClaimError(f"{identifier}: {error}") from None
         words = [finding.detail]
-        if name == UNDECIDED:
+        if name == UNDECIDED and not self.by_reader:
             words[0] += f" after {sampling.stated(claim)}"
         # a reading that holds by a test which the rival passes too does not hold: nothing hangs on it either
         if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED, HANGS):
             words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
             name = NOT_TESTABLE
-        if name != REPRODUCED and not reason:
+        if name != REPRODUCED and not reason and not self.by_reader:
             raise ClaimError(f"{identifier} is {name!r} ({finding.detail}): give the most likely reason")
         if name == CORRECTED and claim.correction:
             words.append(f"misprint: {claim.correction['misprint']}")

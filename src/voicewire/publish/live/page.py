@@ -45,6 +45,9 @@ class Session:
         As ``echo/01_adaptive_filters``; the working directory becomes its notebook's, where there is one.
     emit : callable
         Takes each output as one JSON text. It must not print: what is printed while a cell runs is an output.
+    judged : callable, optional
+        Takes, after a cell that judged claims, a JSON list of them: ``id``, ``verdict`` and, in words, what is
+        ``here``. Claims can then be judged again.
 
     Examples
     --------
@@ -56,8 +59,11 @@ class Session:
     ['{"output_type": "execute_result", "metadata": {}, "data": {"text/plain": "42"}}']
     """
 
-    def __init__(self, chapter: str, emit: Callable[[str], object]) -> None:
+    def __init__(
+        self, chapter: str, emit: Callable[[str], object], judged: Callable[[str], object] | None = None
+    ) -> None:
         self._emit = emit
+        self._judged = judged
         self._count = 0
         self._module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self._module.__dict__
@@ -89,6 +95,7 @@ class Session:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         before = sys.modules.get("__main__")
         sys.modules["__main__"] = self._module  # classes made here are looked for there
+        verdicts = self._verdicts()
         try:
             with self._streams():
                 try:
@@ -104,6 +111,7 @@ class Session:
         finally:
             if before is not None:
                 sys.modules["__main__"] = before
+            self._tell_verdicts(verdicts)
         return "ok"
 
     def display(self, *things: Any, **options: Any) -> None:
@@ -133,6 +141,32 @@ class Session:
                 if awaits and inspect.iscoroutine(value):
                     value = await value
         return None if last is None or source.rstrip().endswith(";") else value
+
+    def _verdicts(self) -> dict[str, Any]:
+        """Return the verdicts given so far by a claim's name; who hears of them may judge it again."""
+        judging = sys.modules.get("voicewire.ledger.judging")
+        if self._judged is None or judging is None:
+            return {}
+        ledgers = [value for value in self.names.values() if isinstance(value, judging.Ledger)]
+        for ledger in ledgers:
+            ledger.by_reader = True
+        return {name: verdict for ledger in ledgers for name, verdict in ledger.verdicts.items()}
+
+    def _tell_verdicts(self, before: dict[str, Any]) -> None:
+        """Tell of the verdicts that the cell has given."""
+        given = [verdict for name, verdict in self._verdicts().items() if before.get(name) is not verdict]
+        if self._judged is not None and given:
+            shown = importlib.import_module("voicewire.ledger.presentation")
+            signs = importlib.import_module("voicewire.ledger.vocabulary").VERDICTS
+            rows = [
+                {
+                    "id": verdict.claim.id,
+                    "verdict": f"{signs[verdict.verdict]} {verdict.verdict}",
+                    "here": shown.show(shown.plain(verdict.reproduced), verdict.claim.unit),
+                }
+                for verdict in given
+            ]
+            self._judged(json.dumps(rows, ensure_ascii=False))
 
     def _put(self, kind: str, data: dict[str, Any]) -> None:
         self._emit(json.dumps({"output_type": kind, "metadata": {}, "data": data}, ensure_ascii=False))

@@ -112,7 +112,7 @@ def card(row: Mapping[str, Any], judged: str, claim: Claim | None = None) -> str
         more = f"<br>Tolerance: {escape(row['tolerance_reason'])}{more}"
     more = f"<details><summary>How it was judged</summary>{more.removeprefix('<br>')}</details>" if more else ""
     tried = what_if.attribute(row, claim)
-    more += f'<details class="vw-try"{tried}><summary>What if</summary></details>' if tried else ""
+    more += f'<details class="vw-try"{tried}><summary>What if</summary></details>'
     ours = "<em>A question of ours.</em> " if row.get("whose") == "ours" else ""
     return (
         f'<div class="vw-card" id="claim-{row["id"]}"><p>{claim_list.badge(row["verdict"])} {ours}'
