@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,28 @@ def test_html_of_a_cell_runs_nothing(opened: Opened) -> None:
     assert not any(word in html for word in ("script", "onerror", "onclick", "iframe", "<style"))
     assert opened.page.evaluate("window.caught") is None
     opened.cell(1).locator(".vw-tools button", has_text="Reset").click()
+
+
+def test_a_slider_is_drawn_here_between_the_published_positions(opened: Opened) -> None:
+    number = next(cell["number"] for cell in opened.cells if re.search(r"^frames\(", cell["source"], re.MULTILINE))
+    cell = opened.cell(number)
+    assert opened.run(number) == "ran", cell.inner_text()
+    yours, published = cell.locator(".vw-computed"), cell.locator(".vw-published .vw-slider")
+    knob, image = yours.locator("input").first, yours.locator("img")
+    values = published.evaluate("root => root.querySelector('input').max")
+    before, words = image.get_attribute("src"), image.get_attribute("alt")
+    texts = []
+    for _ in range(3):  # a step of the keyboard is less than one published position
+        knob.press("ArrowLeft")
+        still = "root => !root.hasAttribute('aria-busy')"
+        opened.page.wait_for_function(still, arg=yours.element_handle(), timeout=WAIT)
+        texts.append(knob.get_attribute("aria-valuetext"))
+    assert len(set(texts)) == 3 and float(values) - float(knob.input_value()) < 1
+    assert image.get_attribute("src") != before and image.get_attribute("alt") != words
+    assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+    assert yours.locator("[aria-live]").inner_text() == f"Drawn here. {image.get_attribute('alt')}"
+    cell.get_by_role("button", name=f"Reset code cell {number}").click()
+    assert yours.count() == 0 and cell.locator(".vw-slider").is_visible()
 
 
 def test_a_cell_that_cannot_run_says_why_and_has_its_launch_link(opened: Opened) -> None:

@@ -3,7 +3,8 @@
 A slider needs no kernel: the notebook draws one picture for each combination of the knobs' values and stores
 them, as small pictures without loss, in the cell's own output together with ordinary range inputs; where something
 is to be heard, a short sound goes with each. Identical pictures are stored once. Nothing is fetched and nothing is
-random, so re-running a notebook leaves it as it was.
+random, so re-running a notebook leaves it as it was. Where Python runs in the page itself, the same functions draw
+each position when it is asked for, those between the listed values too where a knob allows it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 import io
 import itertools
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -25,6 +27,7 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 from voicewire import audio
+from voicewire._computed import Computed
 from voicewire._narrow import narrowed, smallest_text
 from voicewire._shown import DENSITY, DPI, png, webp
 
@@ -78,6 +81,9 @@ class Knob:
         Unit behind the value.
     start : object
         The value shown first; the first of `values` if None.
+    between : bool
+        Whether all that is drawn can be computed for numbers between `values`, too: where Python runs in the page,
+        the slider takes them.
 
     Notes
     -----
@@ -93,6 +99,7 @@ class Knob:
     label: str = ""
     unit: str = ""
     start: Any = None
+    between: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,7 @@ def frames(
     alt: Callable[..., str],
     sound: Callable[..., tuple[ArrayLike, float]] | None = None,
     **knobs: Sequence[Any] | Knob,
-) -> Frames:
+) -> Frames | Computed:
     """Draw one picture for each combination of the knobs' values and put them behind sliders.
 
     Parameters
@@ -157,14 +164,14 @@ def frames(
 
     Returns
     -------
-    Frames
-        To be the last expression of a cell.
+    Frames or Computed
+        To be the last expression of a cell; the latter where Python runs in the page.
 
     Raises
     ------
     ValueError
-        Without a knob, for a knob without values, for more than 80 pictures in all, for an empty alt text,
-        or if `draw` returns neither axes nor a figure.
+        Without a knob, for a knob without values or with values between which there is none, for more than 80
+        pictures in all, for an empty alt text, or if `draw` returns neither axes nor a figure.
 
     Notes
     -----
@@ -184,26 +191,54 @@ def frames(
     combinations = [
         dict(zip(table, values, strict=True)) for values in itertools.product(*(knob.values for knob in table.values()))
     ]
+    names = " and ".join(_label(name, knob) for name, knob in table.items())
+    text = f"Slider over {names} ({len(combinations)} pictures): {_alt(alt, combinations[0])}"
+    if _in_page():
+        return _computed(table, draw, alt, sound, text)
     pictures: dict[str, str] = {}
     order: list[int] = []
     alts: list[str] = []
     drawn = [_picture(draw, values) for values in combinations]
-    for values, content in zip(combinations, _level([content for content, _ in drawn]), strict=True):
+    level = _level([content for content, _ in drawn])
+    for values, content in zip(combinations, level, strict=True):
         digest = hashlib.sha256(content).hexdigest()
         if digest not in pictures:
-            pictures[digest] = base64.b64encode(content).decode("ascii")
+            pictures[digest] = _base64(content)
         order.append(list(pictures).index(digest))
         alts.append(_alt(alt, values))
-    sounds = [] if sound is None else [_sound(sound, values) for values in combinations]
+    sounds = [] if sound is None else [_base64(_sound(sound, values)) for values in combinations]
     texts = [[_text(value, knob.unit) for value in knob.values] for knob in table.values()]
     key = hashlib.sha256(json.dumps([list(table), texts, alts]).encode()).hexdigest()[:12]
     data = {"key": key, "texts": texts, "frames": order, "alts": alts, "pictures": list(pictures.values())}
-    size = PageSize(_width(pictures), min(letters for _, letters in drawn))
+    size = PageSize(_width(level), min(letters for _, letters in drawn))
     if sounds:
         data["sounds"] = sounds
-    html = _html(table, data, size)
-    names = " and ".join(_label(name, knob) for name, knob in table.items())
-    return Frames(html, f"Slider over {names} ({len(combinations)} pictures): {alts[0]}")
+    return Frames(_html(table, data, size), text)
+
+
+def _in_page() -> bool:
+    return sys.platform == "emscripten"
+
+
+def _computed(
+    table: Mapping[str, Knob],
+    draw: Callable[..., Axes | Figure],
+    alt: Callable[..., str],
+    sound: Callable[..., tuple[ArrayLike, float]] | None,
+    text: str,
+) -> Computed:
+    def show(values: dict[str, Any]) -> dict[str, Any]:
+        picture = _picture(draw, values)[0]
+        texts = [_text(value, knob.unit) for value, knob in zip(values.values(), table.values(), strict=True)]
+        drawn = {"texts": texts, "picture": picture, "width": _width([picture]), "alt": _alt(alt, values)}
+        return drawn if sound is None else drawn | {"sound": _sound(sound, values)}
+
+    starts = _starts(table)
+    knobs = {
+        name: {"label": _label(name, knob), "values": list(knob.values), "start": start, "between": knob.between}
+        for (name, knob), start in zip(table.items(), starts, strict=True)
+    }
+    return Computed(knobs, show, text)
 
 
 def _check(table: Mapping[str, Knob]) -> None:
@@ -215,6 +250,8 @@ def _check(table: Mapping[str, Knob]) -> None:
             raise ValueError(f"knob {name!r} has no values: give a list with at least one")
         if knob.start is not None and knob.start not in knob.values:
             raise ValueError(f"knob {name!r} cannot start at {knob.start!r}: it is not among its values")
+        if knob.between and any(isinstance(value, bool) or not isinstance(value, int | float) for value in knob.values):
+            raise ValueError(f"knob {name!r} has values that aren't numbers: there is nothing between them")
         total *= len(knob.values)
     if total > MAX_FRAMES:
         raise ValueError(f"{total} pictures are too many for a page: at most {MAX_FRAMES} combinations fit")
@@ -234,9 +271,8 @@ def _picture(draw: Callable[..., Axes | Figure], values: Mapping[str, object]) -
     return content, letters
 
 
-def _width(pictures: Mapping[str, str]) -> int:
-    first = Image.open(io.BytesIO(base64.b64decode(next(iter(pictures.values())))))
-    return first.width // DENSITY
+def _width(pictures: Sequence[bytes]) -> int:
+    return Image.open(io.BytesIO(pictures[0])).width // DENSITY
 
 
 def _level(pictures: Sequence[bytes]) -> list[bytes]:
@@ -253,9 +289,13 @@ def _level(pictures: Sequence[bytes]) -> list[bytes]:
     return level
 
 
-def _sound(sound: Callable[..., tuple[ArrayLike, float]], values: Mapping[str, object]) -> str:
+def _sound(sound: Callable[..., tuple[ArrayLike, float]], values: Mapping[str, object]) -> bytes:
     samples, rate = sound(**values)
-    return base64.b64encode(audio.encode(samples, rate, bits=8)).decode("ascii")
+    return audio.encode(samples, rate, bits=8)
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
 
 
 def _alt(alt: Callable[..., str], values: Mapping[str, object]) -> str:
@@ -276,8 +316,12 @@ def _label(name: str, knob: Knob) -> str:
     return knob.label or name.replace("_", " ")
 
 
+def _starts(table: Mapping[str, Knob]) -> list[int]:
+    return [0 if knob.start is None else list(knob.values).index(knob.start) for knob in table.values()]
+
+
 def _html(table: Mapping[str, Knob], data: Mapping[str, Any], size: PageSize) -> str:
-    starts = [0 if k.start is None else list(k.values).index(k.start) for k in table.values()]
+    starts = _starts(table)
     first = 0
     for knob, start in zip(table.values(), starts, strict=True):
         first = first * len(knob.values) + start

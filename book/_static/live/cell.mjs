@@ -177,7 +177,8 @@ export class Cell {
     }
     this.text += output.text ?? output.data?.["text/plain"] ?? "";
     const pictures = this.published ? this.published.querySelectorAll("img") : [];
-    append(this.yours, output, (n) => `${this.changed ? "Drawn by your code. Published: " : ""}${pictures[n]?.alt ?? "Figure"}`);
+    const alt = (n) => `${this.changed ? "Drawn by your code. Published: " : ""}${pictures[n]?.alt ?? "Figure"}`;
+    append(this.yours, output, alt, (slider, places) => this.page.draw(slider, places));
   }
 
   ended(how, seconds) {

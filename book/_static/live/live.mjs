@@ -50,6 +50,7 @@ class Page {
     this.name = chapter.chapter;
     this.store = new Store(window.localStorage);
     this.runs = new Map(); // number of a run -> the cell, and what waits for its end
+    this.asked = new Map(); // number of a question for a slider's position -> what takes the answer
     this.count = 0;
     this.queue = Promise.resolve();
     this.era = 0; // grows with each stop: what was queued before it does not run
@@ -82,6 +83,12 @@ class Page {
 
   heard(data, done, fail) {
     const run = this.runs.get(data.run);
+    const answer = this.asked.get(data.ask);
+    if (answer) {
+      this.asked.delete(data.ask);
+      answer(data.drawn ?? { error: data.text });
+      return;
+    }
     if (data.kind === "step") this.work.step(data.text);
     else if (data.kind === "bytes") this.work.bytes(data.done, data.total);
     else if (data.kind === "ready") {
@@ -194,6 +201,15 @@ class Page {
     return how;
   }
 
+  /** One position of a slider, drawn by the function that drew the published ones. */
+  draw(slider, places) {
+    return new Promise((done) => {
+      this.count += 1;
+      this.asked.set(this.count, done);
+      this.worker.postMessage({ kind: "draw", ask: this.count, slider, places });
+    });
+  }
+
   /** What was computed from a cell that has changed is marked, all the way down. */
   age(cell) {
     for (const other of this.cells) {
@@ -218,6 +234,8 @@ class Page {
     this.worker.terminate();
     this.ending?.();
     this.runs.clear();
+    for (const answer of this.asked.values()) answer({ error: "Python was stopped: run this cell again." });
+    this.asked.clear();
     for (const cell of this.cells) {
       if (cell.state === "running" || cell.state === "waiting") cell.say("stopped");
       if (cell.told.runs) cell.mark("fresh");

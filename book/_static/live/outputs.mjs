@@ -1,6 +1,8 @@
 // What a cell has put out, as elements: nbformat's outputs, shown as the published page shows them.
 
-const PREFERRED = ["text/html", "image/svg+xml", "image/png", "text/plain"];
+import { SLIDER, slider } from "./slider.mjs";
+
+const PREFERRED = [SLIDER, "text/html", "image/svg+xml", "image/png", "text/plain"];
 
 function element(tag, className, text) {
   const made = document.createElement(tag);
@@ -19,7 +21,7 @@ const DROPPED = new Set(["script", "style", "template", "noscript", "title", "if
 const ATTRIBUTES = /^(alt|class|colspan|controls|dir|height|lang|open|role|rowspan|scope|start|tabindex|title|width|aria-[a-z]+|data-[a-z-]+)$/;
 
 function isSafe(name, value) {
-  if (name === "src") return /^data:(image\/(png|jpeg|gif)|audio\/[a-z0-9.-]+);base64,/.test(value);
+  if (name === "src") return /^data:(image\/(png|jpeg|gif|webp)|audio\/[a-z0-9.-]+);base64,/.test(value);
   if (name === "href") return /^(https?:|#)/.test(value);
   if (name === "style") return !/url|expression|@|\\/i.test(value);
   return ATTRIBUTES.test(name);
@@ -57,10 +59,11 @@ function picture(address, alt) {
   return image;
 }
 
-function shown(data, alt) {
+function shown(data, alt, ask) {
   const mime = PREFERRED.find((known) => data[known] !== undefined);
   if (mime === undefined) return element("pre", "", `(${Object.keys(data).join(", ")}: this page cannot show it)`);
   const value = data[mime];
+  if (mime === SLIDER) return slider(value, ask);
   if (mime === "text/html") return html(value);
   if (mime === "image/png") return picture(`data:image/png;base64,${value}`, alt);
   if (mime === "image/svg+xml") return picture(`data:image/svg+xml;utf8,${encodeURIComponent(value)}`, alt);
@@ -75,8 +78,9 @@ function shown(data, alt) {
  * @param {HTMLElement} box where the cell's outputs stand
  * @param {object} output one of nbformat 4's outputs
  * @param {(picture: number) => string} alt words for the cell's nth picture
+ * @param {(slider: string, places: number[]) => Promise<object>} ask what draws a position of a slider
  */
-export function append(box, output, alt) {
+export function append(box, output, alt, ask) {
   if (output.output_type === "stream") {
     let last = box.lastElementChild;
     if (!last?.classList.contains(`vw-${output.name}`)) {
@@ -90,6 +94,6 @@ export function append(box, output, alt) {
     error.append(element("pre", "", (output.traceback ?? []).join("\n") || `${output.ename}: ${output.evalue}`));
     box.append(error);
   } else {
-    box.append(shown(output.data ?? {}, alt(box.querySelectorAll("img").length)));
+    box.append(shown(output.data ?? {}, alt(box.querySelectorAll("img").length), ask));
   }
 }

@@ -70,8 +70,11 @@ self.addEventListener("message", async ({ data }) => {
       const began = performance.now();
       const how = await session.run(data.source);
       self.postMessage({ kind: "ran", run: data.run, how, seconds: (performance.now() - began) / 1000 });
+    } else if (data.kind === "draw") {
+      const drawn = JSON.parse(session.draw(data.slider, JSON.stringify(data.places)));
+      self.postMessage({ kind: "drawn", ask: data.ask, drawn });
     }
   } catch (error) {
-    self.postMessage({ kind: "failed", run: data.run, text: String(error?.message ?? error) });
+    self.postMessage({ kind: "failed", ask: data.ask, run: data.run, text: String(error?.message ?? error) });
   }
 });

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from voicewire import _computed as computed
 from voicewire.publish.live import absent
 
 __all__ = ["Session"]
@@ -126,6 +127,31 @@ class Session:
         """
         for thing in things:
             self._put("display_data", _bundle(thing))
+
+    def draw(self, slider: str, places: str) -> str:
+        """Draw a position of a slider that a cell has shown.
+
+        Parameters
+        ----------
+        slider : str
+            What the page was told of it.
+        places : str
+            A JSON list: of each knob, its place among its values.
+
+        Returns
+        -------
+        str
+            As JSON, the picture, its words and its sound, or ``error``.
+        """
+        before = sys.modules.get("__main__")
+        sys.modules["__main__"] = self._module
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                return json.dumps(computed.position(slider, json.loads(places)), ensure_ascii=False)
+        finally:
+            _close()
+            if before is not None:
+                sys.modules["__main__"] = before
 
     async def _value(self, source: str, name: str) -> Any:
         """Run the cell and return the value of a last expression that no semicolon follows."""

@@ -33,6 +33,12 @@ async function start() {
   return python;
 }
 
+/** What goes wrong at a position of a slider between the published ones, or nothing. */
+function misdrawn(session, told) {
+  const places = told.knobs.map((knob) => (knob.between ? knob.last - 0.5 : knob.last));
+  return JSON.parse(session.draw(told.name, JSON.stringify(places))).error;
+}
+
 async function run(python, session, chapter, cell, shared, limit) {
   outputs = [];
   const from = used();
@@ -41,6 +47,8 @@ async function run(python, session, chapter, cell, shared, limit) {
   let how;
   try { how = await Promise.race([session.run(cell.source), stopped()]); } catch (error) { how = String(error).slice(-2000); }
   Atomics.store(shared, 1, 0);
+  const sliders = outputs.flatMap((output) => output.data?.["application/vnd.voicewire.slider+json"] ?? []);
+  how = sliders.map((told) => misdrawn(session, told)).find(Boolean) ?? how;
   console.log(JSON.stringify({ chapter, id: cell.id, how, took: used() - from, outputs }));
 }
 
