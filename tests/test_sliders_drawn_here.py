@@ -45,6 +45,7 @@ def bar(mss: int, delay: float = 0.5) -> Any:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> tuple[Session, list[dict[str, Any]]]:
     monkeypatch.setattr(slider, "_in_page", lambda: True)
+    plt.close("all")  # a figure that another test left open would be shown with the cell's
     outputs: list[dict[str, Any]] = []
     session = Session("", lambda text: outputs.append(json.loads(text)))
     session.names.update(bar=bar, slider=slider)

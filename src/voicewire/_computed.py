@@ -60,6 +60,10 @@ class Computed:
     text : str
         What stands where no slider is shown.
 
+    Notes
+    -----
+    Chapter ``notebooks/foundations/01_signals``.
+
     Examples
     --------
     >>> def show(values):
@@ -127,6 +131,10 @@ def position(name: str, places: Sequence[float]) -> Drawn:
     -------
     dict
         As of `Computed.at`, or ``error``: a line that says what was wrong.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------

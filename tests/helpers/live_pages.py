@@ -163,7 +163,7 @@ class Opened:
     def forget(self) -> None:
         """Throw away what was written and solved in this chapter."""
         self.page.get_by_role("button", name="Throw this chapter's away").click()
-        self.page.get_by_text("Thrown away.").wait_for()
+        self.page.get_by_text("Thrown away.", exact=True).wait_for()
         assert self.kept() == {"text": {}, "done": {}}
 
     def kept(self) -> dict[str, Any]:
