@@ -121,9 +121,12 @@ def test_what_was_judged_by_intervals_is_tried_by_them_or_not_at_all() -> None:
     assert what_if.numbers(several) is None
 
 
-def test_a_card_has_a_fold_to_try_in_where_there_is_something_to_try() -> None:
+def test_a_card_can_be_run_again_and_has_numbers_to_try_where_there_are_some() -> None:
+    words = row(tolerance=None, reproduced="words")
     assert "<summary>What if</summary>" in cards.card(row(), "judged-1")
-    assert "<summary>What if</summary>" not in cards.card(row(tolerance=None, reproduced="words"), "judged-1")
+    assert "<summary>What if</summary>" in cards.card(words, "judged-1")
+    assert "data-numbers=" in cards.card(row(), "judged-1")
+    assert "data-numbers=" not in cards.card(words, "judged-1")
     own = next(one for one in LEDGER.values() if any(reading.get("tolerance") for reading in one.readings))
     arms = [
         {"name": one["name"], "reproduced": 1.0, "excluded": "", "verdict": "partly", "detail": "1", "source": ""}
