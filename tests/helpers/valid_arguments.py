@@ -45,6 +45,8 @@ EXEMPT = {
     **{f"pharyngeal.{lab}_lab": _EXERCISES for lab in ("tube", "formant", "contour", "token")},
     **{f"nfc.{lab}_lab": _EXERCISES for lab in ("session", "channel", "control")},
     **{f"{study}.cli": _COMMAND for study in ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt")},
+    "pharyngeal.own_vowel.chart": _FIGURE,
+    "pharyngeal.own_vowel.Vowel": _RESULT,
     "journey.figures": _FIGURE,
     "journey.exercises": _EXERCISES,
     "journey.lab": _EXERCISES,
@@ -493,6 +495,12 @@ PHARYNGEAL = {
     ),
     "pharyngeal.formants.midpoint": Case(
         lambda: {"sound": vowel().sound, "tracker": "praat", "settings": _SETTINGS}, infinite=True
+    ),
+    "pharyngeal.own_vowel.measure": Case(
+        lambda: {"sound": tract.speak(tract.Articulation(), 115.0, 0.6), "talker": "man"}, infinite=True
+    ),
+    "pharyngeal.own_vowel.show": Case(
+        lambda: {"samples": tract.speak(tract.Articulation(), 115.0, 0.6).samples, "rate": 16000.0, "talker": "man"}
     ),
     "pharyngeal.vetted.limits": Case(lambda: {"talker": "man"}),
     "pharyngeal.vetted.answers": Case(

@@ -165,6 +165,26 @@ class Page {
     return this.queue;
   }
 
+  /** Run what is no cell's, on values that the page hands over, when all that waits has run; tell how it ended. */
+  aside(source, names, put) {
+    const before = this.queue;
+    const ended = before.then(() => this.ready).then(() => new Promise((done) => {
+      this.count += 1;
+      this.ending = () => done("stopped");
+      this.runs.set(this.count, {
+        cell: { put },
+        ended: done,
+        failed: (text) => {
+          put({ output_type: "error", traceback: [text] });
+          done("error");
+        },
+      });
+      this.worker.postMessage({ kind: "run", run: this.count, source, names });
+    }));
+    this.queue = ended.catch(() => {});
+    return ended;
+  }
+
   async one(cell) {
     try {
       await this.ready;
@@ -260,5 +280,7 @@ export async function begin(bar) {
   const page = new Page(bar, chapter);
   page.whole = Promise.race([keepPage(), new Promise((done) => setTimeout(done, 10_000))]);
   page.launch();
+  const recorder = document.querySelector(".vw-record");
+  if (recorder) (await import("./recorder.mjs")).furnish(page, recorder);
   return page;
 }

@@ -68,7 +68,9 @@ self.addEventListener("message", async ({ data }) => {
     } else if (data.kind === "run") {
       running = data.run;
       const began = performance.now();
+      for (const [name, value] of Object.entries(data.names ?? {})) session.names.set(name, value);
       const how = await session.run(data.source);
+      for (const name of Object.keys(data.names ?? {})) session.names.delete(name);
       self.postMessage({ kind: "ran", run: data.run, how, seconds: (performance.now() - began) / 1000 });
     } else if (data.kind === "draw") {
       const drawn = JSON.parse(session.draw(data.slider, JSON.stringify(data.places)));
