@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire.echo import experiments, rivals, statements
+from voicewire.echo import conversations, experiments, rivals, statements
 
 __all__ = ["RECORDINGS"]
 
-TABLES = experiments.RECORDINGS | rivals.RECORDINGS | statements.RECORDINGS
+TABLES = experiments.RECORDINGS | rivals.RECORDINGS | statements.RECORDINGS | conversations.RECORDINGS
 
 
 def _table(name: str, folder: Path) -> None:

@@ -1,8 +1,10 @@
-"""Speech for Figure 2: two synthetic voices, recorded once, dealt out in random order for as long as is needed."""
+"""Speech for Figure 2: two voices, synthetic or recorded, dealt out in random order for as long as is needed."""
 
 from __future__ import annotations
 
 import functools
+from pathlib import Path
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,12 @@ from numpy.typing import NDArray
 from voicewire import checks, paths
 from voicewire.echo import paper
 
-__all__ = ["SENTENCES", "talk", "utterances"]
+__all__ = ["SENTENCES", "Voices", "talk", "utterances"]
+
+Voices = Literal["synthetic", "recorded"]
+"""Praat's two synthetic voices, or two people who read the announcements of a telephone exchange."""
+
+FILES: Final[dict[Voices, str]] = {"synthetic": "speech.flac", "recorded": "voices.flac"}
 
 SENTENCES = (
     "The birch canoe slid on the smooth planks.",
@@ -26,6 +33,7 @@ SENTENCES = (
 
 VOICES = ("Male1", "Female1")
 _PAUSE = 0.4  # s between sentences
+_PEOPLE_EACH = 16  # announcements of each of the two people
 
 
 def synthesise() -> NDArray[np.float64]:
@@ -57,18 +65,65 @@ def synthesise() -> NDArray[np.float64]:
     return speech / np.abs(speech).max() * 0.9
 
 
-@functools.cache
-def _recording() -> NDArray[np.float64]:
+def gather(folder: Path) -> NDArray[np.float64]:
+    """Take 16 announcements of each of two people, of 2.5 to 5 s, in alphabetical order; used once, to make the file.
+
+    Parameters
+    ----------
+    folder : Path
+        With a subfolder ``it*`` and one ``ru*`` of WAV files at `paper.RATE`, as Debian's packages
+        ``asterisk-core-sounds-it-wav`` and ``-ru-wav`` unpack them.
+
+    Returns
+    -------
+    ndarray of float, shape (N,)
+        All of equal power, a pause after each; largest magnitude 0.9.
+
+    Raises
+    ------
+    ValueError
+        If a voice has fewer than 16 such files.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> gather(Path("/usr/share/asterisk/sounds"))  # doctest: +SKIP
+    """
     import soundfile
 
-    samples, rate = soundfile.read(paths.data("echo") / "speech.flac")
+    pieces: list[NDArray[np.float64]] = []
+    for voice in ("it", "ru"):
+        read = (soundfile.read(path) for path in sorted(folder.glob(f"{voice}*/*.wav")))
+        fit = [sound for sound, rate in read if rate == paper.RATE and 2.5 <= sound.size / rate <= 5.0][:_PEOPLE_EACH]
+        if len(fit) < _PEOPLE_EACH:
+            raise ValueError(f"{folder}/{voice}* holds {len(fit)} files of 2.5 to 5 s: {_PEOPLE_EACH} are needed")
+        for sound in fit:
+            pieces += [sound / np.std(sound), np.zeros(int(_PAUSE * paper.RATE))]
+    speech = np.concatenate(pieces)
+    return speech / np.abs(speech).max() * 0.9
+
+
+@functools.cache
+def _recording(voices: Voices) -> NDArray[np.float64]:
+    import soundfile
+
+    samples, rate = soundfile.read(paths.data("echo") / FILES[voices])
     if rate != paper.RATE:
-        raise ValueError(f"data/echo/speech.flac has {rate} Hz, {paper.RATE} are needed: record it again")
+        raise ValueError(f"data/echo/{FILES[voices]} has {rate} Hz, {paper.RATE} are needed: record it again")
     return np.asarray(samples, float)
 
 
-def utterances() -> list[NDArray[np.float64]]:
+@checks.takes(voices=checks.one_of(*get_args(Voices)))
+def utterances(voices: Voices = "synthetic") -> list[NDArray[np.float64]]:
     """The recorded sentences, cut at the pauses (at least half as long as they were made).
+
+    Parameters
+    ----------
+    voices : {"synthetic", "recorded"}
+        Whose.
 
     Returns
     -------
@@ -84,7 +139,7 @@ def utterances() -> list[NDArray[np.float64]]:
     >>> len(utterances()) >= len(SENTENCES)
     True
     """
-    speech = _recording()
+    speech = _recording(voices)
     silent = np.abs(speech) < 1e-4
     edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.view(np.int8), [0]])))
     starts, stops = edges[0::2], edges[1::2]
@@ -93,8 +148,8 @@ def utterances() -> list[NDArray[np.float64]]:
     return [piece for piece in np.split(speech, cuts) if np.abs(piece).max() > 0.05]
 
 
-@checks.takes(seconds=checks.number(1e-3, 7200.0), seed=checks.seed)
-def talk(seconds: float, seed: int) -> NDArray[np.float64]:
+@checks.takes(seconds=checks.number(1e-3, 7200.0), seed=checks.seed, voices=checks.one_of(*get_args(Voices)))
+def talk(seconds: float, seed: int, voices: Voices = "synthetic") -> NDArray[np.float64]:
     """Speech of both voices in turn, of the length asked for, with a faint room noise in the pauses.
 
     Parameters
@@ -103,6 +158,8 @@ def talk(seconds: float, seed: int) -> NDArray[np.float64]:
         Duration.
     seed : int
         Seed of the order and of the noise.
+    voices : {"synthetic", "recorded"}
+        Whose.
 
     Returns
     -------
@@ -119,7 +176,7 @@ def talk(seconds: float, seed: int) -> NDArray[np.float64]:
     4000
     """
     rng = np.random.default_rng(seed)
-    pieces = utterances()
+    pieces = utterances(voices)
     wanted = int(seconds * paper.RATE)
     dealt: list[NDArray[np.float64]] = []
     size = 0
