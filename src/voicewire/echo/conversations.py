@@ -39,8 +39,8 @@ def conversations(seeds: Sequence[int] = SEEDS, scale: float = 1.0) -> Rows:
     Returns
     -------
     list of dict
-        A row for each family, epsilon, seed and curve: time to -15 dB in samples, misalignment of the last fifth before the
-        change in dB.
+        A row for each family, epsilon, seed and curve: time to -15 dB in samples, misalignment of the last fifth before
+        the change in dB.
 
     Notes
     -----

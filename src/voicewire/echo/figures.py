@@ -19,6 +19,7 @@ from voicewire.stats import t_interval
 __all__ = [
     "Live",
     "by_reuse",
+    "conversations",
     "curves",
     "descent",
     "far_rooms",
@@ -496,3 +497,47 @@ def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve]
     ax.set_ylabel("misalignment (dB)")
     ax.legend(ncols=2, fontsize=8.5)
     return origin(ax, "simulated here")
+
+
+def conversations(
+    data: Mapping[str, Mapping[str, ArrayLike]], bar: float, origin_: Origin = "recorded elsewhere", ax: Axes | None = None
+) -> Axes:
+    """Times to come back with more passes over those with fewer, one point for each conversation, a marker for each kind.
+
+    Parameters
+    ----------
+    data : mapping of str to mapping of str to array_like
+        Name of the voices and rooms to an increase of passes (as ``2 after 1``) to ratios, one of each conversation.
+    bar : float
+        The claim's, drawn.
+    origin_ : str
+        Where the voices are from.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/03_data_reuse``.
+
+    Examples
+    --------
+    >>> conversations({"decaying": {"2 after 1": [0.65, 0.7]}}, 0.9).get_ylabel()
+    'share of the time with fewer passes'
+    """
+    ax = new_axes(ax, (5.6, 3.4))
+    for i, (name, found) in enumerate(data.items()):
+        for place, ratios in enumerate(found.values()):
+            values = np.atleast_1d(np.asarray(ratios, float))
+            at = place + 0.22 * (i - (len(data) - 1) / 2) + np.linspace(-0.05, 0.05, values.size)
+            ax.plot(at, values, MARKERS[i], color=SERIES[i], ls="", label=name if place == 0 else None)
+        ax.set_xticks(range(len(found)), list(found))
+    ax.axhline(bar, color=COLOURS["muted"], lw=1)
+    ax.annotate(f"the claim's bar, {bar:g}", (0, bar), xytext=(0, 4), textcoords="offset points", fontsize=9, ha="center")
+    ax.set_xlabel("passes")
+    ax.set_ylabel("share of the time with fewer passes")
+    ax.legend(fontsize=8.5)
+    return origin(ax, origin_)

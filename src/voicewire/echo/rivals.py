@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo import paper, printed, reference
+from voicewire.echo import conversations, paper, printed, reference
 from voicewire.echo.experiments import CHANGE_AT, SEEDS, column, paper_filter, read, read_curves, scene, track
 from voicewire.echo.family import AdaptiveFilter
 from voicewire.echo.gradient import WLNLMS
@@ -362,13 +362,14 @@ def _worst(floors: dict[tuple[int, float], Real]) -> Real:
     return np.asarray(np.min(without, axis=0) - np.max([f for (_, a), f in floors.items() if a > 0], axis=0))
 
 
-def speech_gaps() -> dict[str, dict[str, float]]:
+def speech_gaps() -> dict[str, dict[str, float | Real]]:
     """Return how far the floor without pre-distortion lies above that with it on speech, under each epsilon.
 
     Returns
     -------
     dict of str to dict
-        Name of the reading to N_it (as text) to dB. For the epsilon of 1 it is the recorded Figure 2.
+        Name of the reading to N_it (as text) to dB. For the epsilon of 1 it is the recorded Figure 2. On recorded
+        voices five values, one of each conversation.
 
     Notes
     -----
@@ -377,7 +378,7 @@ def speech_gaps() -> dict[str, dict[str, float]]:
     Examples
     --------
     >>> sorted(speech_gaps()["100"])
-    ['1', '3', '5']
+    ['1', '1, recorded voices', '3', '3, recorded voices', '5', '5, recorded voices']
     """
     rows = read("epsilon-speech")
     figure = read_curves(2)
@@ -386,16 +387,19 @@ def speech_gaps() -> dict[str, dict[str, float]]:
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         floors = {key: column(rows, "before", epsilon=epsilon, reuse=key[0], alpha=key[1])[0] for key in SPOKEN}
         found[name] = {str(n): floors[n, 0.0] - floors[n, 0.4] for n in (1, 3, 5)}
+    for name, epsilon in (("1e-4", EPSILONS[0]), ("1", EPSILONS[1]), ("100", EPSILONS[2])):
+        found[name] |= {f"{n}, recorded voices": gap for n, gap in conversations.gaps("decaying", epsilon).items()}
     return found
 
 
-def speech_times() -> dict[str, float]:
+def speech_times() -> dict[str, float | Real]:
     """Return by what time to -15 dB more passes follow the change of Figure 2, over that of fewer, wherever recorded.
 
     Returns
     -------
-    dict of str to float
-        Label of the claim to ratio of times: Figure 2's own curves, and the runs with the two other epsilons.
+    dict of str to float or ndarray of float
+        Label of the claim to ratio of times: Figure 2's own curves, the runs with the two other epsilons, and five
+        conversations of recorded voices for each family of rooms.
 
     Notes
     -----
@@ -412,6 +416,11 @@ def speech_times() -> dict[str, float]:
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         of = {n: column(rows, "t15", epsilon=epsilon, reuse=n, alpha=0.4)[0] for n in (1, 3, 5)}
         found |= {f"{n} after {less}, epsilon {name}": of[n] / of[less] for less, n in ((1, 3), (3, 5))}
+    for family, name in (("decaying", ""), ("room", ", image sources")):
+        people = conversations.times(family)
+        found |= {
+            f"{n} after {less}, recorded voices{name}": people[n] / people[less] for less, n in ((1, 2), (2, 3), (3, 5))
+        }
     return found
 
 
@@ -507,7 +516,10 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
             dict.fromkeys(speech_times(), ratio)
             for ratio in of("moves", "t15", updates=12) / of("moves", "t15", updates=4)
         ],
-        "echo.speech-predistortion-gap": [{str(n): gap[i] for n, gap in gaps.items()} for i in range(spoken.size)],
+        "echo.speech-predistortion-gap": [
+            {f"{n}{whose}": gap[i] for n, gap in gaps.items() for whose in ("", ", recorded voices")}
+            for i in range(spoken.size)
+        ],
         "echo.dr-suitable": [
             dict.fromkeys(("Figure 1 with 3", "Figure 1 with 5"), first)
             | dict.fromkeys(("Figure 2 with 2", "Figure 2 with 3", "Figure 2 with 5"), second)
