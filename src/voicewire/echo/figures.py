@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -500,9 +501,12 @@ def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve]
 
 
 def conversations(
-    data: Mapping[str, Mapping[str, ArrayLike]], bar: float, origin_: Origin = "recorded elsewhere", ax: Axes | None = None
+    data: Mapping[str, Mapping[str, ArrayLike]],
+    bar: float,
+    origin_: Origin = "recorded elsewhere",
+    ax: Axes | None = None,
 ) -> Axes:
-    """Times to come back with more passes over those with fewer, one point for each conversation, a marker for each kind.
+    """Times to come back with more passes over those with fewer: a point for each conversation, a marker for each kind.
 
     Parameters
     ----------
@@ -536,7 +540,8 @@ def conversations(
             ax.plot(at, values, MARKERS[i], color=SERIES[i], ls="", label=name if place == 0 else None)
         ax.set_xticks(range(len(found)), list(found))
     ax.axhline(bar, color=COLOURS["muted"], lw=1)
-    ax.annotate(f"the claim's bar, {bar:g}", (0, bar), xytext=(0, 4), textcoords="offset points", fontsize=9, ha="center")
+    where: dict[str, Any] = {"xytext": (0, 4), "textcoords": "offset points", "fontsize": 9, "ha": "center"}
+    ax.annotate(f"the claim's bar, {bar:g}", (0, bar), **where)
     ax.set_xlabel("passes")
     ax.set_ylabel("share of the time with fewer passes")
     ax.legend(fontsize=8.5)
