@@ -383,12 +383,13 @@ def speech_gaps() -> dict[str, dict[str, float | Real]]:
     rows = read("epsilon-speech")
     figure = read_curves(2)
     end = paper.FIGURE_2.change_at
+    found: dict[str, dict[str, float | Real]]
     found = {"1": {str(n): _floor(figure[n, 0.0], end) - _floor(figure[n, 0.4], end) for n in (1, 3, 5)}}
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         floors = {key: column(rows, "before", epsilon=epsilon, reuse=key[0], alpha=key[1])[0] for key in SPOKEN}
         found[name] = {str(n): floors[n, 0.0] - floors[n, 0.4] for n in (1, 3, 5)}
     for name, epsilon in (("1e-4", EPSILONS[0]), ("1", EPSILONS[1]), ("100", EPSILONS[2])):
-        found[name] |= {f"{n}, recorded voices": gap for n, gap in conversations.gaps("decaying", epsilon).items()}
+        found[name] |= {f"{n}, recorded voices": gap for n, gap in conversations.gaps(epsilon=epsilon).items()}
     return found
 
 
@@ -412,6 +413,7 @@ def speech_times() -> dict[str, float | Real]:
     """
     figure, rows = read_curves(2), read("epsilon-speech")
     times = {n: figure[n, 0.4].tracking_time(paper.FIGURE_2.change_at, -15) for n in (1, 2, 3, 5)}
+    found: dict[str, float | Real]
     found = {f"{n} after {less}": times[n] / times[less] for less, n in ((1, 2), (2, 3), (3, 5))}
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         of = {n: column(rows, "t15", epsilon=epsilon, reuse=n, alpha=0.4)[0] for n in (1, 3, 5)}
