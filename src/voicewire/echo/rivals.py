@@ -418,7 +418,7 @@ def speech_times() -> dict[str, float | Real]:
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         of = {n: column(rows, "t15", epsilon=epsilon, reuse=n, alpha=0.4)[0] for n in (1, 3, 5)}
         found |= {f"{n} after {less}, epsilon {name}": of[n] / of[less] for less, n in ((1, 3), (3, 5))}
-    for family, name in (("decaying", ""), ("room", ", image sources")):
+    for family, name in zip(conversations.FAMILIES, ("", ", image sources"), strict=True):
         people = conversations.times(family)
         found |= {
             f"{n} after {less}, recorded voices{name}": people[n] / people[less] for less, n in ((1, 2), (2, 3), (3, 5))
