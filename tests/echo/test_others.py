@@ -1,0 +1,108 @@
+"""The trials that cancellers are put to, what they are measured by, and the cancellers of others where they are."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from voicewire.echo import compared, experiments, others, paper, trials
+from voicewire.echo.align import phat
+from voicewire.echo.samples import SignalError
+
+
+def test_a_trial_is_what_its_name_says():
+    clean, late, both = (trials.trial(name, 3) for name in ("clean", "100 ms late", "double talk"))
+    delays = [phat(t.far[:80_000], t.microphone[:80_000], paper.RATE).delay for t in (clean, late)]
+    assert delays[1] - delays[0] == pytest.approx(0.1, abs=1e-4)
+    start, stop = (round(t * paper.RATE) for t in trials.TALK)
+    assert not both.near[:start].any() and both.near[start:stop].any() and not both.near[stop:].any()
+    assert np.allclose(both.microphone - both.near, clean.microphone)  # one seed, one room, one noise
+    clipped = trials.trial("clipped", 3).microphone
+    assert np.mean(np.abs(clipped) >= 0.9999 * np.abs(clipped).max()) > 0.01
+    same = trials.trial("clean", 3)
+    assert np.array_equal(same.microphone, clean.microphone) and not np.array_equal(
+        trials.trial("clean", 4).far, clean.far
+    )
+
+
+def test_the_drift_is_the_one_named():
+    still, slipping = (trials.trial(name, 2) for name in ("clean", "drift of 50 ppm"))
+    last = slice(-32_000, None)
+    ends = [phat(t.far[last], t.microphone[last], paper.RATE).delay for t in (still, slipping)]
+    assert ends[1] - ends[0] == pytest.approx(50e-6 * (trials.SECONDS - 2), abs=0.2e-3)
+
+
+def test_the_measured_rooms(tmp_path):
+    room = trials.living_room()
+    assert np.sum(room**2) == pytest.approx(1) and np.argmax(np.abs(room)) <= paper.RATE // 500
+    with pytest.raises(SignalError, match="pip download"):
+        trials.laboratories(tmp_path)
+    with pytest.raises(SignalError, match="needs its response"):
+        trials.trial("laboratory 1", 1)
+    made = trials.trial("laboratory 1", 1, {"laboratory 1": [0.0, 1.0]})
+    assert phat(made.far[:80_000], made.microphone[:80_000], paper.RATE).delay == pytest.approx(
+        41 / paper.RATE, abs=1e-4
+    )
+
+
+def test_a_sweep_gives_its_room_back(tmp_path):
+    import soundfile
+
+    time = np.arange(16_000) / paper.RATE
+    sweep = 0.5 * np.sin(2 * np.pi * (20 * time + 990 * time**2))
+    room = np.zeros(400)
+    room[[20, 180, 350]] = 1.0, -0.5, 0.25
+    for file in trials.LABORATORIES.values():
+        soundfile.write(tmp_path / file, 0.5 * np.convolve(sweep, room), paper.RATE)
+    soundfile.write(tmp_path / trials._SWEEP, sweep, paper.RATE)
+    found = trials.laboratories(tmp_path)["laboratory 1"]
+    at = int(np.argmax(found))
+    assert found[at + 160] / found[at] == pytest.approx(-0.5, abs=0.05)
+    assert found[at + 330] / found[at] == pytest.approx(0.25, abs=0.05)
+
+
+def test_what_is_measured():
+    made = trials.trial("double talk", 1)
+    echo = made.microphone - made.near
+    perfect = compared.measured(made, made.near + 0.01 * echo)
+    assert perfect["erle"] == pytest.approx(40) and perfect["after"] == pytest.approx(40)
+    later = compared.measured(made, np.roll(made.near + 0.01 * echo, 37))  # what lags isn't punished
+    assert later["sdr"] == pytest.approx(perfect["sdr"]) and perfect["sdr"] > 35
+    assert compared.measured(made, made.microphone)["erle"] == 0
+    with pytest.raises(SignalError, match="the output has"):
+        compared.measured(made, echo[:-1])
+
+
+def test_speexdsp_where_it_is():
+    try:
+        left = others.speex(*trials.trial("clean", 1)[:2])
+    except others.MissingError as why:
+        pytest.skip(str(why))
+    found = compared.measured(trials.trial("clean", 1), left.linear)
+    (recorded,) = experiments.column(
+        experiments.read("cancellers"), "erle", trial="clean", seed=1, canceller="speexdsp", output="linear"
+    )
+    assert found["erle"] == pytest.approx(recorded, abs=0.5)
+
+
+def test_what_is_missing_is_said(tmp_path, monkeypatch):
+    found, left_out = compared.cancellers(tmp_path)
+    assert "ours" in found and "AEC3" not in found and any("--webrtc" in why for why in left_out)
+    monkeypatch.setitem(sys.modules, "aec_audio_processing", None)
+    monkeypatch.setattr(others.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(others.MissingError, match="pip install aec-audio-processing"):
+        others.build_aec3(tmp_path, tmp_path)
+    with pytest.raises(others.MissingError, match="build_aec3 makes it"):
+        others.aec3(np.zeros(8000), np.zeros(8000), tmp_path / "libaec3.so")
+    others._speexdsp.cache_clear()
+    monkeypatch.setattr(others.ctypes.util, "find_library", lambda name: None)
+    with pytest.raises(others.MissingError, match="libspeexdsp1"):
+        others.speex(np.zeros(8000), np.zeros(8000))
+    assert compared._main([str(tmp_path / "out.csv"), "--rooms", str(tmp_path)]) == 1
+
+
+def test_the_recorded_table_is_whole():
+    rows = experiments.read("cancellers")
+    assert tuple(rows[0]) == compared.COLUMNS
+    kinds = {(row["canceller"], row["output"]) for row in rows}
+    assert len(kinds) == 5 and len(rows) == 5 * len(trials.TRIALS) * len(compared.SEEDS)
