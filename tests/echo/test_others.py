@@ -106,3 +106,25 @@ def test_the_recorded_table_is_whole():
     assert tuple(rows[0]) == compared.COLUMNS
     kinds = {(row["canceller"], row["output"]) for row in rows}
     assert len(kinds) == 5 and len(rows) == 5 * len(trials.TRIALS) * len(compared.SEEDS)
+
+
+def test_what_the_chapter_says_of_the_others():
+    rows = experiments.read("cancellers")
+
+    def means(name, what):
+        return [
+            np.mean(experiments.column(rows, what, trial=name, canceller=who, output="linear"))
+            for who in ("ours", "speexdsp", "AEC3")
+        ]
+
+    behind = [name for name in trials.TRIALS if max(means(name, "erle")[1:]) > means(name, "erle")[0]]
+    assert len(trials.TRIALS) == 9 and len(behind) == 6
+    clean, room = means("clean", "later"), means("living room", "later")
+    assert clean[0] - clean[1] == pytest.approx(4, abs=0.5) and clean[0] - clean[2] == pytest.approx(10, abs=0.5)
+    assert room[1] - room[0] == pytest.approx(6, abs=0.5)
+    starts = experiments.column(rows, "erle", trial="clean", canceller="ours", output="linear")
+    assert sum(np.array(starts) < 0) == 1
+    after, near = means("double talk", "after"), means("double talk", "sdr")
+    assert after[1] - after[0] == pytest.approx(5, abs=0.5) and min(near) == near[1]
+    loads = np.mean([means(name, "load") for name in trials.TRIALS], axis=0)
+    assert round(loads[0] / loads[1]) == 15 and round(loads[0] / loads[2]) == 5
