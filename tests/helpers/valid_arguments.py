@@ -95,6 +95,7 @@ EXEMPT = {
     "pharyngeal.derived_figures": _FIGURE,
     "pharyngeal.corpora": _FILES,
     "pharyngeal.elsewhere": _FILES,
+    "pharyngeal.against": _RECORDS,
     "pharyngeal.correlation.PermutationTest": _RESULT,
     "pharyngeal.experiments": "shapes that were recorded",
     "pharyngeal.forensics.Reading": _RESULT,

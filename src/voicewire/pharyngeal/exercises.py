@@ -23,6 +23,7 @@ __all__ = [
     "check_ceiling",
     "check_closed",
     "check_false_alarms",
+    "check_harmonic",
     "check_lobanov",
     "check_middle",
     "check_order",
@@ -531,6 +532,39 @@ def check_agree(answer: object) -> Feedback:
     }
     right = "what both take for granted (ceiling, order, poles only) they also get wrong together."
     return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_harmonic(answer: object) -> Feedback:
+    """RMS error of a tracker that gives the nearest harmonic, F0 240 Hz.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student, Hz.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> check_harmonic(120)
+    Not yet: that is the largest error; most are smaller.
+    """
+    f0 = 240.0
+    hints = {
+        f0 / 2: "that is the largest error; most are smaller.",
+        f0 / 4: "that is the mean of the absolute error; square before you average.",
+        f0**2 / 12: "this is the mean square, in Hz squared: take its root.",
+        f0 / math.sqrt(3): "the nearest harmonic is at most half of F0 away, not all of it.",
+    }
+    right = "F0 over the root of 12, as for a number that is rounded to steps of F0."
+    return number(answer, f0 / math.sqrt(12), unit="Hz", hints=hints, right=right)
 
 
 def check_rmse(answer: object, errors: ArrayLike) -> Feedback:

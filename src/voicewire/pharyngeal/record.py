@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from voicewire.pharyngeal import control, shapes, validation
+from voicewire.pharyngeal import against, control, shapes, validation
 
 __all__ = ["RECORDINGS"]
 
@@ -22,5 +22,11 @@ def _errors(folder: Path) -> None:
     validation.compare(10, 8).to_csv(folder / "tracker_errors.csv", index=False, float_format="%.2f")
 
 
-RECORDINGS: dict[str, Callable[[Path], None]] = {"control": _control, "tracker-errors": _errors, "shapes": _shapes}
-"""The synthetic voice (differs from call to call), the trackers' errors, and the families of tract shapes."""
+def _pitch(folder: Path) -> None:
+    against.record(folder)
+
+
+RECORDINGS: dict[str, Callable[[Path], None]] = {
+    "control": _control, "tracker-errors": _errors, "formants-f0": _pitch, "shapes": _shapes,
+}  # fmt: skip
+"""The synthetic voice (differs from call to call), the trackers' errors (twice), and the families of tract shapes."""
