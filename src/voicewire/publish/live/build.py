@@ -22,7 +22,7 @@ from typing import Any
 import voicewire
 from voicewire import paths
 from voicewire.ledger.loading import content_of
-from voicewire.publish.live import chapters, fetch, offer, pieces, wheels
+from voicewire.publish.live import chapters, compiled, fetch, offer, pieces, wheels
 from voicewire.publish.pages import placing
 
 __all__ = ["build", "wheel"]
@@ -34,6 +34,7 @@ KEPT = (
     "publish/__init__.py",
     "publish/live/__init__.py",
     "publish/live/absent.py",
+    "publish/live/late.py",
     "publish/live/page.py",
     "publish/live/waves.py",
 )
@@ -213,6 +214,9 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
         _laid(cache / name, engine / name)
     own = wheel(engine).name
     checkout = _checkout(engine)
+    _write(engine / "pyodide-lock.json", _lock(engine))
+    if told := compiled.compile_all(engine, cache):
+        print(f"live: {told}")
     lock = _lock(engine)
     _write(engine / "pyodide-lock.json", lock)
     always = [*wheels.engine(), "book.zip", "pyodide-lock.json"]

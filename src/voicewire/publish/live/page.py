@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire import _computed as computed
-from voicewire.publish.live import absent
+from voicewire.publish.live import absent, late
 
 __all__ = ["Session"]
 
@@ -73,6 +73,7 @@ class Session:
         importlib.import_module("IPython.display").display = self.display  # type: ignore[attr-defined]
         if sys.platform == "emscripten":
             absent.install()
+            late.install()
             builtins.get_ipython = _ZMQ  # type: ignore[attr-defined]
         folder = Path(os.environ.get("VOICEWIRE_ROOT", "/")) / "notebooks" / Path(chapter).parent
         if sys.platform == "emscripten" and folder.is_dir():

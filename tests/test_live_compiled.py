@@ -1,0 +1,85 @@
+"""Modules compiled at the build: the same archive for Python, found without their text, and told where it can't be."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from voicewire import paths
+from voicewire.publish.live import compiled, packed
+
+LIVE = paths.root() / "_build" / "html" / "live"
+NODE = shutil.which("node")
+
+
+def archive(path: Path, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(path, "w") as whole:
+        for name, text in files.items():
+            whole.writestr(name, text)
+
+
+def test_a_compiled_archive_is_imported_as_before(tmp_path: Path) -> None:
+    source = tmp_path / "source.zip"
+    broken = "a = {{ a template }}"
+    archive(source, {
+        "one/__init__.py": '"""Says one."""\ndef fails():\n    raise ValueError("here")\n', "one/b.py": "B = 2",
+        "one/c.py": broken, "one/d.pyi": "D: int", "xml/e.py": "E = 1", "one/data.csv": "1,2",
+    })  # fmt: skip
+    (tmp_path / "made.zip").write_bytes(packed.packed(source.read_bytes(), "/lib/"))
+    with zipfile.ZipFile(tmp_path / "made.zip") as whole:
+        names = ["one/__init__.pyc", "one/b.pyc", "one/c.py", "xml/e.py", "one/data.csv"]
+        assert whole.namelist() == names and whole.read("one/c.py").decode() == broken
+    code = """
+import sys, traceback
+sys.path.insert(0, sys.argv[1])
+import one.b
+print(one.__doc__, one.b.B)
+try:
+    one.fails()
+except ValueError:
+    print(traceback.extract_tb(sys.exc_info()[2])[-1].filename)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "made.zip")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["Says one. 2", "/lib/one/__init__.py"]
+
+
+def test_without_node_the_site_is_as_it_was_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive(tmp_path / "numpy-1.whl", {"numpy.py": "a = 1"})
+    before = (tmp_path / "numpy-1.whl").read_bytes()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert compiled.compile_all(tmp_path, tmp_path).startswith("no Node here")
+    assert (tmp_path / "numpy-1.whl").read_bytes() == before
+
+
+@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+def test_a_node_that_fails_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
+    for name in ("numpy-1.whl", "python_stdlib.zip"):
+        archive(tmp_path / name, {"numpy.py": "a = 1"})
+    before = (tmp_path / "numpy-1.whl").read_bytes()
+    told = compiled.compile_all(tmp_path, tmp_path / "cache")
+    assert told.startswith("its modules were not compiled") and "pyodide.mjs" in told
+    assert (tmp_path / "numpy-1.whl").read_bytes() == before
+    assert list((tmp_path / "cache" / "compiled").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (LIVE / "live.json").is_file(), reason="no Python beside the pages: make book")
+@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+def test_what_nearly_every_chapter_imports_lies_compiled_in_the_site() -> None:
+    lock = json.loads((LIVE / "engine" / "pyodide-lock.json").read_text("utf-8"))["packages"]
+    asked = {"numpy": "numpy/__init__", "matplotlib": "matplotlib/pyplot", "scipy": "scipy/signal/__init__"}
+    for package, module in asked.items():
+        with zipfile.ZipFile(LIVE / "engine" / lock[package]["file_name"]) as whole:
+            assert f"{module}.pyc" in whole.namelist() and f"{module}.py" not in whole.namelist()
+            head = whole.read(f"{module}.pyc")[:8]
+    magic = (3531).to_bytes(2, "little") + b"\r\n"  # of Python 3.12
+    assert head == magic + packed.UNCHECKED.to_bytes(4, "little")
+    assert zipfile.is_zipfile(io.BytesIO((LIVE / "engine" / compiled.STDLIB).read_bytes()))
