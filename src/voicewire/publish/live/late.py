@@ -13,9 +13,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Final
 
-__all__ = ["LATE", "Late", "install"]
+__all__ = ["LATE", "install"]
 
 LATE: Final = frozenset({"mpmath", "pandas", "sympy"})
+"""The libraries that wait."""
 
 
 class _Waiting(ModuleType):
@@ -51,39 +52,13 @@ class _Later(Loader):
         module.__class__ = _Waiting
 
 
-class Late:
-    """A finder that gives these libraries as modules that are executed when one of their names is first used.
-
-    Examples
-    --------
-    >>> Late().find_spec("json") is None
-    True
-    """
+class _Late:
+    """A finder that gives these libraries as modules that are executed when one of their names is first used."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return how a module is found; nothing for others, which are left to the next finder.
-
-        Parameters
-        ----------
-        name : str
-            Of the module, in full. Before a part of a library is imported, the library is executed.
-        path : sequence of str, optional
-            Of its package.
-        target : module, optional
-            What is imported again.
-
-        Returns
-        -------
-        ModuleSpec or None
-            With a loader that waits.
-
-        Examples
-        --------
-        >>> Late().find_spec("pandas.core") is None
-        True
-        """
+        """Return how a library is found; before a part of it is imported, it is executed."""
         whole, dot, _ = name.partition(".")
         if whole not in LATE or dot:
             _wake(sys.modules.get(whole) if dot else None)
@@ -101,5 +76,5 @@ def install() -> None:
     --------
     >>> install()  # doctest: +SKIP
     """
-    if not any(isinstance(finder, Late) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Late())
+    if not any(isinstance(finder, _Late) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Late())
