@@ -450,6 +450,10 @@ ECHO = {
                  "change_at": 200, "family": "decaying", "far_length": 16, "snr": 30.0, "double_talk": (100, 200)}
     ),
     "echo.comparisons.misprints": Case(lambda: {"signals": signals(), "memory": 8.0, "reuse": 2, "every": 100}),
+    "echo.speech.utterances": Case(lambda: {"voices": "recorded"}),
+    "echo.conversations.gaps": Case(lambda: {"family": "decaying", "epsilon": 1.0}),
+    "echo.conversations.times": Case(lambda: {"family": "room", "epsilon": 1.0}),
+    "echo.conversations.caps": Case(lambda: {"family": "decaying", "epsilon": 100.0}),
     "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1}),
 }  # fmt: skip
 
