@@ -454,7 +454,7 @@ ECHO = {
     "echo.conversations.gaps": Case(lambda: {"family": "decaying", "epsilon": 1.0}),
     "echo.conversations.times": Case(lambda: {"family": "room", "epsilon": 1.0}),
     "echo.conversations.caps": Case(lambda: {"family": "decaying", "epsilon": 100.0}),
-    "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1}),
+    "echo.speech.talk": Case(lambda: {"seconds": 1.0, "seed": 1, "voices": "recorded"}),
 }  # fmt: skip
 
 _SETTINGS = formants.Settings()
