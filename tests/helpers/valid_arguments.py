@@ -229,6 +229,7 @@ EXEMPT = {
     "transport.small": READING,
     "transport.queue_stress.Queued": _RESULT,
     "transport.wireshark": _FILES,
+    "transport.elsewhere": _FILES,
     "transport.dissect": "bytes of a protocol (tests of its own)",
     "transport.examples": _FILES,
     "transport.figures_coap": _FIGURE,
