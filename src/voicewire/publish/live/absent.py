@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any
 
-from voicewire.publish.live import waves
+from voicewire.publish.live import seals, waves
 
 __all__ = ["LIBRARIES", "install"]
 
@@ -86,6 +86,8 @@ def install() -> None:
     >>> install()
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        if importlib.util.find_spec("cryptography") is None:
+            seals.install()
         sys.meta_path.append(_Finder())
         if importlib.util.find_spec("soundfile") is None:
             sys.modules["soundfile"] = waves
