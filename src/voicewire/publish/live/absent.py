@@ -86,9 +86,10 @@ def install() -> None:
     >>> install()
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        if importlib.util.find_spec("cryptography") is None:
-            seals.install()
+        alone = importlib.util.find_spec("cryptography") is None
         sys.meta_path.append(_Finder())
+        if alone:
+            seals.install()
         if importlib.util.find_spec("soundfile") is None:
             sys.modules["soundfile"] = waves
         if sys.platform == "emscripten":

@@ -7,6 +7,7 @@ Not for secrets: it takes its time by what the keys are, and some hundred times 
 from __future__ import annotations
 
 import hmac
+import importlib
 import struct
 import sys
 import types
@@ -258,3 +259,6 @@ def install() -> None:
         module = types.ModuleType(f"cryptography.{name}")
         module.__dict__.update(held, __path__=[])
         sys.modules.setdefault(module.__name__, module)
+    for name in HELD:  # `from package import module` asks the package first
+        package, _, last = f"cryptography.{name}".rpartition(".")
+        setattr(importlib.import_module(package), last, sys.modules[f"{package}.{last}"])
