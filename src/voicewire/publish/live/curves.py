@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 __all__ = [
@@ -29,6 +30,7 @@ def sized(name: str, data: bytes, *sizes: int) -> bytes:
     return bytes(data)
 
 
+@lru_cache(maxsize=256)  # a reader's public key is asked for again and again
 def _ladder(scalar: bytes, u: bytes) -> bytes:
     """Return the multiple of a point of Curve25519, by Montgomery's ladder."""
     k = int.from_bytes(scalar, "little") & ~7 & (2**255 - 1) | 2**254
@@ -124,12 +126,20 @@ def _plus(p: Point, q: Point) -> Point:
     return e * f % P, g * h % P, f * g % P, e * h % P
 
 
+@lru_cache(maxsize=64)  # the base and the few keys of a page
+def _doublings(p: Point) -> list[Point]:
+    """Return 1, 2, 4, ... 2^255 times a point."""
+    found = [p]
+    while len(found) < 256:
+        found.append(_plus(found[-1], found[-1]))
+    return found
+
+
 def _multiple(k: int, p: Point) -> Point:
     found: Point = (0, 1, 1, 0)
-    while k:
-        if k & 1:
-            found = _plus(found, p)
-        p, k = _plus(p, p), k >> 1
+    for place, point in enumerate(_doublings(p)):
+        if k >> place & 1:
+            found = _plus(found, point)
     return found
 
 
@@ -152,6 +162,14 @@ def _hashed(*parts: bytes) -> int:
     return int.from_bytes(hashlib.sha512(b"".join(parts)).digest(), "little") % ORDER
 
 
+@lru_cache(maxsize=256)
+def _own(key: bytes) -> tuple[int, bytes, bytes]:
+    """Return the number that signs, what makes its nonces, and the public key."""
+    digest = hashlib.sha512(key).digest()
+    a = int.from_bytes(digest[:32], "little") & ~7 & (2**255 - 1) | 2**254
+    return a, digest[32:], _written(_multiple(a, BASE))
+
+
 class Ed25519PublicKey(_Public):
     """Whose signature it must be."""
 
@@ -170,18 +188,14 @@ class Ed25519PublicKey(_Public):
 class Ed25519PrivateKey(_Private):
     """Who signs."""
 
-    def _parts(self) -> tuple[int, bytes]:
-        digest = hashlib.sha512(self._key).digest()
-        return int.from_bytes(digest[:32], "little") & ~7 & (2**255 - 1) | 2**254, digest[32:]
-
     def public_key(self) -> Ed25519PublicKey:
         """Return what others may know."""
-        return Ed25519PublicKey(_written(_multiple(self._parts()[0], BASE)))
+        return Ed25519PublicKey(_own(self._key)[2])
 
     def sign(self, data: bytes) -> bytes:
         """Return a signature of 64 bytes; the same bytes give the same one."""
-        a, prefix = self._parts()
+        a, prefix, public = _own(self._key)
         r = _hashed(prefix, data)
         point = _written(_multiple(r, BASE))
-        k = _hashed(point, self.public_key().public_bytes_raw(), data)
+        k = _hashed(point, public, data)
         return point + ((r + k * a) % ORDER).to_bytes(32, "little")

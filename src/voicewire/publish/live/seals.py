@@ -76,19 +76,30 @@ def _round_keys(key: bytes) -> list[bytes]:
     return [b"".join(words[i : i + 4]) for i in range(0, len(words), 4)]
 
 
+def _mixed() -> list[list[int]]:
+    """Return, for each row, what a byte of it becomes in its column: substituted and mixed, as 32 bits."""
+    tables: list[list[int]] = [[] for _ in range(4)]
+    for held in BOX:
+        column = [_doubled(held), held, held, _doubled(held) ^ held]
+        for row, table in enumerate(tables):
+            table.append(int.from_bytes(bytes(column[(i - row) % 4] for i in range(4)), "big"))
+    return tables
+
+
+MIXED: Final = _mixed()
+
+
 def _block(keys: list[bytes], data: bytes) -> bytes:
-    """Encrypt sixteen bytes."""
+    """Encrypt sixteen bytes: each column takes its four bytes from the four columns at its right."""
+    first, second, third, fourth = MIXED
     state = _xor(data, keys[0])
-    for place, key in enumerate(keys[1:], 2):
-        state = bytes(BOX[state[i * 5 % 16]] for i in range(16))  # substitute, and shift row r by r columns
-        if place < len(keys):
-            mixed = bytearray()
-            for column in (state[i : i + 4] for i in range(0, 16, 4)):
-                every = column[0] ^ column[1] ^ column[2] ^ column[3]
-                mixed += bytes(column[i] ^ every ^ _doubled(column[i] ^ column[(i + 1) % 4]) for i in range(4))
-            state = bytes(mixed)
-        state = _xor(state, key)
-    return state
+    for key in keys[1:-1]:
+        made = b"".join(
+            (first[state[i]] ^ second[state[i - 11]] ^ third[state[i - 6]] ^ fourth[state[i - 1]]).to_bytes(4, "big")
+            for i in (0, 4, 8, 12)
+        )
+        state = _xor(made, key)
+    return _xor(bytes(BOX[state[i * 5 % 16]] for i in range(16)), keys[-1])
 
 
 class _Aead:
@@ -127,22 +138,30 @@ class AESGCM(_Aead):
         blocks = range((len(data) + 15) // 16)
         stream = b"".join(_block(keys, nonce + (n + 2).to_bytes(4, "big")) for n in blocks)
         made = _xor(data, stream)
-        h = int.from_bytes(_block(keys, bytes(16)), "big")
+        times = _multiples(int.from_bytes(_block(keys, bytes(16)), "big"))
         tag = 0
         padded = b"".join(part + bytes(-len(part) % 16) for part in (also, made if sealing else data))
         padded += struct.pack(">QQ", 8 * len(also), 8 * len(data))
         for i in range(0, len(padded), 16):
-            tag = _times(tag ^ int.from_bytes(padded[i : i + 16], "big"), h)
+            tag = _times(tag ^ int.from_bytes(padded[i : i + 16], "big"), times)
         return made, _xor(tag.to_bytes(16, "big"), _block(keys, nonce + b"\0\0\0\1"))
 
 
-def _times(a: int, b: int) -> int:
-    """Multiply in GF(2^128), modulo x^128 + x^7 + x^2 + x + 1, the first bit being the power 0."""
+def _multiples(h: int) -> list[int]:
+    """Return h times the powers 0 to 127 in GF(2^128), modulo x^128 + x^7 + x^2 + x + 1; the first bit is power 0."""
+    found = []
+    for _ in range(128):
+        found.append(h)
+        h = h >> 1 ^ (0xE1 << 120 if h & 1 else 0)
+    return found
+
+
+def _times(a: int, multiples: list[int]) -> int:
+    """Multiply by what the multiples are of."""
     found = 0
-    for i in range(127, -1, -1):
-        if a >> i & 1:
-            found ^= b
-        b = b >> 1 ^ (0xE1 << 120 if b & 1 else 0)
+    for bit, multiple in zip(f"{a:0128b}", multiples, strict=True):
+        if bit == "1":
+            found ^= multiple
     return found
 
 
