@@ -38,7 +38,6 @@ REASONS = {
     "praat": "It calls Praat, which is not there in a browser.",
     "soundfile": "It reads or writes sound files with a library that is not there in a browser.",
     "audio": "It calls audio libraries that are not there in a browser.",
-    "sealing": "It seals with AES-GCM, by a library that is not there in a browser.",
     "statsmodels": "It calls statsmodels, which is not there in a browser.",
     "skimage": "It calls scikit-image, which is not there in a browser.",
     "above": "It uses what a cell above computes, which stays as published.",

@@ -197,7 +197,7 @@ def _told(found: Proof) -> str:
 
 LIBRARIES = {
     "parselmouth": "praat", "soundfile": "soundfile", "av": "audio", "webrtcvad": "audio", "librosa": "audio",
-    "cryptography": "sealing", "statsmodels": "statsmodels", "skimage": "skimage", "aiocoap": "sockets",
+    "statsmodels": "statsmodels", "skimage": "skimage", "aiocoap": "sockets",
     "ssl": "sockets",
 }  # fmt: skip
 ERRORS = {"KeyboardInterrupt": "long", "OSError": "sockets", "ConnectionRefusedError": "sockets", "NameError": "above"}
