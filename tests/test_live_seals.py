@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.publish.live import curves, seals
+from voicewire.publish.live import _curves as curves
+from voicewire.publish.live import _seals as seals
 
 pytest.importorskip("cryptography")
 from cryptography.hazmat.primitives import hashes
@@ -22,7 +25,7 @@ TEXT = st.binary(max_size=150)
 @settings(deadline=None)
 @given(KEY, st.sampled_from([16, 24, 32]), NONCE, TEXT, st.none() | TEXT, st.integers(0, 1 << 20))
 def test_ciphers(key: bytes, size: int, nonce: bytes, text: bytes, also: bytes | None, place: int) -> None:
-    pairs = [
+    pairs: list[tuple[Any, Any]] = [
         (seals.AESGCM(key[:size]), aead.AESGCM(key[:size])), (seals.ChaCha20Poly1305(key), aead.ChaCha20Poly1305(key)),
     ]  # fmt: skip
     for ours, theirs in pairs:

@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any
 
-from voicewire.publish.live import seals, waves
+from voicewire.publish.live import _seals, waves
 
 __all__ = ["LIBRARIES", "install"]
 
@@ -89,7 +89,7 @@ def install() -> None:
         alone = importlib.util.find_spec("cryptography") is None
         sys.meta_path.append(_Finder())
         if alone:
-            seals.install()
+            _seals.install()
         if importlib.util.find_spec("soundfile") is None:
             sys.modules["soundfile"] = waves
         if sys.platform == "emscripten":

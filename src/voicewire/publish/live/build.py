@@ -34,10 +34,10 @@ KEPT = (
     "publish/__init__.py",
     "publish/live/__init__.py",
     "publish/live/absent.py",
-    "publish/live/curves.py",
+    "publish/live/_curves.py",
     "publish/live/late.py",
     "publish/live/page.py",
-    "publish/live/seals.py",
+    "publish/live/_seals.py",
     "publish/live/waves.py",
 )
 SOURCES = (".py", ".toml", ".json", ".typed", ".c")

@@ -11,10 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-__all__ = [
-    "Ed25519PrivateKey", "Ed25519PublicKey", "InvalidSignature", "X25519PrivateKey", "X25519PublicKey", "sized",
-]  # fmt: skip
-
 P: Final = 2**255 - 19  # of both curves
 ORDER: Final = 2**252 + 27742317777372353535851937790883648493  # of Ed25519's group
 D: Final = -121665 * pow(121666, -1, P) % P  # of Ed25519's curve, -x^2 + y^2 = 1 + d x^2 y^2

@@ -14,7 +14,7 @@ import types
 from dataclasses import dataclass
 from typing import Any, Final
 
-from voicewire.publish.live.curves import (
+from voicewire.publish.live._curves import (
     Ed25519PrivateKey,
     Ed25519PublicKey,
     InvalidSignature,
@@ -23,7 +23,7 @@ from voicewire.publish.live.curves import (
     sized,
 )
 
-__all__ = ["AES", "AESGCM", "CTR", "HKDF", "ChaCha20Poly1305", "Cipher", "InvalidTag", "install"]
+__all__ = ["install"]
 
 TAG: Final = 16  # bytes
 
