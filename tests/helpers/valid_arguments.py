@@ -15,6 +15,7 @@ from nonsense import Case
 from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancel as cancelling
+from voicewire.echo.guarded import Guarded
 from voicewire.nfc import channel, ethernet, exchange, fragments, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.pharyngeal.sound import Sound
@@ -67,6 +68,7 @@ EXEMPT = {
     "echo.trials": "makes pairs by name (tests/echo/test_others.py)",
     "echo.others": "runs programs of others (tests/echo/test_others.py)",
     "echo.compared": "runs programs of others (tests/echo/test_others.py)",
+    "echo.guarded.Change": _RESULT,
     "echo.report": "holds what the command found (tests/echo/test_recordings.py)",
     "echo.stream": _FILES,
     "echo.cancel.read_stereo": _FILES,
@@ -395,6 +397,10 @@ ECHO = {
     "echo.dcd.WLDRRLSDCD": Case(
         lambda: {"length": 8, "forgetting": 0.999, "data_reuse": 1, "updates": 4, "bits": 16, "amplitude": 1.0,
                  "regularization": 1.0, "dtype": np.float64}, free=("dtype",), infinite=True,
+    ),
+    "echo.guarded.Guarded": Case(lambda: {"length": 8, "rate": 8000.0, "memory": 64.0, "passes": 1}),
+    "echo.guarded.Guarded.process": Case(
+        lambda: {**filtered(), "self": Guarded(8, 8000)}, empty=("x", "d"), ragged=("x", "d")
     ),
     "echo.plain.WLDRRLSDCD": Case(
         lambda: {"length": 8, "forgetting": 0.999, "data_reuse": 1, "updates": 4, "bits": 16, "amplitude": 1.0,

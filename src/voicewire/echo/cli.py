@@ -45,7 +45,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--length", type=whole(1, 2**14), default=512, help="taps of each echo path (default 512)")
     parser.add_argument("--memory", type=positive, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
     parser.add_argument(
-        "--passes", type=whole(1, 1000), default=3, help="data-reuse passes N_it (default 3; more overshoot on speech)"
+        "--passes", type=whole(1, 1000), default=1, help="data-reuse passes N_it (default 1; more overshoot on speech)"
     )
     parser.add_argument(
         "--delay", type=number(-3.6e6, 3.6e6), metavar="MS", help="delay of the microphone in ms (default: estimated)"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from voicewire import checks
 from voicewire._compiled import COMPILED
 from voicewire.echo import plain
 from voicewire.echo.family import AdaptiveFilter, positive, whole
+from voicewire.echo.samples import SignalError
 
 __all__ = ["WLDRRLSDCD"]
 
@@ -111,6 +113,31 @@ class WLDRRLSDCD(AdaptiveFilter):
         taps[0::2] = (a + c) / 2 + 1j * (b - d) / 2
         taps[1::2] = (a - c) / 2 - 1j * (b + d) / 2
         return taps
+
+    @taps.setter
+    def taps(self, value: ArrayLike) -> None:
+        """Go on from other taps as if they solved the normal equations: R stays, their residual r is zero then."""
+        taps = np.asarray(checks.array(kind="complex")("taps", value, SignalError))
+        if taps.size != 2 * self.length:
+            raise SignalError(f"a filter of length {self.length} has {2 * self.length} taps, not {taps.size}")
+        if self._plain is not None:
+            self._plain.g[:], self._plain.r[:] = taps, 0
+            return
+        even, odd = taps[0::2], taps[1::2]
+        planes = np.zeros((4, self._state.h.size // 4))
+        planes[:, : self.length] = (even + odd).real, (even - odd).imag, (even - odd).real, -(even + odd).imag
+        self._state.h[:] = planes.reshape(4, -1, kernel.LANES).transpose(1, 0, 2).ravel()
+        self._state.r[:] = 0
+
+    def begin_anew(self) -> None:
+        """Forget all samples, as at the beginning: R = epsilon I; only the taps stay."""
+        taps = self.taps
+        if self._plain is None:
+            self.restore(kernel.fresh(self.length, self.regularization, self.dtype)._asdict())
+        else:
+            self._plain.r[:], self._plain.window[:] = 0, 0
+            self._plain.R[:] = self.regularization * np.eye(2 * self.length)
+        self.taps = taps
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return self._state._asdict() if self._plain is None else self._plain._arrays()

@@ -25,6 +25,7 @@ __all__ = [
     "descent",
     "far_rooms",
     "heard",
+    "kept",
     "learning",
     "misprints",
     "responses",
@@ -546,3 +547,44 @@ def conversations(
     ax.set_ylabel("share of the time with fewer passes")
     ax.legend(fontsize=8.5)
     return origin(ax, origin_)
+
+
+def kept(
+    data: Mapping[str, ArrayLike], seconds: float, spans: Mapping[str, tuple[float, float]], ax: Axes | None = None
+) -> Axes:
+    """What is left of the echo over time, one curve for each canceller, and when something happened.
+
+    Parameters
+    ----------
+    data : mapping of str to array_like
+        Name to the echo left, dB, one value for each stretch.
+    seconds : float
+        How long the recording is.
+    spans : mapping of str to (float, float)
+        What happened to its beginning and end, s.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> kept({"alone": [0.0, -20.0]}, 1.0, {"both talk": (0.5, 1.0)}).get_xlabel()
+    'time (s)'
+    """
+    ax = new_axes(ax, (6.2, 3.2))
+    for i, (name, (start, stop)) in enumerate(spans.items()):
+        ax.axvspan(start, stop, color=COLOURS["muted"], alpha=0.15, lw=0, label=name if i == 0 else None)
+    for i, (name, left) in enumerate(data.items()):
+        values = np.asarray(left, float)
+        times = (np.arange(values.size) + 0.5) * seconds / values.size
+        ax.plot(times, values, color=SERIES[i], ls=LINESTYLES[i], lw=1.2, label=name)
+    ax.set(xlim=(0, seconds), xlabel="time (s)", ylabel="echo left (dB)")
+    ax.legend(fontsize=8.5)
+    return origin(ax, "synthetic stand-in")

@@ -5,12 +5,14 @@ Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from voicewire.echo.guarded import Change
 
 __all__ = ["Report", "decibels"]
 
@@ -66,12 +68,16 @@ class Report:
         Found drift in s a s; 0 if a delay was given.
     heard, left : ndarray of float, shape (seconds,)
         Power at the microphone and of the residual.
+    talks : ndarray of float, shape (seconds,)
+        Share in which the near end was held to talk as well.
     clipped_far, clipped_microphone : ndarray of float, shape (seconds,)
         Share of samples in flat tops.
     notes : list of str
         What a user should know.
     written : str
         How the residual was written, for people.
+    changes : list of Change
+        When the learning filter began anew, and why.
 
     Notes
     -----
@@ -80,7 +86,7 @@ class Report:
     Examples
     --------
     >>> none = np.zeros(2)
-    >>> one = Report(8000, 16000, (1, 1), 512, 3, 0.1, 0.09, True, 0.0, none + 1, none + 0.1, none, none, [])
+    >>> one = Report(8000, 16000, (1, 1), 512, 3, 0.1, 0.09, True, 0.0, none + 1, none + 0.1, *[none] * 3, [])
     >>> one.lines()[1]
     'delay 100.0 ms, of which 90.0 ms were taken out; no clock drift'
     """
@@ -96,10 +102,12 @@ class Report:
     drift: float
     heard: Samples
     left: Samples
+    talks: Samples
     clipped_far: Samples
     clipped_microphone: Samples
     notes: list[str]
     written: str = "nothing"
+    changes: list[Change] = field(default_factory=list)
 
     def erle(self, start: int = 0) -> float | None:
         """Echo return loss enhancement from a second on.
@@ -143,13 +151,22 @@ class Report:
         said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB over all"
         if later is not None:
             said += f", {later:.1f} dB in the second half"
+        talked = self.talks.sum()
+        passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
         return [
-            f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {self.passes} passes",
+            f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {passes}",
             f"delay {1000 * self.delay:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
             f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
+            f"double talk was noticed for {talked:.1f} s" if talked else "no double talk was noticed",
+            *(f"at {change.time:.1f} s the learning began anew: {self._cause(change)}" for change in self.changes),
             said,
             *(f"note: {note}" for note in self.notes),
         ]
+
+    def _cause(self, change: Change) -> str:
+        second = min(int(change.time), len(self.clipped_microphone) - 1)
+        clips = bool(self.clipped_microphone[max(0, second - 1) : second + 1].any())
+        return change.cause + (", or clipping, which is there" if clips else "")
 
     def as_object(self) -> dict[str, Any]:
         """The report as an object for JSON: units stand in the names.
@@ -163,17 +180,19 @@ class Report:
             "passes": self.passes, "delay_ms": 1000 * self.delay, "delay_estimated": self.found,
             "taken_out_ms": 1000 * self.put_off, "drift_ppm": 1e6 * self.drift,
             "erle_db": self.erle(), "erle_second_half_db": self.erle(len(self.heard) // 2),
+            "double_talk_seconds": float(self.talks.sum()),
+            "begun_anew": [{"seconds": change.time, "cause": self._cause(change)} for change in self.changes],
             "clipped_microphone": float(self.clipped_microphone.mean()), "clipped_far": float(self.clipped_far.mean()),
             "each_second": {
                 "erle_db": self.each_second(), "clipped_microphone": self.clipped_microphone.tolist(),
-                "clipped_far": self.clipped_far.tolist(),
+                "clipped_far": self.clipped_far.tolist(), "double_talk": self.talks.tolist(),
             },
             "written": self.written,
             "notes": self.notes,
         }  # fmt: skip
 
     def picture(self, path: Path) -> None:
-        """Draw ERLE and levels over time; seconds that clip are marked.
+        """Draw ERLE and levels over time; seconds that clip or hold double talk are marked, and each new beginning.
 
         Parameters
         ----------
@@ -204,6 +223,11 @@ class Report:
         clips = (self.clipped_microphone > 0) | (self.clipped_far > 0)
         if clips.any():
             below.plot(times[clips], np.full(clips.sum(), 0.0), "v", color="black", label="clips")
+        both = self.talks > 0
+        if both.any():
+            below.plot(times[both], np.full(both.sum(), -5.0), "s", color=SERIES[2], label="both talk")
+        for change in self.changes:
+            top.axvline(change.time, color="black", linestyle=":", label=change.cause)
         below.set(xlabel="time (s)", ylabel="level (dB of full scale)")
         below.legend(fontsize="small")
         figure.savefig(path)

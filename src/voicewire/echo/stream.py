@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire import checks
-from voicewire.echo.dcd import WLDRRLSDCD
+from voicewire.echo.guarded import Guarded
 from voicewire.echo.pair import Pair
 from voicewire.echo.report import Report
 from voicewire.echo.samples import stereo
@@ -25,7 +25,7 @@ Samples = NDArray[np.float64]
 _BEFORE = (
     0.01  # s before the strongest sound that the filter still sees: the straight way may be weaker, and is earlier
 )
-_PARTS = 4  # blocks a second
+_PART = 0.25  # s that are worked on at once
 
 
 class _Writer:
@@ -74,7 +74,7 @@ def _pair(samples: Samples) -> NDArray[np.complex128]:
     delay=checks.maybe(checks.number(-3600.0, 3600.0)), most=checks.number(1e-3, 60.0),
 )  # fmt: skip
 def cancel_files(
-    far: Path, microphone: Path, residual: Path, *, length: int = 512, memory: float = 64.0, passes: int = 3,
+    far: Path, microphone: Path, residual: Path, *, length: int = 512, memory: float = 64.0, passes: int = 1,
     delay: float | None = None, most: float = 1.0,
 ) -> Report:  # fmt: skip
     """Take the echo of one file out of another, once the two are in step, and write what is left.
@@ -109,7 +109,8 @@ def cancel_files(
 
     Notes
     -----
-    The filter is the study's own, equation (13) of the paper; a mono recording is the left channel beside silence.
+    The filter is the study's own, equation (13) of the paper, as `Guarded` has it; a mono recording is the left channel
+    beside silence.
     Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
@@ -140,31 +141,32 @@ def cancel_files(
             )
         report = Report(
             both.rate, both.length, both.channels, length, passes, late, lead, found is not None, drift,
-            np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), played.clipped,
-            heard.clipped, notes,
+            np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)),
+            played.clipped, heard.clipped, notes,
         )  # fmt: skip
-        # The loudspeakers' power is 1 below: a smaller epsilon lets several passes overshoot at the first words.
-        filter_ = WLDRRLSDCD(length, 1 - 1 / (memory * length), passes, regularization=length / 4, dtype=np.float32)
+        canceller = Guarded(length, both.rate, memory, passes)
         with _Writer(residual, both.rate, both.channels[1]) as out:
             at = 0
-            size = max(1, both.rate // _PARTS)
+            size = canceller.block * max(1, round(_PART * both.rate / canceller.block))
             blocks = tqdm(both.blocks(size, lead, drift), total=-(-both.length // size), unit="block", disable=None)
             for x, d in blocks:
-                error = filter_.process(_pair(x / played.rms), _pair(d / played.rms))
+                error, talks = canceller.process(_pair(x / played.rms), _pair(d / played.rms))
                 left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * played.rms
                 out.write(left)
                 _add(report.heard, at, both.rate, d)
                 _add(report.left, at, both.rate, left)
+                _add(report.talks, at, both.rate, talks[:, None])
                 at += len(d)
             report.written = out.how
+            report.changes = canceller.changes
     counts = np.full(len(report.heard), both.rate, float)
     counts[-1] = both.length - (len(counts) - 1) * both.rate
-    report.heard /= counts
-    report.left /= counts
+    for each in (report.heard, report.left, report.talks):
+        each /= counts
     return report
 
 
-def _add(seconds: Samples, at: int, rate: int, samples: Samples) -> None:
+def _add(seconds: Samples, at: int, rate: int, samples: NDArray[Any]) -> None:
     """Add the energy of samples to the seconds that they lie in."""
     where = (at + np.arange(len(samples))) // rate
     np.add.at(seconds, where, np.mean(samples**2, axis=1))
