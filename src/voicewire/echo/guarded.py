@@ -1,4 +1,4 @@
-"""WL-DR-RLS-DCD that is guarded: a copy of its taps does the cancelling, and follows it only when that is surely better.
+"""WL-DR-RLS-DCD that is guarded: a copy of its taps does the cancelling, and follows it when it is better.
 
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
 """
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.family import positive
+from voicewire.echo.family import positive, whole
 from voicewire.echo.samples import pair
 
 __all__ = ["Change", "Guarded"]
@@ -62,10 +62,10 @@ class Change(NamedTuple):
 class Guarded:
     """An echo canceller of two filters: one learns, and a copy of its taps cancels.
 
-    The learner is `WLDRRLSDCD`. Every 16 ms the powers that the two leave are compared. If the learner's is smaller, its
-    taps are copied; if more is left than usual, only when it is smaller by half. If it is larger by far, the learner
-    goes on from the copy's taps. If what is left jumps to many times the usual, the learner begins anew beside the
-    copy: if the path has changed it soon wins, and if the near end talks it does not.
+    The learner is `WLDRRLSDCD`. Every 16 ms the powers that the two leave are compared. If the learner's is smaller,
+    its taps are copied; if more is left than usual, only when it is smaller by half. If it is larger by far, the
+    learner goes on from the copy's taps. If what is left jumps to many times the usual, the learner begins anew beside
+    the copy: if the path has changed it soon wins, and if the near end talks it does not.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ class Guarded:
 
     def __init__(self, length: int, rate: float, memory: float = 64.0, passes: int = 1) -> None:
         self.rate = positive("rate", rate)
-        forgetting = 1 - 1 / (positive("memory", memory) * length) if length > 0 else 1.0
-        self._learner = WLDRRLSDCD(length, forgetting, passes, regularization=length / 4, dtype=np.float32)
-        self.length = self._learner.length
+        self.length = whole("length", length, 1, 2**14)
+        forgetting = 1 - 1 / (positive("memory", memory) * self.length)
+        self._learner = WLDRRLSDCD(self.length, forgetting, passes, regularization=self.length / 4, dtype=np.float32)
         self.block = max(1, round(BLOCK * rate))
         self.changes: list[Change] = []
         self.copied = self.set_back = 0
