@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.signal import fftconvolve
 
 from voicewire import cli
 from voicewire.echo import align, report
+from voicewire.echo.guarded import Change
 from voicewire.echo.pair import Pair
 from voicewire.echo.rooms import room_response
 from voicewire.echo.speech import talk
@@ -142,3 +144,27 @@ def test_what_16_bits_would_clip_is_written_as_floats_from_its_beginning(tmp_pat
     assert out.shape == heard.shape
     assert np.abs(out).max() > 1.5
     assert not (tmp_path / "out.wav.part").exists()
+
+
+def test_memory_does_not_grow_with_the_files(tmp_path):
+    def most(seconds: float) -> int:
+        names = write(tmp_path, *echoed(seconds))
+        tracemalloc.start()
+        cancel_files(*names, length=16, delay=0.0)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    most(2)  # what is imported and compiled at first
+    assert most(60) < most(10) + 500_000  # the 50 s more are 3.2 MB in each file, as numbers
+
+
+def test_the_report_names_the_first_new_beginnings_and_counts_the_rest():
+    none = np.zeros(30)
+    one = report.Report(8000, 240_000, (1, 1), 512, 1, 0.1, 0.09, True, 0.0, none + 1, none, none, none, none, [])
+    one.clipped_microphone = np.r_[1.0, np.zeros(29)]
+    one.changes = [Change(0.5 + t, "as if the near end talked") for t in range(9)]
+    said = [line for line in one.lines() if "anew" in line or "more" in line]
+    assert len(said) == 7 and said[-1] == "and 3 times more"
+    assert said[0].endswith("or clipping, which is there") and not said[3].endswith("there")
+    assert len(one.as_object()["begun_anew"]) == 9

@@ -17,6 +17,7 @@ from voicewire.echo.guarded import Change
 __all__ = ["Report", "decibels"]
 
 Samples = NDArray[np.float64]
+_TOLD = 6  # new beginnings that the lines name; the object for JSON has all
 
 
 def decibels(before: float, after: float) -> float | None:
@@ -158,10 +159,15 @@ class Report:
             f"delay {1000 * self.delay:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
             f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
             f"double talk was noticed for {talked:.1f} s" if talked else "no double talk was noticed",
-            *(f"at {change.time:.1f} s the learning began anew: {self._cause(change)}" for change in self.changes),
+            *self._told(),
             said,
             *(f"note: {note}" for note in self.notes),
         ]
+
+    def _told(self) -> list[str]:
+        first = [f"at {one.time:.1f} s the learning began anew: {self._cause(one)}" for one in self.changes[:_TOLD]]
+        more = len(self.changes) - _TOLD
+        return [*first, f"and {more} times more"] if more > 0 else first
 
     def _cause(self, change: Change) -> str:
         second = min(int(change.time), len(self.clipped_microphone) - 1)
