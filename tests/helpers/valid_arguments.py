@@ -60,6 +60,9 @@ EXEMPT = {
     "journey.stations.publication": "bytes of a protocol (tests of its own)",
     "journey.stations.sealed": "sealed bytes (tests of its own)",
     "voip.planning": READING,
+    "pharyngeal.exposure.Levels": _RESULT,
+    "pharyngeal.exposure.Sight": _RESULT,
+    "pharyngeal.exposure.look_through": "gives reasons instead of errors (tests/pharyngeal/test_exposure.py)",
     "echo.cancel.Cancelled": _RESULT,
     "echo.align.Peak": _RESULT,
     "echo.align.Alignment": _RESULT,
@@ -653,6 +656,15 @@ PHARYNGEAL = {
                  "layers": [(contour(), 0.5)]}
     ),
     "pharyngeal.xray.Tracker": Case(lambda: {"larynx": 5.0}),
+    "pharyngeal.exposure.levels": Case(
+        lambda: {"tracker": xray.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
+    ),
+    "pharyngeal.exposure.normal": Case(
+        lambda: {"tracker": xray.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
+    ),
+    "pharyngeal.exposure.look": Case(
+        lambda: {"tracker": xray.Tracker(), "image": film()}, free=("tracker",), unlike=("image",)
+    ),
     "pharyngeal.xray.Tracker.unwrap": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
     "pharyngeal.xray.Tracker.edge": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
     "pharyngeal.xray.Tracker.track": Case(lambda: {"self": xray.Tracker(), "image": film()}, unlike=("image",)),
