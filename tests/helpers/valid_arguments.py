@@ -521,6 +521,7 @@ PHARYNGEAL = {
         lambda: {"samples": tract.speak(tract.Articulation(), 115.0, 0.6).samples, "rate": 16000.0, "talker": "man"}
     ),
     "pharyngeal.vetted.limits": Case(lambda: {"talker": "man"}),
+    "pharyngeal.vetted.tokens": Case(lambda: {"talker": "man"}),
     "pharyngeal.vetted.answers": Case(
         lambda: {"sound": vowel().sound, "intervals": [textgrid.Interval("a", 0.02, 0.16)], "talker": "man"},
         infinite=True,

@@ -67,3 +67,18 @@ def test_the_figure_draws_each_letters_f2_and_says_that_others_recorded_it():
     assert any(text.get_text() == "recorded elsewhere" for text in ax.texts)
     assert "elsewhere" in figures.COLOURS
     plt.close("all")
+
+
+def test_the_bands_hold_every_vowel_and_every_letter():
+    kept = pd.read_csv(paths.data("pharyngeal") / "elsewhere.csv")
+    letters = kept[kept["source"] == "letters"]
+    drawn = elsewhere.bands(letters)
+    clouds = [line.get_xydata() for line in drawn.lines if line.get_marker() == "."]
+    frames = [line.get_xydata() for line in drawn.lines if len(line.get_xydata()) == 5]
+    assert [len(cloud) for cloud in clouds] == [660, 560, 300]
+    for cloud, frame in zip(clouds, frames, strict=True):
+        assert (cloud >= frame.min(axis=0)).all() and (cloud <= frame.max(axis=0)).all()
+    (both,) = (line.get_xydata() for line in drawn.lines if line.get_marker() == "^")
+    numbers = letters[letters["formant"] < 3].groupby("label")["frequency"].count()
+    assert len(both) == (numbers == 2).sum() > 10
+    assert (both >= frames[2].min(axis=0)).all() and (both <= frames[2].max(axis=0)).all()

@@ -19,7 +19,7 @@ from voicewire import figures
 from voicewire.pharyngeal import sound, vetted
 from voicewire.pharyngeal.textgrid import Interval
 
-__all__ = ["COLUMNS", "KINDS", "by_letter", "letters", "sentences", "write"]
+__all__ = ["COLUMNS", "KINDS", "bands", "by_letter", "letters", "sentences", "write"]
 
 KINDS: Final[dict[str, dict[int, str]]] = {
     "plain": {2: "b", 3: "t", 4: "θ", 8: "d", 9: "ð", 20: "f", 22: "k", 23: "l", 26: "h"},
@@ -195,6 +195,47 @@ def by_letter(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xticks(range(len(named)), named)
     ax.set(xlabel="consonant of the letter", ylabel="F2 of the /a/ in its name (kHz)", ylim=(1.0, 3.0))
     ax.legend(loc="upper right")
+    return figures.origin(ax, "recorded elsewhere")
+
+
+def bands(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Draw Peterson and Barney's vowels, the limits that follow for men, women and children, and the letters' own.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Of `letters`.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> row = {"label": "t", "frequency": 2500.0}
+    >>> bands(pd.DataFrame([row | {"formant": 1, "frequency": 900.0}, row | {"formant": 2}])).get_xlabel()
+    'F2 (kHz)'
+    """
+    ax = figures.new_axes(ax, (5.6, 4.2))
+    talkers: tuple[vetted.Talker, ...] = ("man", "woman", "child")
+    for index, talker in enumerate(talkers):
+        colour, style = figures.SERIES[index], figures.LINESTYLES[index]
+        f1, f2, _ = vetted.tokens(talker).T / 1000
+        ax.plot(f2, f1, ".", color=colour, markersize=2, alpha=0.4)
+        (low1, low2, _), (high1, high2, _) = vetted.limits(talker) / 1000
+        ax.plot([low2, high2, high2, low2, low2], [low1, low1, high1, high1, low1], style, color=colour, label=talker)
+    both = table.pivot_table(index="label", columns="formant", values="frequency").dropna(subset=[1, 2]) / 1000
+    ax.plot(both[2], both[1], "k^", markersize=5, label="the letters")
+    ax.set(xlabel="F2 (kHz)", ylabel="F1 (kHz)")
+    ax.invert_xaxis()
+    ax.invert_yaxis()
+    ax.legend(fontsize=8.5, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4, frameon=False)
     return figures.origin(ax, "recorded elsewhere")
 
 

@@ -20,7 +20,7 @@ from voicewire.pharyngeal.formants import SHORTEST
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.textgrid import Interval
 
-__all__ = ["COLUMNS", "TALKERS", "Talker", "answers", "limits"]
+__all__ = ["COLUMNS", "TALKERS", "Talker", "answers", "limits", "tokens"]
 
 Array = NDArray[np.float64]
 Talker = Literal["any", "man", "woman", "child"]
@@ -57,6 +57,32 @@ def _tokens() -> tuple[tuple[str, Array], ...]:
 
 
 @checks.takes(talker=checks.one_of(*TALKERS))
+def tokens(talker: Talker = "any") -> Array:
+    """Return what Peterson and Barney measured, a row for each vowel said; the numbers come with Praat.
+
+    Parameters
+    ----------
+    talker : {"any", "man", "woman", "child"}
+        Whose vowels.
+
+    Returns
+    -------
+    ndarray of float, shape (n, 3)
+        F1, F2, F3, Hz.
+
+    Notes
+    -----
+    Chapter ``notebooks/pharyngeal/02_formants``.
+
+    Examples
+    --------
+    >>> tokens().shape
+    (1520, 3)
+    """
+    return np.vstack([values for name, values in _tokens() if talker in ("any", name)])
+
+
+@checks.takes(talker=checks.one_of(*TALKERS))
 def limits(talker: Talker = "any") -> Array:
     """Return the lowest and highest F1, F2 and F3 that Peterson and Barney measured, widened by one token's scatter.
 
@@ -80,7 +106,7 @@ def limits(talker: Talker = "any") -> Array:
     >>> bool(low[0] < 300 and high[0] > 700 and high[0] < limits("child")[1, 0])
     True
     """
-    chosen = np.vstack([values for name, values in _tokens() if talker in ("any", name)])
+    chosen = tokens(talker)
     return np.array([chosen.min(axis=0) / (1 + _REPEATS), chosen.max(axis=0) * (1 + _REPEATS)])
 
 
