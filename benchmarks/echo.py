@@ -3,12 +3,17 @@
 The bound is what this machine's memory allows: bytes moved over the measured bandwidth of each cache level, plus, for
 each tap move, the dependent loads of the search at the measured latency. Nothing can be overlapped away from a search
 whose next step needs the result of the last one.
+
+Two cancellers in use are peers as well where they are installed: speexdsp (Debian's libspeexdsp1), and WebRTC's AEC3
+(PyPI's aec-audio-processing 1.0.1) with VOICEWIRE_AEC3_SOURCE naming its unpacked source.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -16,8 +21,10 @@ import harness
 import numba
 import numpy as np
 
-from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, paper, plain, reference
+from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, compared, paper, plain, reference
+from voicewire.echo.guarded import Guarded
 from voicewire.echo.scene import Scene
+from voicewire.echo.trials import TAPS, trial
 
 PASSES = 3
 
@@ -133,6 +140,36 @@ def forms(run: harness.Run, x: Any, d: Any) -> None:
     pair(name + ", both outputs", on(StereoNLMS(length)), "pyroomacoustics NLMS, one output", one_output, 2.0, 300)
 
 
+def in_use(run: harness.Run, webrtc: str | None) -> None:
+    """`voicewire echo`'s canceller beside speexdsp and AEC3 on the same speech; a peer that isn't there is left out.
+
+    Told are seconds of the processor for a second of sound, and how ours grows with the taps.
+    """
+    made = trial("clean", 71)
+    size = round((4 if run.quick else 12) * paper.RATE)
+    far, heard = made.far[:size], made.microphone[:size]
+    scale = np.std(far)
+    x, d = far / scale + 0j, heard / scale + 0j
+
+    def ours(taps: int) -> float:
+        canceller = Guarded(taps, paper.RATE)
+        start = time.process_time()
+        canceller.process(x, d)
+        return time.process_time() - start
+
+    rounds = min(run.rounds, 5)
+    with tempfile.TemporaryDirectory() as folder:
+        found, left_out = compared.cancellers(folder, webrtc)
+        for why in left_out:
+            print(f"{why}; its row is left out", file=sys.stderr)
+        for name in [other for other in found if other != "ours"]:
+            pairs = [(ours(TAPS), found[name](far, heard).seconds) for _ in range(rounds + 1)][1:]
+            mine, theirs = (float(np.median(each)) * paper.RATE / size for each in zip(*pairs, strict=True))
+            row = f"a second of speech, guarded, L = {TAPS}, processor time"
+            run.record(row, mine, "s", peer=name, peer_value=theirs, ratio=theirs / mine)
+    run.scaling("L, guarded", ours, [128, 256, 512] if run.quick else [128, 256, 512, 1024, 2048], rounds=rounds)
+
+
 def benchmarks(run: harness.Run) -> None:
     length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
     x, d = signals(length, 24_000)
@@ -190,6 +227,7 @@ def benchmarks(run: harness.Run) -> None:
     inputs = {size: signals(size, 2000) for size in sizes}
     filters = {size: WLDRRLSDCD(size, 1 - 1 / (64 * size), PASSES, dtype=np.float32) for size in sizes}
     run.scaling("L", cost, sizes, at_most=1.15, rounds=5)
+    in_use(run, os.environ.get("VOICEWIRE_AEC3_SOURCE"))
     code = (
         "import time,numpy as np;t=time.perf_counter();from voicewire.echo import WLDRRLSDCD;"
         "f=WLDRRLSDCD(16,.99,dtype=np.float32);f.process(np.ones(9)+0j,np.ones(9)+0j);print(time.perf_counter()-t)"

@@ -120,7 +120,11 @@ FITTING = {
 """Contents that are right: no settings; no user, or name:hash; a store to begin; and anything small can be sealed."""
 
 
-BESIDE = {("broker", "tls_cert"): ("tls_key",), ("broker", "tls_key"): ("tls_cert",)}
+BESIDE = {
+    ("broker", "tls_cert"): ("tls_key",), ("broker", "tls_key"): ("tls_cert",),
+    ("echo", "far"): ("microphone", "residual"), ("echo", "microphone"): ("residual",),
+    ("echo", "residual"): ("microphone",),
+}  # fmt: skip
 """Options that mean something together only."""
 
 

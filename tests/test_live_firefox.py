@@ -1,4 +1,4 @@
-"""One page of each part in Debian's Firefox: a cell is run, changed, run again and reset."""
+"""One page of each part in Debian's Firefox: a cell is run, changed, run again and reset; the panel of MQTT draws."""
 
 from __future__ import annotations
 
@@ -79,3 +79,16 @@ def test_a_cell_is_run_changed_and_reset(window: Firefox, server: Server, name: 
 
     asked = window.script("return performance.getEntriesByType('resource').map(({name}) => name)")
     assert [url for url in asked if not url.startswith((server.address, "data:", "blob:"))] == []
+
+
+def test_the_panel_of_mqtt_draws_its_packets(window: Firefox, server: Server) -> None:
+    panel = "document.querySelector('.vw-exchange')"
+    said = f"{panel}.querySelector('[role=status]')?.textContent ?? ''"
+    press = f"[...{panel}.querySelectorAll('button')].find((one) => one.textContent === arguments[0])"
+    window.go(f"{server.address}notebooks/emqtt/01_packets.html")
+    window.click("document.querySelector('.vw-live > button')")
+    window.wait(f"/All are connected/.test({said})")
+    window.script(f"{panel}.querySelector('select').value = '3'")
+    window.click(press, "Publish")
+    window.wait(f"/acknowledgement of m1 has come/.test({said})")
+    window.wait(f"{panel}.querySelectorAll('svg > g').length === 12")

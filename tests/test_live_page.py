@@ -11,6 +11,7 @@ import pytest
 from live_pages import CHROMIUM, SITE, WAIT, Opened, chromium, served
 
 from voicewire import paths
+from voicewire.publish import access
 
 ROOT = paths.root()
 NAME = "nfc/01_slow_link"
@@ -44,6 +45,29 @@ def opened(context: Any, address: str) -> Iterator[Opened]:
     assert not opened.elsewhere
     assert not opened.said
     opened.page.close()
+
+
+def test_a_page_that_runs_has_its_style_and_is_accessible(opened: Opened) -> None:
+    page, number = opened.page, next(cell["number"] for cell in opened.cells if cell["runs"])
+    opened.write(number, "import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nmissing")
+    assert opened.run(number) == "failed"
+    page.evaluate(access.axe())
+    page.add_style_tag(content=access.STILL)
+    found = []
+    for width, mode in ((1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("mode => { document.documentElement.dataset.theme = mode }", mode)
+        page.evaluate("window.scrollTo(0, 0)")  # further down the theme's button to the top lies over the page
+        page.wait_for_timeout(access.SETTLED)
+        found += [f"{mode}, {width} px: {said}" for said in access.violations(page, None)]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert found == []
+    style = "made => { const { display, borderRadius } = getComputedStyle(made); return [display, borderRadius]; }"
+    assert opened.cell(number).locator(".vw-tools").evaluate(style)[0] == "flex"
+    assert opened.cell(number).locator(".vw-tools button").first.evaluate(style)[1] != "0px"
+    assert opened.own(number).evaluate("made => getComputedStyle(made, '::before').content") == '"Yours"'
+    opened.reset(number)
 
 
 def test_what_runs_can_be_stopped(opened: Opened) -> None:

@@ -88,6 +88,7 @@ def test_a_figure_is_changed_reset_and_found_again(opened: Opened) -> None:
     address = f"{opened.address}_static/live/codemirror.txt"  # there, and never asked for before
     reached = opened.page.evaluate("url => fetch(url).then(() => true, () => false)", address)
     assert not reached, "the network is not gone"
+    assert opened.lost[-1] == f"{address}: net::ERR_FAILED", "nobody told what was lost"
 
     assert opened.run(number) == "ran", cell.inner_text()
     as_it_was = opened.own(number).locator("img").first.get_attribute("src")
@@ -105,8 +106,10 @@ def test_a_figure_is_changed_reset_and_found_again(opened: Opened) -> None:
     opened.write(number, source.replace(change.old, change.new))
     opened.lost.clear()
     opened.reload()
-    opened.click()
-    assert not opened.lost, "the page was not there as a whole"
+    opened.start()
+    # Once the worker that fetches was told of as aborted; that Python is ready says that it came.
+    came = f"{opened.address}_static/live/fetcher.mjs: net::ERR_ABORTED"
+    assert set(opened.lost) <= {came}, "the page was not there as a whole"
     cell.locator(".cm-content").wait_for()
     assert change.new in cell.locator(".cm-content").inner_text()
     opened.reset(number)

@@ -214,9 +214,15 @@ def test_every_icon_that_a_page_shows_is_there_and_few_others():
     assert not [*(SITE / "_static").rglob("*.map")]
 
 
+def test_the_style_of_what_a_click_brings_is_whole():
+    """Its elements are on no page before, so no rule of it may be taken for one that nothing needs."""
+    name = "live/live.css"
+    assert (SITE / "_static" / name).read_text("utf-8") == (ROOT / "book" / "_static" / name).read_text("utf-8")
+
+
 def test_no_style_sheet_has_rules_for_classes_that_no_page_and_no_script_knows():
     named, kept = light.words(SITE), set[str]()
-    for sheet in (SITE / "_static").rglob("*.css"):
+    for sheet in (path for path in (SITE / "_static").rglob("*.css") if path.parent != SITE / light.LIVE):
         light.purge(sheet.read_text(encoding="utf-8"), lambda name: bool(kept.add(name)) or True)  # type: ignore[func-returns-value]
     assert len(kept) > 300
     assert {name for name in kept - named if not name.startswith("bs-")} == set()

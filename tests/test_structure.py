@@ -23,7 +23,7 @@ FLOORS: dict[str, list[str]] = {
     "engines": ["netsim", "mqtt", "testbed"],
     "chapter kit": [
         *("claims", "figures", "slider", "audio", "drawn", "exercises", "sweep"),
-        *("_nested", "_student", "_narrow", "_shown"),
+        *("_nested", "_student", "_narrow", "_shown", "_sound_file"),
     ],
     "inside": ["ledger", "publish", "course"],
     "ground": [

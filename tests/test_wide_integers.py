@@ -160,6 +160,21 @@ def test_no_array_of_narrow_integers_is_multiplied_by_a_large_number():
     assert hits == []
 
 
+def test_what_is_counted_has_the_width_that_counting_takes():
+    """``np.bincount`` refuses 64 bits where NumPy's own integer has 32: in a browser."""
+    counted = [
+        (name, node)
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and last(node.func) == "bincount"
+    ]
+    assert counted
+    for name, node in counted:
+        said = ast.unparse(node.args[0])
+        made = [line for line in SOURCES[name].splitlines() if line.strip().startswith(f"{said} = ")]
+        assert any("astype(np.intp)" in line for line in [said, *made]), f"{name}: {ast.unparse(node)}"
+
+
 @pytest.mark.parametrize(
     "text",
     [

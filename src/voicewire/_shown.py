@@ -124,7 +124,7 @@ def wide(figure: Figure) -> tuple[str, dict[str, float]]:
         Its width, and the size of its smallest letters if there is no narrow picture beside it, CSS pixels.
     """
     content, width, _ = png(figure)
-    return _text(content), {"width": width} | ({} if _narrows(figure) else {"letters": _letters(figure)})
+    return _text(content), {"width": width} | ({} if narrows(figure) else {"letters": _letters(figure)})
 
 
 def keep(figure: Figure) -> None:
@@ -138,7 +138,8 @@ def keep(figure: Figure) -> None:
     setattr(figure, _KEPT, True)
 
 
-def _narrows(figure: Figure) -> bool:
+def narrows(figure: Figure) -> bool:
+    """Tell whether a figure has a shape of its own for narrow screens."""
     return figure.get_figwidth() > ONE and not getattr(figure, _KEPT, False)
 
 
@@ -184,4 +185,4 @@ def register() -> None:
 
 
 def _bundle(figure: Figure, include: object = None, exclude: object = None) -> dict[str, Any]:
-    return {NARROW: narrow(figure)} if _narrows(figure) else {}
+    return {NARROW: narrow(figure)} if narrows(figure) else {}

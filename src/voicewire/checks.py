@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "a", "array", "complex_number", "each", "fields", "flags", "function", "generator", "maybe", "number", "one_of",
-    "plain", "positive", "seed", "share", "takes", "whole",
+    "plain", "positive", "seed", "share", "table", "takes", "whole",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -548,6 +548,40 @@ def a(*kinds: type) -> Rule:
         return value
 
     return rule
+
+
+def table(name: str, value: object, error: type[ValueError]) -> Any:
+    """A table of pandas, which is not imported before there is something to check (a rule).
+
+    Parameters
+    ----------
+    name : str
+        The argument's name.
+    value : object
+        What was given.
+    error : type
+        What is raised, a kind of `ValueError`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same.
+
+    Raises
+    ------
+    ValueError
+        Of the kind `error`, if it is none.
+
+    Examples
+    --------
+    >>> table("formants", 3, ValueError)
+    Traceback (most recent call last):
+    ...
+    ValueError: formants must be a DataFrame, not 3
+    """
+    import pandas as pd
+
+    return a(pd.DataFrame)(name, value, error)
 
 
 def function(name: str, value: object, error: type[ValueError]) -> Any:

@@ -26,6 +26,7 @@ NUMBERS = {
     ex.check_erle: 18.26,
     ex.check_rls: 28 / 13,
     ex.check_faint: 21.97,
+    ex.check_taps: 2181.6,
     ex.check_shift: 8191,
     ex.check_memory: 2.129,
     ex.check_tracking: 9431,
@@ -36,6 +37,7 @@ NUMBERS = {
 HINTS = {
     ex.check_erle: {20: "echo alone", 9.81: "what power", 36.52: "10 log10, not 20", 23.03: "counts too"},
     ex.check_rls: {1.778: "first sample", 1.833: "halved", 2.333: "begins with 1", 3.385: "p ages", 3: "NLMS"},
+    ex.check_taps: {2133: "leaves the noise out", 1091: "16 kHz", 4363: "a million"},
     ex.check_faint: {40: "all 64", -0.068: "inverses", 43.93: "powers already", 4.06: "ten thousand"},
     ex.check_shift: {8192: "still loses", 13: "give nothing", 4096: "cuts off", 4095: "cuts off", 0: "last place"},
     ex.check_memory: {
@@ -266,6 +268,7 @@ def test_rounded_as_asked_is_right():
         ex.check_erle: ("18.3", 18.26, "18,3 dB"),
         ex.check_rls: (2.15, 2.154, "28/13"),
         ex.check_faint: (22, "22.0 dB", 21.97),
+        ex.check_taps: (2180, "2200 taps", 2181),
         ex.check_memory: (2.13, "2.129 s"),
         ex.check_tracking: (9431, 9430, "9,431"),
         ex.check_passes: (0.25, 0.255, "25 %", "14/55"),

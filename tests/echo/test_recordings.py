@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from scipy.signal import fftconvolve
+from scipy.signal import fftconvolve, resample_poly
 
 from voicewire import cli
 from voicewire.echo import align, report
@@ -89,6 +89,36 @@ def test_one_clock_has_no_drift_and_a_moved_talker_is_none(tmp_path):
     heard[12 * RATE :] = np.roll(heard, 5)[12 * RATE :]
     with Pair(*write(tmp_path, far, heard)[:2]) as both:
         assert both.find(1.0).drift == 0
+
+
+@pytest.mark.parametrize("ppm", [-100, 50, 0])
+def test_two_ways_of_like_strength_hide_no_drift(ppm):
+    """In a measured room some windows take another way than the rest: the line that most share is the clocks'."""
+    times = np.arange(2.0, 26.0, 2.0)
+    other = np.isin(np.arange(times.size), [1, 4, 5, 9])
+    delays = 0.1 + 1e-6 * ppm * times + 1.4e-3 * other
+    found = align.alignment([(t, align.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000)
+    assert found.drift == pytest.approx(1e-6 * ppm, abs=1e-9)
+    assert found.delay == pytest.approx(0.1, abs=2e-5)
+
+
+def test_a_delay_that_steps_is_not_taken_for_clocks():
+    times = np.arange(2.0, 42.0, 2.0)
+    for after in (8.0, 20.0, 30.0):
+        delays = np.where(times > after, 0.103, 0.1)
+        found = align.alignment([(t, align.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000)
+        assert found.drift == 0
+
+
+def test_what_shares_nothing_has_no_delay_and_neither_has_a_tone():
+    """Sharp ends of windows once made a false peak at 0 between two sounds without high frequencies."""
+    rng, time = np.random.default_rng(4), np.arange(4 * 16000) / 16000
+    one, two = (5 + resample_poly(rng.standard_normal(time.size // 4), 4, 1) for _ in range(2))
+    found = align.phat(one, two, 16000)
+    assert found.clarity < align.CLEAR
+    tone = np.sin(2 * np.pi * 1000 * time)
+    assert align.phat(tone, np.roll(tone, 1600), 16000) is None
+    assert align.phat(one, np.roll(one, 1600), 16000).delay == pytest.approx(0.1, abs=1e-4)
 
 
 def test_a_value_between_two_samples_is_that_of_the_wave(tmp_path):

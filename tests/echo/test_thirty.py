@@ -131,7 +131,7 @@ def other_rate(folder: Path) -> list[Path]:
 REASONS: dict[str, tuple[Callable[[Path], list[Path]], str]] = {
     "silent far end": (lambda f: written(f, 0 * FAR, heard(FAR)), "far.wav"),
     "silent microphone": (lambda f: written(f, FAR, 0 * FAR), "mic.wav"),
-    "another talk": (lambda f: written(f, FAR, 0.05 * talk(SECONDS, 77)), "mic.wav.*far.wav"),
+    "another talk": (lambda f: written(f, FAR, 0.05 * talk(SECONDS, 77)), "no echo of .*far.wav"),
     "wrong order": (lambda f: written(f, heard(FAR), FAR), "swapped"),
     "empty": (lambda f: written(f, FAR, FAR[:0]), "mic.wav is empty"),
     "three channels": (lambda f: written(f, np.column_stack([FAR] * 3), heard(FAR)), "3 channels"),

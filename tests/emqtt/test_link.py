@@ -112,6 +112,13 @@ def test_what_was_recorded_behind_links_is_whole_and_not_faster_than_they_are() 
     assert json.loads((paths.data("emqtt") / "link.json").read_text())["command"].startswith("voicewire record emqtt")
 
 
+def test_the_chapter_says_how_much_longer_the_responses_take() -> None:
+    notebook = paths.root() / "notebooks" / "emqtt" / "02_end_to_end.ipynb"
+    cells = {cell["id"]: "".join(cell["source"]) for cell in json.loads(notebook.read_text("utf-8"))["cells"]}
+    mqtt, emqtt = (link_delay(protocol, 80, 20e3, 0.001, header=52) for protocol in ("MQTT", "E-MQTT"))
+    assert f"With 80 of them it is {mqtt / emqtt:.1f} times as long at 20 kbit/s" in cells["02end-to-end-link-4"]
+
+
 def test_the_figure_shows_what_was_recorded_and_the_closed_form() -> None:
     table = experiments.load("link")
     ax = figures.behind_link(table, "relay", 40)

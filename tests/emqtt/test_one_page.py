@@ -10,6 +10,7 @@ import pytest
 from voicewire.emqtt import figures, trace
 from voicewire.emqtt.one_page import exchange
 from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt.memory import MemoryBroker
 
 
 def told(steps, who):
@@ -24,6 +25,14 @@ def test_each_client_sees_what_it_sees_over_sockets(qos):
     here = exchange(qos, subscribers=1).steps
     assert told(here, trace.PUBLISHER) == told(real, trace.PUBLISHER)
     assert told(here, "subscriber 1") == told(real, trace.SUBSCRIBER)
+
+
+def test_a_trace_in_memory_is_that_over_sockets():
+    with BrokerThread(Config(port=0)) as real, MemoryBroker() as memory:
+        for qos in range(4):
+            assert trace.one_message(memory, qos) == trace.one_message(real.port, qos)
+        assert trace.confirmed_by_mqtt(memory) == trace.confirmed_by_mqtt(real.port)
+        assert trace.confirmed_by_emqtt(memory) == trace.confirmed_by_emqtt(real.port)
 
 
 @pytest.mark.parametrize("subscribers", [1, 2, 4])

@@ -133,10 +133,13 @@ class Opened:
     def cell(self, number: int) -> Any:
         return self.page.locator("div.cell").nth(number - 1)
 
+    def button(self, number: int) -> Any:
+        """The button that runs a cell."""
+        return self.cell(number).get_by_role("button", name=f"Run code cell {number}", exact=True)
+
     def run(self, number: int) -> str:
         """Run a cell and return how it ended."""
-        cell = self.cell(number)
-        cell.get_by_role("button", name=f"Run code cell {number}", exact=True).click()
+        self.button(number).click()
         return self.ended(number)
 
     def ended(self, number: int) -> str:

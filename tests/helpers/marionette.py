@@ -81,7 +81,8 @@ class Firefox:
         end = time.monotonic() + LIMIT
         while not self.script(f"return Boolean({condition})", *given):
             if time.monotonic() > end:
-                raise AssertionError(f"never so: {condition}")
+                shown = self.script("return document.querySelector('.vw-live')?.innerText ?? document.title")
+                raise AssertionError(f"never so: {condition}; the page says {shown!r}")
             time.sleep(0.1)
 
     def click(self, found: str, *given: Any) -> None:

@@ -10,6 +10,7 @@ from voicewire.mqtt import Config, Limits, hostile
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.memory import MemoryBroker
+from voicewire.mqtt.wire import UnexpectedError, connect, subscribed
 
 
 def connected(broker, name="a", clean=True):
@@ -97,3 +98,27 @@ def test_a_fault_inside_a_callback_is_logged_and_the_rest_goes_on(caplog):
         broker._loop.call_soon(lambda: 1 / 0)
         connected(broker)
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_wire_waits_by_the_brokers_clock_and_sees_what_a_socket_sees():
+    with MemoryBroker(Config(sys_interval=0)) as broker, subscribed(broker, "t", qos=1) as reader:
+        with pytest.raises(TimeoutError, match="nothing comes in 5 s of the broker's clock"):
+            reader.receive(5.0)
+        assert broker.broker.statistics()["uptime"] == 5
+        writer = connect(broker, "w", will=p.Will("t", b"gone"))
+        writer.quiet()
+        writer.send(p.encode(p.Pingreq())[:1], p.encode(p.Pingreq())[1:])
+        assert writer.receive() == p.Pingresp()
+        writer.close()
+        assert reader.publication().payload == b"gone"
+        reader.send(b"\xf0\x00")
+        reader.closed()
+
+
+def test_a_kept_session_is_found_again_over_a_wire():
+    with MemoryBroker(Config(sys_interval=0)) as broker:
+        subscribed(broker, "t", qos=1, client_id="a", clean=False).close()
+        with connect(broker, "a", clean=False, present=True) as again:
+            again.quiet()
+        with pytest.raises(UnexpectedError):
+            connect(broker, "b", clean=False, present=True)

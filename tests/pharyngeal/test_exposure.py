@@ -78,3 +78,16 @@ def test_a_film_with_gaps_keeps_its_frames():
     assert all(np.isnan(sight.opening).all() and not sight.confidence.any() for sight in sights if sight.reason)
     assert "256 x 256" in sights[-1].reason
     assert all(np.isfinite(sights[i].opening).any() for i in (0, 2))
+
+
+def test_the_tracker_alone_measures_right_or_refuses():
+    """At 1.4 times the contrast it once accepted some frames, and was wrong by up to 3 mm."""
+    for factor in (0.75, 1.0, 1.2, 1.3, 1.4):
+        for frame in FILM:
+            tracker = xray.Tracker(frame.outline.larynx)
+            try:
+                found = tracker.track(0.6 + factor * (frame.image - 0.6))
+            except ValueError:
+                assert factor not in (1.0, 1.2)
+            else:
+                assert np.abs(found - tracker.truth(frame.outline)).mean() < 0.05

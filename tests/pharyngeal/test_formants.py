@@ -145,6 +145,14 @@ def test_files_that_are_no_sound(tmp_path):
         sound.read(tmp_path / "nan.wav")
 
 
+def test_tiers_of_one_name_are_not_taken_for_one(tmp_path):
+    tier = '"IntervalTier"\n"a"\n0\n1\n1\n0\n1\n"{}"\n'
+    head = 'File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n1\n<exists>\n2\n'
+    (tmp_path / "twice.TextGrid").write_text(head + tier.format("i") + tier.format("u"))
+    with pytest.raises(textgrid.TextGridError, match="several interval tiers have the name 'a'"):
+        textgrid.read(tmp_path / "twice.TextGrid")
+
+
 def test_textgrids_that_do_not_fit(tmp_path, praat_files):
     good = praat_files / "a.TextGrid"
     with pytest.raises(textgrid.TextGridError, match="differ"):

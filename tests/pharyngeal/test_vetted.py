@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import cli
-from voicewire.pharyngeal import synthesis, textgrid, vetted
+from voicewire import cli, paths
+from voicewire.pharyngeal import synthesis, textgrid, tube, vetted
 from voicewire.pharyngeal.sound import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
 
@@ -134,3 +135,27 @@ def test_confidence_falls_with_each_of_its_three_causes_and_stays_within_0_and_1
     assert vetted._sure(700.0, 80.0, 0.1, 100.0) < best and vetted._sure(700.0, 400.0, 0.0, 100.0) < best
     assert vetted._sure(700.0, 80.0, 0.0, 300.0) < best < vetted._sure(2100.0, 80.0, 0.0, 100.0)
     assert vetted._sure(300.0, 80.0, 0.0, 300.0) == vetted._sure(700.0, 9000.0, 0.0, 100.0) == 0.0
+
+
+def test_the_chapter_states_the_rules_and_ceilings_of_the_command():
+    cells = json.loads((paths.root() / "notebooks/pharyngeal/02_formants.ipynb").read_text("utf-8"))["cells"]
+    text = " ".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    spans = {name: vetted._CEILINGS[name] for name in ("man", "woman", "child")}
+    man, woman, child = (f"{low} to {high} Hz for a {name}" for name, (low, high) in spans.items())
+    assert f"in steps of {vetted._STEP:.0f} Hz, {man}, {woman} and {child}" in text and vetted._POLES == 5
+    lengths = [" to ".join(f"{5 * tube.SPEED / 2 / ceiling:.1f}" for ceiling in span) for span in spans.values()]
+    assert f"tracts of {lengths[0]}, {lengths[1]} and {lengths[2]} cm" in text
+    assert f"shorter than {1000 * vetted.SHORTEST:.0f} ms" in text
+    assert f"{vetted._PAUSE:.0f} dB below the loudest 40 ms" in text
+    assert f"below {vetted._CREAK:.0f} Hz (creak) or above {vetted._HIGHEST:.0f} Hz" in text
+    broad = "{:.0f} Hz for F1, {:.0f} Hz for F2 or {:.0f} Hz for F3".format(*vetted._BROAD)
+    assert f"no pole narrower than {broad}" in text and f"within {100 * vetted._APART:.0f} %" in text
+    low, high = vetted._WIDE
+    first = rf"\frac{{|F - F'|}}{{{vetted._APART}\,F}}"
+    second = rf"\frac{{{vetted._SPACING}\,f_0}}{{{vetted._APART}\,F}}"
+    third = rf"\frac{{B - {low:.0f}\ \text{{Hz}}}}{{{high - low:.0f}\ \text{{Hz}}}}"
+    assert all(part in text for part in (first, second, third))
+    kept = pd.read_csv(paths.data("pharyngeal") / "elsewhere.csv")
+    letters = kept[(kept["source"] == "letters") & (kept["formant"] == 1)]
+    assert f"In {(letters['reason'] == 'no narrow pole').sum()} of the {len(letters)} letters F1" in text
+    assert not kept["reason"].fillna("").str.startswith("implausible").any() and "because a value lay outside" in text

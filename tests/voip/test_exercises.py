@@ -13,18 +13,20 @@ from statistics import NormalDist
 import nbformat
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from voicewire.netsim.reference import equation
 from voicewire.netsim.reference.tfrc_receiver import LossHistory, lose
 from voicewire.voip import bursts, emodel, playout
 from voicewire.voip import exercises as e
 from voicewire.voip import quality_exercises as q
+from voicewire.voip import received_exercises as r
 from voicewire.voip.calls import call
 from voicewire.voip.experiments import jain
 
 ROOT = Path(__file__).resolve().parents[2]
 
-CHECKS = [getattr(module, name) for module in (e, q) for name in module.__all__]
+CHECKS = [getattr(module, name) for module in (e, q, r) for name in module.__all__]
 CLOSED = [60, 40, 100, 80, 50, 50, 100, 300]
 BUDGET = 177.3 + (14.2 - 30 * math.log(1.075) - 0.024 * 177.3) / 0.134
 
@@ -105,6 +107,17 @@ def one_place_less(frames, places, gap):
     return oldest(frames, places - 1, gap)
 
 
+def lowest(sent, delays, middle=None):
+    """The edge of SciPy's convex hull that lies below the middle."""
+    middle = np.mean(sent) if middle is None else middle
+    rows = np.array([sent, delays]).T
+    for side, corners in zip((hull := ConvexHull(rows)).equations, hull.simplices, strict=True):
+        left, right = sorted(rows[corners].tolist())
+        if side[1] < 0 and left[0] <= middle <= right[0]:
+            return (right[1] - left[1]) / (right[0] - left[0])
+    raise AssertionError
+
+
 RIGHT = [
     (e.check_mean_interval, 75),
     (e.check_after_silence, 6.25),
@@ -116,6 +129,7 @@ RIGHT = [
     (q.check_delay_budget, BUDGET),
     (q.check_delay_budget, 235),
     (e.check_floor, 11),
+    (r.check_received, 94.2 - 0.024 * 130 - 30 * math.log(4.75)),
 ]
 FUNCTIONS = [
     (e.check_loss_budget, lost_budget),
@@ -124,6 +138,7 @@ FUNCTIONS = [
     (q.check_chernov, lambda m, sigma, eps: m + sigma * np.sqrt(2 * np.log(1 / eps))),
     (q.check_two_behind, two_behind),
     (q.check_best_fixed, best_fixed),
+    (r.check_drift, lowest),
     (e.check_uneven, uneven),
     (e.check_uneven, lambda a, x: jain([1.0] * round(100 - 100 * a) + [x] * round(100 * a))),
     (e.check_pairs, lambda rho: 2 / (2 - 2 * rho)),
@@ -135,6 +150,7 @@ CHOICES = [
     (e.check_same_score, "b"),
     (q.check_playout_choice, "b"),
     (q.check_bursts, "c"),
+    (r.check_one_way, "d"),
     (e.check_order, "b"),
     (e.check_rival, "c"),
 ]
@@ -207,6 +223,16 @@ HINTS = [
     (q.check_best_fixed, lambda d: best_fixed([x for x in d if x < math.inf]), "never arrived"),
     (q.check_best_fixed, best_of_means, "one delay"),
     (q.check_best_fixed, waits_for_all, "last frame"),
+    (r.check_received, 59.4, "the fastest: take"),
+    (r.check_received, 46.5, "takes its time"),
+    (r.check_received, 45.04, "however early"),
+    (r.check_received, 91.08, "counts as lost"),
+    (r.check_one_way, "a", "fastest came later"),
+    (r.check_one_way, "b", "neighbours"),
+    (r.check_one_way, "c", "constant"),
+    (r.check_drift, lambda sent, delays: np.polyfit(sent, delays, 1)[0], "middle of the delays"),
+    (r.check_drift, lambda sent, delays: (delays[-1] - delays[0]) / (sent[-1] - sent[0]), "may both have waited"),
+    (r.check_drift, lambda sent, delays: lowest(sent, delays, min(sent) + np.ptp(sent) / 2), "mean of all times"),
     (e.check_uneven, lambda a, x: 1 - a + a * x, "Jain squares"),
     (e.check_uneven, lambda a, x: (1 - a + a * x) / (1 - a + a * x * x), "above the line"),
     (e.check_uneven, lambda a, x: 1 / uneven(a, x), "turn it over"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 
 from voicewire import paths
 from voicewire.voip.adaptive import ramjee
+from voicewire.voip.drift import clock_drift
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.playout import bound, fixed
 from voicewire.voip.received import Received, in_order, read_arrivals, score
@@ -55,6 +58,15 @@ def test_no_buffer_saves_it(call: Received) -> None:
     assert call.delays_ms[last].max() + 100 < 1000
     assert made.adaptive.delays_ms[call.spurts[last]].min() > 3000
     assert float(delay_impairment(3572.0)) == pytest.approx(459, abs=0.5)
+
+
+def test_the_chapter_works_with_this_calls_numbers(call: Received) -> None:
+    notebook = paths.root() / "notebooks" / "voip" / "02_quality_and_playout.ipynb"
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    text = " ".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert rf"$94.2 - 30 \ln 16 = {94.2 - 30 * math.log(16):.1f}$" in text
+    off, length = clock_drift(call).within_ppm / 1e6, (call.sent_ms[-1] - call.sent_ms[0]) / 1000
+    assert f"${off:.6f} \\cdot {length:.1f}/4 = {off * length / 4:.1f}$ s" in text
 
 
 def test_the_figure_draws_each_frame_and_each_rule(call: Received) -> None:

@@ -93,6 +93,15 @@ def test_a_wrong_file_has_one_clear_error(tmp_path: Path, content: str, capsys: 
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize("written", ["\ufeff{0},{1}\n", '"{0}","{1}"\n', "{0}, {1}\r\n"])
+def test_what_other_programs_put_around_numbers_loses_no_packet(tmp_path: Path, written: str) -> None:
+    """A mark of the byte order, quotes, and the ends of lines of Windows."""
+    file = tmp_path / "call.csv"
+    lines = [written.format(0.02 * i, 7 + i) for i in range(3)]
+    file.write_bytes((lines[0] + "".join(lines[1:]).replace("\ufeff", "")).encode())
+    assert read_arrivals(file).numbers == [7, 8, 9]
+
+
 def test_the_command_says_what_it_assumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "call.csv"
     file.write_text("".join(f"{0.02 * i:.3f},{(65_530 + i) % 65_536}\n" for i in range(20) if i not in (7, 8)))

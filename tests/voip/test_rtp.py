@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import struct
 from pathlib import Path
 
@@ -126,6 +128,41 @@ def test_pictures_are_no_voice(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "as pictures do" in said.err
     assert not said.out
     assert main(["voip", "score", str(file), "--clock", "90000"]) == 0
+
+
+REFUSED = {  # what foreign captures held: content, and what must be said of it
+    "keys": (pcap([(0.02 * k, datagram(rtp(k, 101, step=0))) for k in range(12)]), "one timestamp for all"),
+    "nine": (pcap(call(9)), "ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among 9 packets\n"),
+    "cut": (pcap(call())[:50], "among 0 packets, and the file is cut or damaged"),
+    "gzip": (gzip.compress(pcap(call())), "packed by gzip: unpack it"),
+    "xz": (lzma.compress(pcap(call())), "packed by xz"),
+    "anew": (pcap([(0.02 * k, datagram(rtp(k, step=160 if k < 20 else 160_000))) for k in range(40)]), "began anew"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_capture_without_a_call_says_what_it_has(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, words = REFUSED[name]
+    file = tmp_path / "call.pcap"
+    file.write_bytes(content)
+    for more in ([], ["--clock", "8000"]):
+        assert main(["voip", "score", str(file), *more]) == 1
+        said = capsys.readouterr()
+        assert words in said.err
+        assert said.err.count("\n") == 1
+        assert not said.out
+
+
+def test_a_key_pressed_first_is_not_the_voice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a clock that is stated, too, the payload type of most packets is the voice."""
+    packets = [(0.02 * k, datagram(rtp(k, 101 if k < 3 else 0))) for k in range(40)]
+    file = tmp_path / "call.pcap"
+    file.write_bytes(pcap(packets))
+    assert main(["voip", "score", str(file), "--clock", "8000", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert (made["payload_type"], made["frames"]) == (0, 37)
 
 
 def test_neither_addresses_nor_payload_leave_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,17 @@
-"""RTP that FFmpeg sends over loopback, captured by dumpcap as pcap and pcapng, and what tshark counts in it."""
+"""RTP that FFmpeg and GStreamer send over loopback, by UDP and TCP, captured by dumpcap, and what tshark counts."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import av
@@ -19,14 +23,15 @@ from voicewire.voip.received import in_order
 from voicewire.voip.rtp import clock_of, read_capture
 
 DUMPCAP, TSHARK = shutil.which("dumpcap"), shutil.which("tshark")
+GSTREAMER, INSPECT = shutil.which("gst-launch-1.0"), shutil.which("gst-inspect-1.0")
 PACKETS = 60
 CODECS = {"pcm_mulaw": (0, 8000, 160), "pcm_alaw": (8, 8000, 160), "libopus": (97, 48_000, 960)}
 
 
-def sent(codec: str, port: int) -> None:
-    """Let FFmpeg's RTP muxer send 60 packets of noise, one each 20 ms."""
+def sent(codec: str, address: str, **how: str) -> None:
+    """Let FFmpeg's muxer send 60 packets of noise, one each 20 ms."""
     rate, samples = CODECS[codec][1:]
-    with av.open(f"rtp://127.0.0.1:{port}", "w", format="rtp") as out:
+    with av.open(address, "w", format=address.partition(":")[0], options=how) as out:
         stream = out.add_stream(codec, rate=rate, layout="mono")
         noise = (1000 * np.random.default_rng(1).standard_normal((1, samples * PACKETS))).astype(np.int16)
         begin = time.monotonic()
@@ -36,6 +41,109 @@ def sent(codec: str, port: int) -> None:
             time.sleep(max(0.0, begin + 0.02 * k - time.monotonic()))
             out.mux(stream.encode(frame))
         out.mux(stream.encode(None))
+
+
+@contextlib.contextmanager
+def captured(rule: str, file: Path) -> Iterator[None]:
+    """Let dumpcap listen to loopback meanwhile."""
+    words = [str(DUMPCAP), "-q", "-i", "lo", "-f", rule, "-w", str(file), "-a", "duration:20"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        line = ""
+        for line in running.stderr:
+            if line.startswith("File:"):
+                break
+        if not line.startswith("File:"):
+            pytest.skip("dumpcap may not listen to loopback here")
+        yield
+        time.sleep(1.2)  # what the kernel has captured is handed over within a second
+        running.terminate()
+
+
+def answers(server: socket.socket) -> None:
+    """Take one RTSP session to a server, and every packet in it."""
+    gone = contextlib.suppress(ConnectionError)  # FFmpeg may close without reading the last answer
+    with server.accept()[0] as one, one.makefile("rb") as asked, gone:
+        length = 0
+        while first := asked.read(1):
+            if first == b"$":
+                asked.read(int.from_bytes(asked.read(3)[1:], "big"))
+                continue
+            head = first
+            while not head.endswith(b"\r\n\r\n"):
+                head += asked.read(1)
+            fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:-2])
+            length = int(fields.get(b"Content-Length", 0))
+            asked.read(length)
+            told = b"Transport: " + fields[b"Transport"] + b"\r\n" if b"Transport" in fields else b""
+            one.sendall(b"RTSP/1.0 200 OK\r\nCSeq: " + fields[b"CSeq"] + b"\r\nSession: 1\r\n" + told + b"\r\n")
+
+
+def drained(server: socket.socket) -> None:
+    with server.accept()[0] as one:
+        while one.recv(65_536):
+            pass
+
+
+@pytest.fixture(scope="module", params=["RTSP", "RFC 4571"])
+def over_tcp(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, int, Path]:
+    """FFmpeg publishing by RTSP, interleaved; GStreamer's rtpstreampay."""
+    if DUMPCAP is None:
+        pytest.skip("dumpcap is not installed")
+    if request.param == "RFC 4571" and (
+        INSPECT is None or subprocess.run([INSPECT, "rtpstreampay", "mulawenc"], capture_output=True).returncode
+    ):
+        pytest.skip("GStreamer's tools and its good plugins are not installed")
+    file = tmp_path_factory.mktemp("tcp") / "call.pcapng"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(30)
+        port = server.getsockname()[1]
+        other = answers if request.param == "RTSP" else drained
+        with ThreadPoolExecutor(1) as listening, captured(f"tcp port {port}", file):
+            done = listening.submit(other, server)
+            if request.param == "RTSP":
+                words = [
+                    sys.executable,
+                    __file__,
+                    f"rtsp://127.0.0.1:{port}/call",
+                ]  # FFmpeg waits for us in its own process
+                subprocess.run(words, check=True, timeout=60)
+            else:
+                words = f"audiotestsrc is-live=true num-buffers={PACKETS} samplesperbuffer=160 ! "
+                words += "audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay ! rtpstreampay ! "
+                words += f"tcpclientsink host=127.0.0.1 port={port}"
+                subprocess.run([str(GSTREAMER), "-q", *words.split()], check=True, timeout=30)
+            done.result(timeout=30)
+    return request.param, port, file
+
+
+def test_packets_over_tcp_are_read(over_tcp: tuple[str, int, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    framing, port, file = over_tcp
+    assert main(["voip", "score", str(file), "--json"]) == 0
+    out = capsys.readouterr().out
+    made = json.loads(out)
+    assert (made["carried"], made["frames"], made["frame_ms"]) == (f"TCP, {framing}", PACKETS, 20.0)
+    counts = ("payload_type", "lost_percent", "duplicates", "reordered", "strays", "holes", "cut")
+    assert [made[name] for name in counts] == [0, 0.0, 0, 0, 0, 0, False]
+    assert str(port) not in out
+    assert "127.0.0.1" not in out
+
+
+@pytest.mark.skipif(TSHARK is None, reason="tshark is not installed")
+def test_tshark_sees_the_same_numbers_and_timestamps_over_tcp(over_tcp: tuple[str, int, Path]) -> None:
+    framing, port, file = over_tcp
+    known = {"RTSP": "rtsp", "RFC 4571": "rtp"}[framing]
+    shown = subprocess.run(
+        [str(TSHARK), "-r", str(file), "-d", f"tcp.port=={port},{known}", "-Y", "rtp", "-T", "fields",
+         "-e", "rtp.seq", "-e", "rtp.timestamp"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    rows = [[each.split(",") for each in line.split("\t")] for line in shown.splitlines()]
+    found = read_capture(file)
+    assert found is not None
+    (stream,) = found.streams
+    for column, mine in enumerate((stream.numbers, stream.stamps)):
+        assert [int(each) for row in rows for each in row[column]] == mine.tolist()
 
 
 @pytest.fixture(scope="module", params=CODECS)
@@ -48,18 +156,8 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        words = [DUMPCAP, "-q", "-i", "lo", "-f", f"udp port {port}", "-w", str(file), "-a", "duration:10"]
-        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
-            assert running.stderr is not None
-            line = ""
-            for line in running.stderr:
-                if line.startswith("File:"):
-                    break
-            if not line.startswith("File:"):
-                pytest.skip("dumpcap may not listen to loopback here")
-            sent(request.param, port)
-            time.sleep(1.2)  # what the kernel has captured is handed over within a second
-            running.terminate()
+        with captured(f"udp port {port}", file):
+            sent(request.param, f"rtp://127.0.0.1:{port}")
     return request.param, port, file
 
 
@@ -106,3 +204,7 @@ def test_tshark_counts_the_same(capture: tuple[str, int, Path], form: str, tmp_p
     assert np.isinf(made.delays_ms).sum() == int(lost)
     if clock_of(stream)[2]:  # of a dynamic type tshark doesn't know the clock, and leaves the jitter out
         assert made.jitter_ms == pytest.approx(float(counted[3].split()[-2]), abs=0.001)
+
+
+if __name__ == "__main__":
+    sent("pcm_mulaw", sys.argv[1], rtsp_transport="tcp")

@@ -77,7 +77,8 @@ class Page {
       this.worker.addEventListener("error", (event) => fail(new Error(event.message || "Python could not be started")));
     });
     this.ready.catch((error) => this.work.failed(String(error.message ?? error)));
-    this.worker.postMessage({ kind: "start", base: BASE, chapter: this.chapter });
+    const narrow = matchMedia("screen and (max-width: 576px)").matches; // where the published pictures are narrow
+    this.worker.postMessage({ kind: "start", base: BASE, chapter: this.chapter, narrow });
     return this.ready;
   }
 
@@ -280,7 +281,9 @@ export async function begin(bar) {
   const page = new Page(bar, chapter);
   page.whole = Promise.race([keepPage(), new Promise((done) => setTimeout(done, 10_000))]);
   page.launch();
-  const recorder = document.querySelector(".vw-record");
-  if (recorder) (await import("./recorder.mjs")).furnish(page, recorder);
+  for (const [place, name] of [[".vw-record", "recorder"], [".vw-exchange", "exchange"]]) {
+    const box = document.querySelector(place);
+    if (box) (await import(`./${name}.mjs`)).furnish(page, box);
+  }
   return page;
 }

@@ -2,19 +2,31 @@
 
 let session;
 let running = 0;
+let beside; // what fetches; held here, as Firefox collects a worker that nothing refers to, whatever it is at
 
-/** Count what arrives, so that the reader sees how far it is. */
-function count(total) {
-  const plain = self.fetch.bind(self);
+/** Tell the reader how far it is; `more` counts bytes that have arrived. */
+function meter(total) {
   let done = 0;
+  return (more) => {
+    done += more;
+    self.postMessage({ kind: "bytes", done: Math.min(done, total), total });
+  };
+}
+
+/** Count what this worker itself fetches. The engine's compiled code is left as it comes: a browser keeps it compiled. */
+function count(more) {
+  const plain = self.fetch.bind(self);
   self.fetch = async (...request) => {
     const answer = await plain(...request);
     if (!answer.body || !answer.ok) return answer;
+    if (answer.url.endsWith(".wasm")) {
+      more(Number(answer.headers.get("content-length") ?? 0));
+      return answer;
+    }
     const counted = answer.body.pipeThrough(
       new TransformStream({
         transform(piece, controller) {
-          done += piece.byteLength;
-          self.postMessage({ kind: "bytes", done: Math.min(done, total), total });
+          more(piece.byteLength);
           controller.enqueue(piece);
         },
       }),
@@ -23,19 +35,31 @@ function count(total) {
   };
 }
 
-async function start({ base, chapter }) {
-  count(chapter.bytes);
+/** Have the archives fetched and inflated beside Python; a promise of them all. */
+function fetched(engine, archives, more) {
+  beside = new Worker(new URL("./fetcher.mjs", import.meta.url), { type: "module" });
+  return new Promise((done, fail) => {
+    const found = [];
+    beside.addEventListener("error", (event) => fail(new Error(event.message || "the libraries could not be fetched")));
+    beside.addEventListener("message", ({ data }) => {
+      if (data.bytes) more(data.bytes);
+      else if (data.archive) found.push(data.archive);
+      else if (data.whole) done(found);
+      else fail(new Error(data.failed));
+    });
+    beside.postMessage({ engine, archives });
+  }).finally(() => beside.terminate());
+}
+
+async function start({ base, chapter, narrow }) {
+  const more = meter(chapter.bytes);
+  const engine = new URL("engine/", base).href;
+  const archives = fetched(engine, chapter.archives, more);
+  archives.catch(() => {}); // it is told where they are awaited
+  count(more);
   const say = (text) => self.postMessage({ kind: "step", text });
   say("fetching Python");
-  const { loadPyodide } = await import(new URL("engine/pyodide.mjs", base).href);
-  const engine = new URL("engine/", base).href;
-  const book = Promise.all(
-    ["book.zip", ...chapter.data].map(async (name) => {
-      const answer = await fetch(new URL(name, engine));
-      if (!answer.ok) throw new Error(`the server answers ${answer.status} for ${name}`);
-      return answer.arrayBuffer();
-    }),
-  );
+  const [{ loadPyodide }, { lay, linked }] = await Promise.all(["pyodide.mjs", "archives.mjs"].map((name) => import(engine + name)));
   const python = await loadPyodide({
     indexURL: engine,
     lockFileURL: `${engine}pyodide-lock.json`,
@@ -47,16 +71,15 @@ async function start({ base, chapter }) {
     },
   });
   say("fetching what this chapter imports");
-  const failed = [];
-  await python.loadPackage(chapter.packages, { messageCallback: () => {}, errorCallback: (text) => failed.push(text) });
-  if (failed.length) throw new Error(failed[0]);
-  for (const archive of await book) python.unpackArchive(archive, "zip", { extractDir: "/book" });
+  for (const archive of await archives) lay(python.FS, archive);
+  await linked(python);
   say("importing");
   const page = python.pyimport("voicewire.publish.live.page");
   session = page.Session(
     chapter.chapter,
     (text) => self.postMessage({ kind: "output", run: running, output: JSON.parse(text) }),
     (rows) => self.postMessage({ kind: "judged", run: running, rows }),
+    narrow,
   );
 }
 

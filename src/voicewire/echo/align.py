@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft, stats
+from scipy import fft, signal, stats
 
 from voicewire import checks
 from voicewire.echo.samples import SignalError
@@ -22,6 +22,10 @@ CLEAR = 8.0
 """Least height of a peak over the root mean square of the correlation: noise alone stays near 5 at 16,000 lags."""
 _FLOOR = 1e-6  # bins where the far end has less than this share of its strongest one say nothing (-60 dB)
 _TAIL = 0.002, 0.05  # s from the peak: where a room's answer lies
+_FADE = 0.01  # s at both ends of a window: cut sharply, two sounds that share nothing correlate at a delay of 0
+_NARROW = 150.0  # Hz in all: a sound in less, such as a tone with the window's ends, has no one delay
+_FEW = 1 / 3  # of the windows: where fewer have a clear peak, it must be twice as clear
+_NEAR, _SPAN = 2e-4, 0.7  # s from a line, and the share of the time that windows near it span
 _BENT = 2e-4  # s: delays that leave a straight line by more are no clock's
 
 
@@ -137,7 +141,7 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
     Returns
     -------
     Peak or None
-        None where one of them is silent.
+        None where one of them is silent, or the far end is as narrow as a tone.
 
     Raises
     ------
@@ -159,11 +163,12 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
     if x.shape != d.shape:
         raise SignalError(f"the windows have {x.size} and {d.size} samples: cut both to the same span of time")
     size = fft.next_fast_len(2 * x.size, real=True)
-    X, D = fft.rfft(x - x.mean(), size), fft.rfft(d - d.mean(), size)
+    fade = signal.windows.tukey(x.size, min(1.0, 2 * _FADE * rate / x.size))
+    X, D = fft.rfft(fade * (x - x.mean()), size), fft.rfft(fade * (d - d.mean()), size)
     power = np.abs(X) ** 2
     cross = D * X.conj()
     heard = (power > _FLOOR * power.max()) & (np.abs(cross) > 0)
-    if not heard.any():
+    if heard.sum() * rate / size < _NARROW:
         return None
     cross[heard] /= np.abs(cross[heard])
     cross[~heard] = 0
@@ -212,8 +217,10 @@ def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignmen
     >>> round(found.delay, 6), round(1e6 * found.drift, 3)
     (0.1, 50.0)
     """
-    clear = [(t, peak) for t, peak in peaks if peak is not None and peak.clarity >= CLEAR]
-    if not clear:
+    found = list(peaks)
+    clear = [(t, peak) for t, peak in found if peak is not None and peak.clarity >= CLEAR]
+    few = len(clear) < _FEW * len(found)
+    if not clear or (few and max(peak.clarity for _, peak in clear) < 2 * CLEAR):
         return None
     times = np.array([t for t, _ in clear])
     delays = np.array([peak.delay for _, peak in clear])
@@ -226,8 +233,28 @@ def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignmen
     straight = bend < _BENT
     slip = abs(slope) * np.ptp(times)
     slips = slip * rate >= 0.5 and bend < slip / 8 and not low <= 0 <= high  # half of a step would bend it by a quarter
+    if not straight and (line := _shared(times, delays)) is not None:
+        near = np.abs(delays - line[0] - line[1] * times) <= _NEAR
+        slope, start, low, high = stats.theilslopes(delays[near], times[near])
+        slips = straight = not low <= 0 <= high and abs(slope) * np.ptp(times[near]) * rate >= 0.5
     if not (straight and slips):
         return Alignment(
             float(np.median(delays)), 0.0, float(high - low) / 2, clarity, tail, times, delays, straight
         )  # fmt: skip
     return Alignment(float(start), float(slope), float(high - low) / 2, clarity, tail, times, delays, True)
+
+
+def _shared(times: NDArray[np.float64], delays: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Start and slope of the line near most windows, where a room has two ways of like strength.
+
+    None where no line has more than half of the windows, or where those lie in one part of the time, as before a step.
+    """
+    best, line = 0, None
+    for i in range(times.size):
+        for j in range(i + 1, times.size):
+            slope = (delays[j] - delays[i]) / (times[j] - times[i])
+            start = delays[i] - slope * times[i]
+            near = np.abs(delays - start - slope * times) <= _NEAR
+            if near.sum() > best and np.ptp(times[near]) >= _SPAN * np.ptp(times):
+                best, line = int(near.sum()), (float(start), float(slope))
+    return line if best >= 5 and best > times.size / 2 else None

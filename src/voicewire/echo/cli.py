@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import new_file, number, positive, print_json, readable, whole
+from voicewire.options import new_file, number, positive, print_json, readable, text, whole
 
 __all__ = ["register"]
 
@@ -40,8 +40,21 @@ def register(subparsers: Any) -> None:
         epilog="Exit status: 1 if a recording can't be used or holds no echo of the other; one line says why.",
     )
     parser.add_argument("far", type=readable, metavar="FAR.wav", help="recording of the loudspeaker signals")
-    parser.add_argument("microphone", type=readable, metavar="MIC.wav", help="recording of the microphones")
-    parser.add_argument("residual", type=new_file, metavar="OUT.wav", help="file to write the residual to")
+    parser.add_argument(
+        "microphone", type=readable, nargs="?", metavar="MIC.wav", help="recording of the microphones (not with --live)"
+    )
+    parser.add_argument(
+        "residual", type=new_file, nargs="?", metavar="OUT.wav", help="file to write the residual to (not with --live)"
+    )
+    parser.add_argument(
+        "--live",
+        type=new_file,
+        metavar="OUT.wav",
+        help="play FAR.wav, record the microphone meanwhile and write the residual here as it comes, until FAR.wav is "
+        "over or Ctrl-C is pressed; only FAR.wav is played, so nothing can howl; takes pip install sounddevice",
+    )
+    parser.add_argument("--keep", type=new_file, metavar="MIC.wav", help="with --live: keep what the microphone heard")
+    parser.add_argument("--device", type=text, metavar="NAME", help="with --live: name or number of the sound device")
     parser.add_argument("--length", type=whole(1, 2**14), default=512, help="taps of each echo path (default 512)")
     parser.add_argument("--memory", type=positive, default=64.0, help="K in lambda = 1 - 1/(K L) (default 64)")
     parser.add_argument(
@@ -61,27 +74,43 @@ def register(subparsers: Any) -> None:
 def _cancel(args: argparse.Namespace) -> int:
     import soundfile
 
+    from voicewire.echo.live import cancel_live
     from voicewire.echo.stream import cancel_files
 
     try:
-        files = [args.far.resolve(), args.microphone.resolve()]
-        for path in (args.residual, args.picture):
-            if path is not None and path.resolve() in files:
-                raise ValueError(f"{path} is a recording to read, or is written already: name another file")
-            files.append(path and path.resolve())
-        delay = None if args.delay is None else args.delay / 1000
-        report = cancel_files(
-            args.far, args.microphone, args.residual, length=args.length, memory=args.memory, passes=args.passes,
-            delay=delay, most=args.most / 1000,
-        )  # fmt: skip
+        _told_apart(args)
+        settings = {
+            "length": args.length, "memory": args.memory, "passes": args.passes, "most": args.most / 1000,
+            "delay": None if args.delay is None else args.delay / 1000,
+        }  # fmt: skip
+        if args.live is None:
+            report = cancel_files(args.far, args.microphone, args.residual, **settings)
+        else:
+            report = cancel_live(args.far, args.live, kept=args.keep, device=args.device, **settings)
         if args.picture is not None:
             report.picture(args.picture)
     except (OSError, ValueError, soundfile.SoundFileError) as problem:
         print(f"voicewire echo: {problem}", file=sys.stderr)
         return 1
+    residual = args.residual or args.live
     if args.json:
-        print_json(report.as_object() | {"residual": str(args.residual)})
+        print_json(report.as_object() | {"residual": str(residual)})
         return 0
     print("\n".join(report.lines()))
-    print(f"residual: {args.residual} ({report.written})")
+    print(f"residual: {residual} ({report.written})")
     return 0
+
+
+def _told_apart(args: argparse.Namespace) -> None:
+    """Refuse what doesn't go together, and a file that would be read and written, or written twice."""
+    if args.live is None and args.residual is None:
+        raise ValueError("name FAR.wav, MIC.wav and OUT.wav, or FAR.wav and --live OUT.wav")
+    if args.live is None and (args.keep is not None or args.device is not None):
+        raise ValueError("--keep and --device go with --live")
+    if args.live is not None and args.microphone is not None:
+        raise ValueError("with --live the microphone is recorded: name FAR.wav and --live OUT.wav only")
+    files = [path.resolve() for path in (args.far, args.microphone) if path is not None]
+    for path in (args.residual, args.live, args.keep, args.picture):
+        if path is not None and path.resolve() in files:
+            raise ValueError(f"{path} is a recording to read, or is written already: name another file")
+        files += [path.resolve()] if path is not None else []

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,15 +22,18 @@ from voicewire import checks
 from voicewire.echo import others, paper
 from voicewire.echo.experiments import write_rows
 from voicewire.echo.samples import SignalError
-from voicewire.echo.trials import LABORATORIES, TRIALS, Trial, laboratories, trial
+from voicewire.echo.trials import LABORATORIES, TRIALS, Trial, high_pass, laboratories, trial
 
-__all__ = ["COLUMNS", "SEEDS", "cancellers", "measured", "run_all", "table"]
+__all__ = ["BANDS", "COLUMNS", "SEEDS", "cancellers", "measured", "run_all", "table"]
 
 Samples = NDArray[np.float64]
 Canceller = Callable[[Samples, Samples], others.Left]
 Rows = list[dict[str, Any]]
 SEEDS: Final = range(71, 76)
-COLUMNS: Final = "trial", "seed", "canceller", "output", "erle", "later", "after", "sdr", "load"
+Band = Literal["all", "passed"]
+BANDS: Final[tuple[Band, ...]] = ("all", "passed")
+"""Whether the outputs are taken as they come, or all behind the high-pass that speexdsp puts before its filter."""
+COLUMNS: Final = "trial", "seed", "canceller", "output", "band", "erle", "later", "after", "sdr", "load"
 _SIGNAL = checks.array(least=2)
 _LATE: Final = 0.05  # s that an output may lag behind its input
 
@@ -46,8 +49,8 @@ def _ratio(above: Samples, below: Samples) -> float:
     return float(10 * np.log10(np.sum(above**2) / max(float(np.sum(below**2)), 1e-20)))
 
 
-@checks.takes(error=SignalError, made=checks.a(Trial), output=_SIGNAL)
-def measured(made: Trial, output: Samples) -> dict[str, float]:
+@checks.takes(error=SignalError, made=checks.a(Trial), output=_SIGNAL, band=checks.one_of(*BANDS))
+def measured(made: Trial, output: Samples, band: Band = "all") -> dict[str, float]:
     """Put an output in numbers, all in dB.
 
     Parameters
@@ -56,6 +59,8 @@ def measured(made: Trial, output: Samples) -> dict[str, float]:
         What it was made from.
     output : ndarray of float, shape (n,)
         Of one canceller.
+    band : {"all", "passed"}
+        Whether the output is behind `trials.high_pass`: then what it is compared with is put through that as well.
 
     Returns
     -------
@@ -86,6 +91,8 @@ def measured(made: Trial, output: Samples) -> dict[str, float]:
     if output.size != made.microphone.size:
         raise SignalError(f"the output has {output.size} samples, the microphone {made.microphone.size}")
     talks = made.near != 0
+    if band == "passed":
+        made = made._replace(microphone=high_pass(made.microphone), near=high_pass(made.near))
     alone = np.flatnonzero(~talks)
     found = {"erle": _ratio(made.microphone[alone], output[alone])}
     half = alone[alone >= output.size // 2]
@@ -114,8 +121,8 @@ def run_all(cancellers: Mapping[str, Canceller], made: Trial) -> Rows:
     Returns
     -------
     list of dict
-        A row for each output: ``canceller``, ``output`` (linear or final), what `measured` says, and ``load``, the
-        processor's share of the recording's time.
+        Two rows for each output, one a band: ``canceller``, ``output`` (linear or final), ``band``, what `measured`
+        says, and ``load``, the processor's share of the recording's time.
 
     Notes
     -----
@@ -135,7 +142,10 @@ def run_all(cancellers: Mapping[str, Canceller], made: Trial) -> Rows:
             output = getattr(left, kind)
             if output is not None:
                 load = left.seconds * paper.RATE / made.far.size
-                rows.append({"canceller": name, "output": kind, **measured(made, output), "load": load})
+                for band in BANDS:
+                    through = band == "passed" and not left.passed
+                    numbers = measured(made, high_pass(output) if through else output, band)
+                    rows.append({"canceller": name, "output": kind, "band": band, **numbers, "load": load})
     return rows
 
 
@@ -238,7 +248,7 @@ def _main(arguments: Sequence[str]) -> int:
         print("\n".join([f"these run: {', '.join(found)}", *(f"left out: {why}" for why in left_out)]))
         rows = table(found, rooms)
     for row in rows:
-        row.update({name: round(row[name], 4) for name in COLUMNS[4:] if row[name] != ""})
+        row.update({name: round(row[name], 4) for name in COLUMNS[5:] if row[name] != ""})
     write_rows(args.out, rows)
     return 0
 

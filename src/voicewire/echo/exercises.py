@@ -45,6 +45,7 @@ __all__ = [
     "check_sign",
     "check_smallest",
     "check_spread",
+    "check_taps",
     "check_tracking",
     "check_trade",
     "check_unknowns",
@@ -253,6 +254,42 @@ def check_faint(answer: object) -> Feedback:
     }
     right = "one direction now weighs as much as ten thousand did."
     return number(answer, 10 * np.log10(10_063 / 64), 0.0, absolute=0.06, unit="dB", hints=hints, right=right)
+
+
+def check_taps(answer: object) -> Feedback:
+    """Taps for an ERLE of 20 dB in a room that decays by 60 dB in 0.4 s, at 16 kHz, with noise 30 dB below the echo.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> check_taps(2133)
+    Not yet: this leaves the noise out, which is there before the filter and after it.
+    """
+
+    def taps(share: float, rate: float = 16_000.0) -> float:
+        return float(-10 * np.log10(share)) * rate * 0.4 / 60
+
+    share = 1.001 / 100 - 0.001
+    hints = {
+        taps(0.01): "this leaves the noise out, which is there before the filter and after it.",
+        taps(share, 8_000.0): "the rate is 16 kHz: each tap is a sixteen-thousandth of a second.",
+        2 * taps(share): "60 dB are a million in energy already: 10 log10.",
+    }
+    right = "a tenth of the residual that is allowed is noise, so the tail must be somewhat below -20 dB."
+    return number(answer, taps(share), 0.01, hints=hints, unit="taps", right=right)
 
 
 def check_nonunique(answer: object) -> Feedback:

@@ -19,6 +19,7 @@ from voicewire.stats import t_interval
 
 __all__ = [
     "Live",
+    "by_length",
     "by_reuse",
     "conversations",
     "curves",
@@ -588,3 +589,44 @@ def kept(
     ax.set(xlim=(0, seconds), xlabel="time (s)", ylabel="echo left (dB)")
     ax.legend(fontsize=8.5)
     return origin(ax, "synthetic stand-in")
+
+
+def by_length(data: Mapping[str, Mapping[str, Mapping[int, ArrayLike]]], ax: Axes | None = None) -> Axes:
+    """ERLE against the filter's length, a colour for each room: mean of the conversations, and their range.
+
+    Parameters
+    ----------
+    data : mapping
+        Room to kind of filter (two: the first is drawn as a line, the second as hollow markers) to taps to ERLE in dB.
+    ax : Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> by_length({"hall": {"fixed": {64: [3.0, 5.0]}, "adaptive": {64: [3.0]}}}).get_xlabel()
+    'taps of the filter $L$'
+    """
+    ax = new_axes(ax, (6.2, 3.8))
+    for i, (room, kinds) in enumerate(data.items()):
+        (fixed, found), (moving, followed) = kinds.items()
+        sizes = sorted(found)
+        values = np.array([np.asarray(found[size], float) for size in sizes])
+        interval_band(ax, sizes, values.min(1), values.max(1), SERIES[i])
+        ax.plot(sizes, values.mean(1), color=SERIES[i], linestyle=LINESTYLES[i], label=room)
+        means = [np.mean(np.asarray(followed[size], float)) for size in sorted(followed)]
+        ax.plot(sorted(followed), means, MARKERS[i], color=SERIES[i], mfc="none")
+    ax.set_xscale("log", base=2)
+    ticks = sorted(next(iter(next(iter(data.values())).values())))
+    ax.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    ax.set_xlabel("taps of the filter $L$")
+    ax.set_ylabel("ERLE (dB)")
+    ax.legend(title=f"line: {fixed}\nmarkers: {moving}", fontsize=8, title_fontsize=8)
+    return origin(ax, "recorded elsewhere")

@@ -66,6 +66,8 @@ class Left(NamedTuple):
         The same behind its post-filter, where it has one.
     seconds : float
         Processor time for the linear output; AEC3 gives both at once.
+    passed : bool
+        Whether the canceller has put the microphone through `trials.high_pass` before anything else.
 
     Notes
     -----
@@ -80,6 +82,7 @@ class Left(NamedTuple):
     linear: Samples
     final: Samples | None
     seconds: float
+    passed: bool = False
 
 
 def ours(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
@@ -183,7 +186,7 @@ def speex(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
         library.speex_preprocess_run(after, final[n:].ctypes.data)
     library.speex_preprocess_state_destroy(after)
     library.speex_echo_state_destroy(echo)
-    return Left(linear[: far.size] / _FULL, final[: far.size] / _FULL, spent)
+    return Left(linear[: far.size] / _FULL, final[: far.size] / _FULL, spent, passed=True)
 
 
 def build_aec3(source: str | Path, folder: str | Path) -> Path:

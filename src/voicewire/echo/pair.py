@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from voicewire import _sound_file
 from voicewire.audio import silent_library
 from voicewire.echo.align import Alignment, Peak, alignment, phat
 from voicewire.echo.samples import SignalError
@@ -96,18 +97,21 @@ class Pair:
     """
 
     def __init__(self, far: Path, microphone: Path) -> None:
-        import soundfile
-
         self.names = far, microphone
+        self.notes: list[str] = []
         self._files: list[Any] = []
         try:
-            with silent_library():
-                self._files += [soundfile.SoundFile(path) for path in self.names]
+            for path in self.names:
+                self._files.append(_sound_file.opened(path))
             for path, file in zip(self.names, self._files, strict=True):
                 if file.channels > 2:
                     raise ValueError(f"{path} has {file.channels} channels: mono or stereo is needed")
                 if file.frames <= 0:
                     raise ValueError(f"{path} is empty: it has no samples")
+                if why := _sound_file.placed(file):
+                    raise ValueError(f"{path} {why}")
+                if lacks := _sound_file.missing(file):
+                    self.notes.append(f"{path.name} ends early: {lacks}")
                 if not 100 <= file.samplerate <= 10**6:
                     raise ValueError(f"{path} has {file.samplerate} Hz: 100 to 1,000,000 can be worked on")
             rates = [file.samplerate for file in self._files]
@@ -153,8 +157,9 @@ class Pair:
         found = np.zeros((count, file.channels))
         begin, end = max(start, 0), min(start + count, file.frames)
         if begin < end:
-            file.seek(begin)
-            piece = file.read(end - begin, always_2d=True)
+            with silent_library():
+                file.seek(begin)
+                piece = file.read(end - begin, always_2d=True)
             found[begin - start : begin - start + len(piece)] = piece
         if not np.isfinite(found).all():
             n = start + int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])

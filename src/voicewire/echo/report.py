@@ -152,11 +152,11 @@ class Report:
         said = "nothing was heard" if erle is None else f"ERLE {erle:.1f} dB over all"
         if later is not None:
             said += f", {later:.1f} dB in the second half"
-        talked = self.talks.sum()
+        talked, late = self.talks.sum(), round(1000 * self.delay, 1) + 0.0  # never -0.0
         passes = f"{self.passes} pass{'es' if self.passes > 1 else ''}"
         return [
             f"{self.length / self.rate:.1f} s at {self.rate} Hz, {kind}, {self.taps} taps, {passes}",
-            f"delay {1000 * self.delay:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
+            f"delay {late:.1f} ms{how}, of which {1000 * self.put_off:.1f} ms were taken out; {drift}",
             f"clipped: {_share(self.clipped_microphone)} of the microphone, {_share(self.clipped_far)} of the far end",
             f"double talk was noticed for {talked:.1f} s" if talked else "no double talk was noticed",
             *self._told(),

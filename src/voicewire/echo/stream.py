@@ -19,7 +19,7 @@ from voicewire.echo.pair import Pair
 from voicewire.echo.report import Report
 from voicewire.echo.samples import stereo
 
-__all__ = ["cancel_files"]
+__all__ = ["Work", "Writer", "cancel_files", "lead", "part"]
 
 Samples = NDArray[np.float64]
 _BEFORE = (
@@ -28,8 +28,30 @@ _BEFORE = (
 _PART = 0.25  # s that are worked on at once
 
 
-class _Writer:
-    """A WAV of 16 bits, which becomes one of floats at the first sample that 16 bits would clip."""
+class Writer:
+    """A WAV of 16 bits, which becomes one of floats at the first sample that 16 bits would clip.
+
+    Parameters
+    ----------
+    path : Path
+        To write.
+    rate, channels : int
+        Hz, and how many.
+
+    Attributes
+    ----------
+    how : str
+        In what the samples are, for people.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> with Writer(Path("out.wav"), 8000, 1) as out:  # doctest: +SKIP
+    ...     out.write(np.zeros((8000, 1)))
+    """
 
     def __init__(self, path: Path, rate: int, channels: int) -> None:
         self.path, self.rate, self.channels = path, rate, channels
@@ -42,6 +64,13 @@ class _Writer:
         return soundfile.SoundFile(path, "w", self.rate, self.channels, kind, format="WAV")
 
     def write(self, samples: Samples) -> None:
+        """Write some more.
+
+        Parameters
+        ----------
+        samples : ndarray of float, shape (n, channels)
+            Full scale is 1.
+        """
         if self.how == "16 bits" and np.abs(samples).max(initial=0.0) >= 1:
             self._widen()
         self._file.write(samples)
@@ -58,10 +87,104 @@ class _Writer:
         self.how = "32-bit floats: it peaks beyond full scale"
 
     def __enter__(self) -> Self:
+        """It is open already."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close it."""
         self._file.close()
+
+
+class Work:
+    """A canceller at work block by block: what it leaves is written, and powers are added up second by second.
+
+    Parameters
+    ----------
+    report : Report
+        Its ``heard``, ``left`` and ``talks`` are filled, one entry a second.
+    canceller : Guarded
+        What cancels.
+    loudness : float
+        Root mean square of the far end: the canceller is given signals over it.
+    out : Writer
+        Where the residual goes.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> Work(report, Guarded(512, 8000), 0.05, out).take(far, microphone)  # doctest: +SKIP
+    """
+
+    def __init__(self, report: Report, canceller: Guarded, loudness: float, out: Writer) -> None:
+        self.report, self.canceller, self.loudness, self.out = report, canceller, loudness, out
+        self.samples = 0
+
+    def take(self, x: Samples, d: Samples) -> None:
+        """Cancel over a block.
+
+        Parameters
+        ----------
+        x, d : ndarray of float, shape (n, channels)
+            Far end, in step with its echo, and microphone.
+        """
+        error, talks = self.canceller.process(_pair(x / self.loudness), _pair(d / self.loudness))
+        left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * self.loudness
+        self.out.write(left)
+        for total, samples in (
+            (self.report.heard, d), (self.report.left, left), (self.report.talks, talks[:, None]),
+        ):  # fmt: skip
+            _add(total, self.samples, self.report.rate, samples)
+        self.samples += len(d)
+
+    def end(self) -> None:
+        """Energies become powers; the report is whole."""
+        report = self.report
+        seconds = -(-self.samples // report.rate)
+        report.heard, report.left, report.talks = (
+            each[:seconds] for each in (report.heard, report.left, report.talks)
+        )  # fmt: skip
+        counts = np.full(seconds, report.rate, float)
+        counts[-1:] = self.samples - (seconds - 1) * report.rate
+        for each in (report.heard, report.left, report.talks):
+            each /= counts
+        report.written = self.out.how
+        report.changes = self.canceller.changes
+
+
+def lead(delay: float, rate: int, length: int, exact: bool) -> float:
+    """How much of a delay is taken out before the filter, which keeps some room before the strongest sound.
+
+    Parameters
+    ----------
+    delay : float
+        Of the microphone, s.
+    rate : int
+        Hz.
+    length : int
+        Taps.
+    exact : bool
+        Whether it was found and doesn't move: where all of it fits into the filter, nothing is taken out.
+
+    Returns
+    -------
+    float
+        s.
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> round(lead(0.1, 8000, 512, True), 3), lead(0.004, 8000, 512, True)
+    (0.09, 0.0)
+    """
+    before = min(round(_BEFORE * rate), length // 4)
+    out = delay - before / rate
+    return 0.0 if exact and delay >= 0 and out <= 0 else out
 
 
 def _pair(samples: Samples) -> NDArray[np.complex128]:
@@ -119,8 +242,8 @@ def cancel_files(
     """
     if memory * length <= 1:
         raise ValueError("memory times length must exceed 1 sample")
-    notes: list[str] = []
     with Pair(far, microphone) as both:
+        notes = both.notes
         if both.lengths[0] != both.lengths[1]:
             seconds = [n / both.rate for n in both.lengths]
             notes.append(f"far end {seconds[0]:.2f} s, microphone {seconds[1]:.2f} s: the longer one was cut")
@@ -130,40 +253,54 @@ def cancel_files(
         assert late is not None
         if found is not None and not found.straight:
             notes.append("the delay moves, and not as that of two clocks does: it was not followed")
-        before = min(round(_BEFORE * both.rate), length // 4)
         drift = found.drift if found else 0.0
-        lead = late - before / both.rate
-        if found and not drift and late >= 0 and lead <= 0:
-            lead = 0.0  # the filter sees it as it is
-        if late < 0:
+        out_of_it = lead(late, both.rate, length, found is not None and not drift)
+        if late * both.rate < -0.5:
             notes.append(
                 "the microphone's file has the sound before the far end's: it began later, or they are swapped"
             )
         report = Report(
-            both.rate, both.length, both.channels, length, passes, late, lead, found is not None, drift,
+            both.rate, both.length, both.channels, length, passes, late, out_of_it, found is not None, drift,
             np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)), np.zeros(len(heard.clipped)),
             played.clipped, heard.clipped, notes,
         )  # fmt: skip
         canceller = Guarded(length, both.rate, memory, passes)
-        with _Writer(residual, both.rate, both.channels[1]) as out:
-            at = 0
-            size = canceller.block * max(1, round(_PART * both.rate / canceller.block))
-            blocks = tqdm(both.blocks(size, lead, drift), total=-(-both.length // size), unit="block", disable=None)
+        with Writer(residual, both.rate, both.channels[1]) as out:
+            work = Work(report, canceller, played.rms, out)
+            size = part(canceller.block, both.rate)
+            blocks = tqdm(
+                both.blocks(size, out_of_it, drift), total=-(-both.length // size), unit="block", disable=None
+            )
             for x, d in blocks:
-                error, talks = canceller.process(_pair(x / played.rms), _pair(d / played.rms))
-                left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * played.rms
-                out.write(left)
-                _add(report.heard, at, both.rate, d)
-                _add(report.left, at, both.rate, left)
-                _add(report.talks, at, both.rate, talks[:, None])
-                at += len(d)
-            report.written = out.how
-            report.changes = canceller.changes
-    counts = np.full(len(report.heard), both.rate, float)
-    counts[-1] = both.length - (len(counts) - 1) * both.rate
-    for each in (report.heard, report.left, report.talks):
-        each /= counts
+                work.take(x, d)
+            work.end()
     return report
+
+
+def part(block: int, rate: int) -> int:
+    """Samples that are worked on at once: whole blocks of about a quarter of a second.
+
+    Parameters
+    ----------
+    block : int
+        Of the canceller.
+    rate : int
+        Hz.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> part(128, 8000)
+    2048
+    """
+    return block * max(1, round(_PART * rate / block))
 
 
 def _add(seconds: Samples, at: int, rate: int, samples: NDArray[Any]) -> None:

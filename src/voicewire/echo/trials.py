@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
-from scipy.signal import fftconvolve, resample_poly
+from scipy.signal import fftconvolve, lfilter, resample_poly
 
 from voicewire import checks, paths
 from voicewire.echo import paper
@@ -20,7 +20,7 @@ from voicewire.echo.rooms import room_response
 from voicewire.echo.samples import SignalError
 from voicewire.echo.speech import talk
 
-__all__ = ["LABORATORIES", "SECONDS", "TRIALS", "Trial", "laboratories", "living_room", "trial"]
+__all__ = ["LABORATORIES", "SECONDS", "TRIALS", "Trial", "high_pass", "laboratories", "living_room", "made_up", "trial"]
 
 Samples = NDArray[np.float64]
 SECONDS: Final = 30
@@ -153,9 +153,59 @@ def _divided(heard: Samples, sweep: Samples) -> Samples:
     return np.asarray(fft.irfft(spectrum, size))
 
 
-def _made_up(seed: int) -> Samples:
+@checks.takes(error=SignalError, seed=checks.seed)
+def made_up(seed: int) -> Samples:
+    """Response of a made-up office, its energy 1: image sources that fade, in 90 samples by e.
+
+    Parameters
+    ----------
+    seed : int
+        Of the places of loudspeaker and microphone.
+
+    Returns
+    -------
+    ndarray of float, shape (512,)
+
+    Notes
+    -----
+    Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> made_up(1).size
+    512
+    """
     response = room_response(TAPS, paper.RATE, np.random.default_rng(seed)) * np.exp(-np.arange(TAPS) / _DECAY)
     return np.asarray(response / np.linalg.norm(response))
+
+
+@checks.takes(error=SignalError, samples=checks.array(least=2))
+def high_pass(samples: ArrayLike) -> Samples:
+    r"""What speexdsp 1.2.1 does to the microphone before anything else, at `paper.RATE`; it can't be switched off.
+
+    .. math:: H(z) = \frac{r\,(1 - z^{-1})^2}{1 - 2 r z^{-1} + (r^2 + 0.7\,(1 - r)^2)\, z^{-2}}, \quad r = 0.9
+
+    Parameters
+    ----------
+    samples : array_like of float, shape (n,)
+        Of the microphone, or of what is to be compared with an output.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+
+    Notes
+    -----
+    10 dB are gone at 100 Hz, 5 dB at 150 Hz. Chapter ``notebooks/echo/01_adaptive_filters``.
+
+    Examples
+    --------
+    >>> bool(abs(high_pass(np.ones(8000))[-1]) < 1e-9)
+    True
+    """
+    r = 0.9
+    given = np.asarray(samples, float)
+    return np.asarray(lfilter([r, -2 * r, r], [1, -2 * r, r**2 + 0.7 * (1 - r) ** 2], given))
 
 
 def _drifted(samples: Samples, ppm: float) -> Samples:
@@ -207,8 +257,8 @@ def trial(name: str, seed: int, rooms: Mapping[str, ArrayLike] | None = None) ->
             raise SignalError(f"{name} needs its response: hand over what laboratories() gives")
         response = np.asarray(rooms[name], float)
     else:
-        response = living_room() if name == "living room" else _made_up(seed)
-    response, moved = (np.pad(each, (_WAY, 0)) for each in (response, _made_up(seed + 50)))
+        response = living_room() if name == "living room" else made_up(seed)
+    response, moved = (np.pad(each, (_WAY, 0)) for each in (response, made_up(seed + 50)))
     d = fftconvolve(x, response)[: x.size]
     near, event = np.zeros(x.size), None
     if name == "moved":

@@ -6,56 +6,13 @@ from collections.abc import Collection
 
 from voicewire import checks
 from voicewire.emqtt import paper
-from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Step, Trace, label
+from voicewire.emqtt._party import HELLO, Party, settle
+from voicewire.emqtt.trace import PUBLISHER, SUBSCRIBER, Step, Trace, label
 from voicewire.mqtt import Config
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.memory import MemoryBroker
 
 __all__ = ["exchange"]
-
-HELLO = "$e2e/hello"
-"""Whoever subscribes to it says that it speaks QoS 3."""
-
-
-class _Client:
-    """A client that answers as the standard asks, and notes each packet that it sends or gets."""
-
-    def __init__(
-        self, name: str, broker: MemoryBroker, steps: list[Step], filters: tuple[tuple[str, int], ...]
-    ) -> None:
-        self.name, self.broker, self.steps, self.filters = name, broker, steps, filters
-        self.known = False
-
-    def connect(self) -> None:
-        """Open a line and take the session up; a first time, subscribe."""
-        self.line = self.broker.line()
-        self.decoder = Decoder()
-        self.send(p.Connect(self.name, clean=False))
-        if self.filters and not self.known:
-            self.send(p.Subscribe(1, self.filters))
-        self.known = True
-
-    def send(self, packet: p.Packet) -> None:
-        data = p.encode(packet)
-        self.line.send(data)
-        self.steps.append(Step(self.name, BROKER, label(packet), len(data)))
-
-    def step(self) -> bool:
-        """Take what has come, and answer; was there anything?"""
-        packets = self.decoder.feed(self.line.take() or b"")
-        for packet in packets:
-            self.steps.append(Step(BROKER, self.name, label(packet), len(p.encode(packet))))
-            match packet:
-                case p.Publish(qos=1, packet_id=number):
-                    self.send(p.Puback(number))
-                case p.Publish(qos=2 | 3 as qos, packet_id=number):
-                    self.send(p.Pubrec(number, qos))
-                case p.Pubrec(packet_id=number, qos=qos):
-                    self.send(p.Pubrel(number, qos))
-                case p.Pubrel(packet_id=number, qos=qos):
-                    self.send(p.Pubcomp(number, qos))
-        return bool(packets)
 
 
 @checks.takes(
@@ -109,36 +66,28 @@ def exchange(
         raise ValueError(f"the publisher can wait for 0 to {subscribers} subscribers, not {waited}")
     trace = Trace()
     with MemoryBroker(Config(sys_interval=0)) as broker:
-        hello = ((HELLO, 3),) if qos == 3 else ()
-        publisher = _Client(PUBLISHER, broker, trace.steps, hello)
-        others = [
-            _Client(f"{SUBSCRIBER} {n}", broker, trace.steps, ((paper.TOPIC, qos),)) for n in range(1, subscribers + 1)
-        ]
+
+        def seen(source: str, target: str, packet: p.Packet) -> None:
+            trace.steps.append(Step(source, target, label(packet), len(p.encode(packet))))
+
+        publisher = Party(PUBLISHER, broker, seen, ((HELLO, 3),) if qos == 3 else ())
+        others = [Party(f"{SUBSCRIBER} {n}", broker, seen, ((paper.TOPIC, qos),)) for n in range(1, subscribers + 1)]
         everybody = [publisher, *others]
         for client in everybody:
             client.connect()
-        _settle(broker, everybody)
+        settle(broker, everybody)
         away = [client for n, client in enumerate(others, 1) if n in off]
         for client in away:
-            client.send(p.Disconnect())
+            client.disconnect()
         broker.run()
-        present = [client for client in everybody if client not in away]
         trace.steps.clear()
         message = p.Publish(
             paper.TOPIC, paper.PAYLOAD, qos, packet_id=1 if qos else 0, waited=waited if qos == 3 else 0
         )
         publisher.send(message)
-        _settle(broker, present)
+        settle(broker, everybody)
         if back:
             for client in away:
                 client.connect()
-            _settle(broker, everybody)
+            settle(broker, everybody)
     return trace
-
-
-def _settle(broker: MemoryBroker, clients: list[_Client]) -> None:
-    """Let broker and clients take turns until nobody has anything to say."""
-    while True:
-        broker.run()
-        if not sum(client.step() for client in clients):
-            return

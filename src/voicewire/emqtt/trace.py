@@ -1,4 +1,4 @@
-"""Real traces of one message through a live broker: what the sequence diagrams are drawn from."""
+"""Traces of one message through a broker, over sockets or in memory: what the sequence diagrams are drawn from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, connect
+from voicewire.mqtt.wire import Wire, Wired, connect
 
 __all__ = [
     "BROKER",
@@ -143,13 +143,13 @@ def label(packet: p.Packet) -> str:
     return name + (" (QoS 3)" if getattr(packet, "qos", 2) == 3 else "")
 
 
-def one_message(port: int, qos: int) -> Trace:
+def one_message(port: int | Wired, qos: int) -> Trace:
     """Send one message to one subscriber through a broker.
 
     Parameters
     ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
+    port : int or MemoryBroker
+        Of a broker of this package, on 127.0.0.1; or a broker in memory itself.
     qos : {0, 1, 2, 3}
         Quality of service of message and subscription; 3 is E-MQTT.
 
@@ -202,13 +202,13 @@ def _subscriber(trace: Trace, sub: Wire) -> None:
         trace.out(SUBSCRIBER, sub, p.Pubcomp(got.packet_id, got.qos))
 
 
-def confirmed_by_mqtt(port: int) -> Trace:
+def confirmed_by_mqtt(port: int | Wired) -> Trace:
     """Trace the paper's Figure 1: a QoS 2 query on A, a QoS 2 response on B, both SUBSCRIBEs, no SUBACKs.
 
     Parameters
     ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
+    port : int or MemoryBroker
+        Of a broker of this package, on 127.0.0.1; or a broker in memory itself.
 
     Returns
     -------
@@ -249,13 +249,13 @@ def confirmed_by_mqtt(port: int) -> Trace:
     return trace
 
 
-def confirmed_by_emqtt(port: int) -> Trace:
+def confirmed_by_emqtt(port: int | Wired) -> Trace:
     """Trace the paper's Figure 3: the same with QoS 3; one SUBSCRIBE.
 
     Parameters
     ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
+    port : int or MemoryBroker
+        Of a broker of this package, on 127.0.0.1; or a broker in memory itself.
 
     Returns
     -------

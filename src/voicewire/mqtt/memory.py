@@ -15,9 +15,12 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.connection import Connection
+from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.wire import Wire
 
 __all__ = ["Line", "MemoryBroker"]
 
@@ -258,6 +261,30 @@ class Line:
             transport.deliver_soon()
 
 
+class _MemoryWire(Wire):
+    """A raw connection over a line: waiting for a packet lets the broker run, and its clock move if nothing is due."""
+
+    def __init__(self, broker: MemoryBroker) -> None:
+        self._broker, self._line = broker, broker.line()
+        self._decoder = Decoder()
+        self._waiting: list[p.Packet] = []
+
+    def close(self) -> None:
+        self._line.close()
+        self._broker.run()
+
+    def send(self, *things: p.Packet | bytes) -> None:
+        self._line.send(b"".join(x if isinstance(x, bytes) else p.encode(x) for x in things))
+
+    def _more(self, timeout: float) -> bytes:
+        for seconds in (0.0, timeout):
+            self._broker.run(seconds)
+            data = self._line.take()
+            if data is None or data:
+                return data or b""
+        raise TimeoutError(f"nothing comes in {timeout:g} s of the broker's clock")
+
+
 class _Unlistening(Broker):
     """The broker, without a port."""
 
@@ -314,6 +341,16 @@ class MemoryBroker:
         transport = _Transport(self._loop, connection)
         self._loop.call_soon(connection.connection_made, transport)
         return Line(transport)
+
+    def wire(self) -> Wire:
+        """Open a connection that sends and takes packets, as `voicewire.mqtt.wire.connect` does over a socket.
+
+        Returns
+        -------
+        Wire
+            The client's end.
+        """
+        return _MemoryWire(self)
 
     def run(self, seconds: float = 0.0) -> None:
         """Let the broker do what is due.

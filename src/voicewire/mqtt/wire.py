@@ -1,13 +1,14 @@
 """A client of bytes: packets (or anything else) go out as they are, and what comes back is checked one by one.
 
-The tests speak to the broker with it, and the notebooks draw its traces.
+The tests speak to the broker with it, and the notebooks draw its traces: over a socket, or over a line of a broker in
+memory.
 """
 
 from __future__ import annotations
 
 import socket
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
@@ -30,6 +31,13 @@ class UnexpectedError(AssertionError):
     >>> issubclass(UnexpectedError, Exception)
     True
     """
+
+
+class Wired(Protocol):
+    """A broker that is reached without a port: `voicewire.mqtt.memory.MemoryBroker`."""
+
+    def wire(self) -> Wire:
+        """Open a connection."""
 
 
 class Wire:
@@ -97,16 +105,20 @@ class Wire:
         TimeoutError
             If nothing comes.
         """
-        self.socket.settimeout(timeout)
         while not self._waiting:
-            try:
-                data = self.socket.recv(65536)
-            except ConnectionError:
-                return None
+            data = self._more(timeout)
             if not data:
                 return None
             self._waiting += self._decoder.feed(data)
         return self._waiting.pop(0)
+
+    def _more(self, timeout: float) -> bytes:
+        """Wait for bytes; none come once the broker has closed."""
+        self.socket.settimeout(timeout)
+        try:
+            return self.socket.recv(65536)
+        except ConnectionError:
+            return b""
 
     def expect(self, *packets: p.Packet | None) -> None:
         """Check that the next packets are exactly these.
@@ -154,13 +166,13 @@ class Wire:
         self.expect(None)
 
 
-def connect(port: int, client_id: str = "", clean: bool = True, present: bool = False, **more: Any) -> Wire:
+def connect(port: int | Wired, client_id: str = "", clean: bool = True, present: bool = False, **more: Any) -> Wire:
     """Open a connection that the broker accepts.
 
     Parameters
     ----------
-    port : int
-        The broker's.
+    port : int or MemoryBroker
+        The broker's, on 127.0.0.1; or a broker in memory itself.
     client_id : str
         Empty: the broker makes one up.
     clean : bool
@@ -192,19 +204,19 @@ def connect(port: int, client_id: str = "", clean: bool = True, present: bool = 
     ...     wire.receive()
     Pingresp()
     """
-    wire = Wire(port)
+    wire = Wire(port) if isinstance(port, int) else port.wire()
     wire.send(p.Connect(client_id, clean, **more))
     wire.expect(p.Connack(present, 0))
     return wire
 
 
-def subscribed(port: int, *filters: str, qos: int = 0, client_id: str = "", clean: bool = True) -> Wire:
+def subscribed(port: int | Wired, *filters: str, qos: int = 0, client_id: str = "", clean: bool = True) -> Wire:
     """Open a connection that has subscribed.
 
     Parameters
     ----------
-    port : int
-        The broker's.
+    port : int or MemoryBroker
+        The broker's, on 127.0.0.1; or a broker in memory itself.
     *filters : str
         Topic filters.
     qos : int

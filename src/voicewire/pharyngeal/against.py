@@ -151,7 +151,7 @@ def record(folder: str | Path, each: int = _EACH) -> Path:
     return target
 
 
-@checks.takes(table=checks.a(pd.DataFrame))
+@checks.takes(table=checks.table)
 def by_pitch(table: pd.DataFrame) -> pd.DataFrame:
     """Return each tracker's median error and share refused, by formant, noise and F0.
 
@@ -184,7 +184,7 @@ def by_pitch(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["formant", "snr", "f0", "tracker", "error", "refused"])
 
 
-@checks.takes(table=checks.a(pd.DataFrame), snr=checks.number())
+@checks.takes(table=checks.table, snr=checks.number())
 def over_pitch(table: pd.DataFrame, snr: float = 20, axes: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw the median errors of F1 and F2 over F0, with the middle half of the vowels.
 

@@ -49,7 +49,7 @@ class Corpus:
 
 REGISTRY: Final[dict[str, Corpus]] = {
     "klettres": Corpus(
-        "KLettres, the names of the Arabic letters (a child's voice, its maker's nephew)",
+        "KLettres, the names of the Arabic letters (a child's voice)",
         "https://invent.kde.org/education/klettres",
         "GPL-2.0-or-later",
         "plain and emphatic letters, each said once; measured here, not played (Debian: klettres-data 4:22.12.3-1)",
@@ -91,7 +91,7 @@ REGISTRY: Final[dict[str, Corpus]] = {
         "USC-TIMIT, real-time magnetic resonance films of the vocal tract",
         "https://sail.usc.edu/span/usc-timit/",
         "free for research",
-        "films of ten speakers of American English: the nearest open thing to an x-ray film",
+        "films of ten speakers of American English: an open set of films of the tract (MRI, not x-ray)",
     ),
 }
 

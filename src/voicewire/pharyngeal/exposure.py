@@ -23,7 +23,6 @@ SEEN: Final = 0.5
 _SHOULD: Final = (0.25, 0.6, 0.85)  # what the tracker takes for air, tissue and bone
 _NEAR: Final = 0.3  # cm from the contour in which a patch counts
 _ODD: Final = 0.05, 0.15  # darker than air, brighter than tissue by this: a patch
-_NOISE: Final = 4.0  # times the grain: the least contrast of a frame that shows anything
 
 
 class Levels(NamedTuple):
@@ -120,7 +119,7 @@ def levels(tracker: Tracker, image: Array) -> Levels:
     before = flat[(depth > 0.1) & (depth < 1.2)]
     air = float(np.percentile(before, 20 if bone > tissue else 80))
     grain = float(np.median(np.abs(frame - ndimage.median_filter(frame, 3)))) / 0.6745
-    least = max(_NOISE * grain / 4, 1e-3)  # the unwrapped frame is smoothed: about a quarter of the grain is left
+    least = max(grain, 1e-3)  # four times what is left of the grain once the frame is smoothed
     if min(abs(bone - tissue), abs(tissue - air)) < least or (bone > tissue) != (tissue > air):
         raise ValueError(
             f"the frame shows no wall: bone, tissue and air have grey values of {bone:.3g}, {tissue:.3g} and "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from voicewire.pharyngeal import against, control, shapes, validation
+from voicewire.pharyngeal import against, control, second_tract, shapes, validation
 
 __all__ = ["RECORDINGS"]
 
@@ -26,7 +26,12 @@ def _pitch(folder: Path) -> None:
     against.record(folder)
 
 
+def _larynx(folder: Path) -> None:
+    second_tract.record(folder)
+
+
 RECORDINGS: dict[str, Callable[[Path], None]] = {
     "control": _control, "tracker-errors": _errors, "formants-f0": _pitch, "shapes": _shapes,
+    "larynx": _larynx,
 }  # fmt: skip
-"""The synthetic voice (differs from call to call), the trackers' errors (twice), and the families of tract shapes."""
+"""The synthetic voice (differs from call to call), the trackers' errors (twice), tract shapes, a second larynx."""

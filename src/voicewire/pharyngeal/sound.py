@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Sound", "SoundError", "read"]
 
-from voicewire import checks
-from voicewire.audio import silent_library
+from voicewire import _sound_file, checks
 
 Array = NDArray[np.float64]
 
@@ -24,7 +23,6 @@ CLIP_RUN: Final = 3  # this many neighbouring samples at full scale are a cut-of
 SILENCE: Final = 1e-4  # RMS below -80 dB of full scale: nothing but dither of a 16-bit file
 LONGEST: Final = 2 * 10**8  # samples: an hour of stereo at 24 kHz
 FULL_SCALES: Final = 100.0  # samples beyond it are no sound with full scale 1, but whole numbers made floats
-_UNKNOWN_SIZE: Final = 0x7FFFF000  # streaming writers put such sizes when they cannot go back
 
 
 _SOUND = checks.array(sound=True, low=-FULL_SCALES, high=FULL_SCALES)
@@ -101,8 +99,7 @@ class Sound:
 
 
 def _check_riff(path: Path) -> None:
-    """Reject WAV files that end within their header or before their announced data."""
-    size = path.stat().st_size
+    """Reject WAV files that end within their header."""
     with path.open("rb") as handle:
         if handle.read(4) != b"RIFF":
             return
@@ -116,14 +113,30 @@ def _check_riff(path: Path) -> None:
             name, length = struct.unpack("<4sI", head)
             seen.add(name)
             if name == b"data":
-                left = size - handle.tell()
-                if length < _UNKNOWN_SIZE and left < length:
-                    raise SoundError(
-                        f"{path.name}: the file ends early ({left} of {length} bytes of sound are there); "
-                        "copy it again, or save what is there with a sound editor"
-                    )
                 return
             handle.seek(length + length % 2, 1)
+
+
+def _mono(path: Path, channel: int | None) -> tuple[Array, int]:
+    """Samples of one channel, or the mean of all, and the rate; no more is held than is there, whatever is promised."""
+    pieces, frames = [], 0
+    with _sound_file.opened(path) as file:
+        if channel is not None and not 0 <= channel < file.channels:
+            raise SoundError(f"{path.name}: there is no channel {channel}; the file has {file.channels}")
+        too_long = SoundError(f"{path.name}: over {LONGEST:,} samples can't be measured at once; cut the recording")
+        if LONGEST < file.frames * file.channels <= 2 * path.stat().st_size:  # there is room for what is promised
+            raise too_long
+        for piece in _sound_file.blocks(file):
+            frames += len(piece)
+            if frames * file.channels > LONGEST:
+                raise too_long
+            pieces.append(piece.mean(axis=1) if channel is None else piece[:, channel])
+        lacks = _sound_file.missing(file, frames)
+        if lacks:
+            raise SoundError(
+                f"{path.name}: the file ends early ({lacks}); copy it again, or save what is there with a sound editor"
+            )
+        return np.concatenate([np.zeros(0), *pieces]), int(file.samplerate)
 
 
 def read(path: str | Path, channel: int | None = None) -> Sound:
@@ -169,25 +182,20 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
         raise SoundError(f"{path.name}: the file is empty; record or copy it again")
     _check_riff(path)
     try:
-        with silent_library():
-            about = soundfile.info(path)
-        frames = about.frames * about.channels
-        if frames > LONGEST:
-            raise SoundError(f"{path.name}: {frames} samples are more than can be measured at once; cut the recording")
-        samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
+        samples, rate = _mono(path, channel)
     except (soundfile.LibsndfileError, RuntimeError) as error:
         raise SoundError(f"{path.name}: not readable as sound; save it as WAV, FLAC or AIFF") from error
-    if samples.shape[0] == 0:
-        raise SoundError(f"{path.name}: the file has a header but no sound")
+    except SoundError:
+        raise
+    except ValueError as error:
+        raise SoundError(str(error)) from error
+    if samples.size == 0:
+        raise SoundError(f"{path.name}: the file has a header but no sound that can be read; copy it again")
     if not np.isfinite(samples).all():
         raise SoundError(f"{path.name}: the file holds samples that are not numbers; export it again as PCM")
-    if channel is None:
-        mono = samples.mean(axis=1)
-    elif 0 <= channel < samples.shape[1]:
-        mono = samples[:, channel]
-    else:
-        raise SoundError(f"{path.name}: there is no channel {channel}; the file has {samples.shape[1]}")
-    return Sound(np.ascontiguousarray(mono), int(rate), path.name)
+    if (peak := float(np.abs(samples).max())) > FULL_SCALES:
+        raise SoundError(f"{path.name}: samples reach {peak:.3g} times full scale; export it again as PCM")
+    return Sound(samples, rate, path.name)
 
 
 @checks.takes(samples=_SAMPLES)

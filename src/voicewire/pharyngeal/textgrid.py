@@ -193,6 +193,10 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
         }
     except Exception as error:  # praatio raises whatever its parser stumbles over
         raise TextGridError(f"{path.name}: the TextGrid is damaged or cut short; save it again") from error
+    names = [str(tier["name"]) for tier in tiers if tier["class"] == textgrid.constants.INTERVAL_TIER]
+    if len(names) > len(found):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise TextGridError(f"{path.name}: several interval tiers have the name {twice!r}; give each its own")
     if not found:
         raise TextGridError(f"{path.name}: no interval tier; vowels must stand in an interval tier")
     for name, intervals in found.items():

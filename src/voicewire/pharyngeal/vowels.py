@@ -57,7 +57,7 @@ def _by_speaker(table: pd.DataFrame, columns: Sequence[str]) -> None:
         raise ValueError(f"the table lacks the columns {', '.join(missing)}")
 
 
-@checks.takes(table=checks.a(pd.DataFrame), columns=checks.each(checks.a(str)))
+@checks.takes(table=checks.table, columns=checks.each(checks.a(str)))
 def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise each formant by its mean and SD within each speaker (Lobanov).
 
@@ -99,7 +99,7 @@ def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Da
     return out
 
 
-@checks.takes(table=checks.a(pd.DataFrame), columns=checks.each(checks.a(str)))
+@checks.takes(table=checks.table, columns=checks.each(checks.a(str)))
 def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.DataFrame:
     """Normalise by the speaker's mean logarithm over all given formants (Nearey's shared scale).
 
@@ -225,7 +225,7 @@ def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
 
 
 @checks.takes(
-    table=checks.a(pd.DataFrame), formant=checks.a(str), contexts=checks.each(checks.a(str), least=2),
+    table=checks.table, formant=checks.a(str), contexts=checks.each(checks.a(str), least=2),
     rng=checks.generator, resamples=checks.whole(1, 10**6),
 )  # fmt: skip
 def bootstrap_by_speaker(
@@ -275,7 +275,7 @@ def bootstrap_by_speaker(
     return Interval(float(shift.mean()), float(low), float(high), 0.95, shift.size)
 
 
-@checks.takes(table=checks.a(pd.DataFrame), formant=checks.a(str), reference=checks.a(str))
+@checks.takes(table=checks.table, formant=checks.a(str), reference=checks.a(str))
 def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> pd.DataFrame:
     """Fit ``formant ~ context`` with a random intercept for each speaker (REML, statsmodels).
 

@@ -287,10 +287,10 @@ class Tracker:
         """Refuse a frame whose grey values mean something else: what is air and what is tissue is told by them."""
         tissue = float(np.median(unwrapped[-12:]))
         air = float(np.percentile(unwrapped[(self.depth > 0.1) & (self.depth < 1.2)], 20))
-        if not 0.4 <= tissue <= 0.8 or not 0.25 <= tissue - air <= 0.5:
+        if not 0.4 <= tissue <= 0.8 or not 0.25 <= tissue - air <= 0.45:
             raise ValueError(
                 f"image has tissue at a grey value of {tissue:.2f} and air at {air:.2f}, {_TISSUE} and {_AIR} are "
-                "expected: is it blank or inverted? Else bring its contrast to these two levels"
+                "expected: is it blank? Else bring it to these levels by exposure.normal"
             )
 
     def track(self, image: Array) -> Array:

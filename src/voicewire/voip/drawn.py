@@ -8,7 +8,7 @@ import numpy as np
 
 from voicewire.drawn import Drawn, Exercise
 
-__all__ = ["BUDGET", "FLOOR", "MEAN"]
+__all__ = ["BUDGET", "FLOOR", "MEAN", "RECEIVED"]
 
 _WEIGHTS = np.array([1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2])
 _MISPRINT = "a weight of 8 is the thesis' misprint of 0.8."
@@ -110,3 +110,53 @@ def _floor(delay: int) -> Drawn:
 
 
 FLOOR = Exercise("floor", (110,), lambda rng: (10 * int(rng.integers(9, 24)),), _floor)
+
+
+def _received(extra: tuple[int, ...], waits: int, fastest: int) -> Drawn:
+    count = len(extra)
+    arrived = [20 * k + more for k, more in enumerate(extra)]
+    above = [more - min(extra) for more in extra]
+
+    def judged(late: int, delay: float) -> float:
+        cost = 0.024 * delay + 0.11 * max(delay - 177.3, 0.0)
+        return 94.2 - cost - 30 * math.log(1 + 15 * late / count)
+
+    late = sum(more > waits for more in above)
+    delay = fastest + waits
+    value = judged(late, delay)
+    mean = fastest + sum(more for more in above if more <= waits) / (count - late)
+    by_first = sum(more - extra[0] > waits for more in extra)
+    lost = 30 * math.log(1 + 15 * late / count)
+    beyond = max(delay - 177.3, 0.0)
+    cost = f"0.024 · {delay}" + (f" + 0.11 · {beyond:.1f}" if beyond else "")
+    return Drawn(
+        f"arrived at {', '.join(map(str, arrived))} ms;\nplayed {waits} ms above the fastest, which takes {fastest} ms",
+        value,
+        (
+            (judged(by_first, delay), "the first frame is not the fastest: take 20 ms a frame off, then the least."),
+            (judged(late, waits), "the fastest frame takes its time, too: it comes before the wait."),
+            (judged(late, mean), "every frame is played at one delay, however early it came."),
+            (judged(0, delay), "a frame that comes after its time is not played: it counts as lost."),
+            (94.2 - 0.024 * delay - 0.11 * beyond - 30 * math.log(1 + 15 * late), "e is the share, not the number."),
+        ),
+        f"Less 20 ms a frame: {', '.join(map(str, extra))}.\n"
+        f"Above the least, {min(extra)}: {', '.join(map(str, above))}.\n"
+        f"Above {waits} are {late} of {count}: e = {late / count:g}.\n"
+        f"The delay is {fastest} + {waits} = {delay} ms and costs {cost} = {94.2 - lost - value:.2f}.\n"
+        f"The loss costs 30 ln(1 + 15 · {late / count:g}) = {lost:.2f}.\n"
+        f"94.2 - {94.2 - lost - value:.2f} - {lost:.2f} = {value:.1f}.",
+        right=f"{late} of {count} are late, and each of the others pays for {delay} ms.",
+        tolerance=0.003,
+    )  # fmt: skip
+
+
+def _drawn_received(rng: np.random.Generator) -> tuple[object, ...]:
+    waits, late = int(rng.choice([30, 40, 50])), int(rng.integers(1, 4))
+    least = int(rng.integers(2, 10))
+    rows = [least + int(v) for v in rng.integers(6, waits - 3, 6 - late)]
+    rows += [least + waits + int(v) for v in rng.integers(4, 20, late)]
+    mixed = [int(v) for v in rng.permutation([*rows, least])]
+    return (least + int(rng.integers(12, 20)), *mixed), waits, 10 * int(rng.integers(6, 19))
+
+
+RECEIVED = Exercise("received", ((19, 9, 31, 66, 52, 24, 5, 12), 40, 90), _drawn_received, _received)

@@ -362,20 +362,20 @@ def read_arrivals(path: Path) -> Arrivals:
     rows: list[tuple[float, ...]] = []
     named = False
     try:
-        with Path(path).open(encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8-sig") as file:
             for place, line in enumerate(iter(lambda: file.readline(_LINE), ""), start=1):
                 if len(line) == _LINE:
                     raise VoipError(f"line {place} is too long for a time, a number and a timestamp")
                 if not line.strip() or line.startswith("#"):
                     continue
-                cells = [cell.strip() for cell in line.split(",")]
+                cells = [cell.strip().strip('"') for cell in line.split(",")]
                 try:
                     row = (float(cells[0]), int(cells[1]), *(int(cell) for cell in cells[2:3]))
                 except (ValueError, IndexError):
                     if not rows and not named:
                         named = True
                         continue
-                    raise VoipError(f"line {place} isn't a time in seconds and a sequence number") from None
+                    raise VoipError(f"line {place} isn't a time in seconds, a comma and a sequence number") from None
                 if not math.isfinite(row[0]) or not 0 <= row[1] < _WRAP or not 0 <= row[-1] < _TICKS:
                     raise VoipError(f"line {place}: a time must be finite, a number 16 bits, a timestamp 32")
                 if rows and len(row) != len(rows[0]):

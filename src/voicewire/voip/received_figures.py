@@ -1,14 +1,16 @@
-"""Figure of a received call: when each frame came, and when three playout buffers would have played it."""
+"""Figures of received calls: when each frame came, when three buffers would have played it, and clocks that part."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from voicewire import figures as house
 from voicewire.voip.received import Received, Scored
+from voicewire.voip.tilt import tilted
 
-__all__ = ["received"]
+__all__ = ["parting", "received"]
 
 
 def received(stream: Received, made: Scored, delay_ms: float, ax: Axes | None = None) -> Axes:
@@ -57,3 +59,51 @@ def received(stream: Received, made: Scored, delay_ms: float, ax: Axes | None = 
     ax.set(xlabel="spoken at / s", ylabel="delay / ms", ylim=(0, None))
     ax.legend(fontsize="small")
     return house.origin(ax, "recorded elsewhere")
+
+
+def parting(sent: NDArray[np.float64], delays: NDArray[np.float64], ppm: float, ax: Axes | None = None) -> Axes:
+    """Delays by two clocks that part, the line that is true, the one below all, and the one through the middle.
+
+    Parameters
+    ----------
+    sent : ndarray of float, shape (frames,)
+        When each frame was spoken, ms.
+    delays : ndarray of float, shape (frames,)
+        Its delay plus any constant, ms.
+    ppm : float
+        By how much the clocks truly part, in millionths.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> spoken = 20.0 * np.arange(100)
+    >>> parting(spoken, 40 + 1e-4 * spoken, 100.0).get_ylabel()
+    'delay / ms'
+    """
+    ax = house.new_axes(ax)
+    low = float((delays - 1e-6 * ppm * sent).min())
+    slope = tilted(sent, delays)
+    below = float((delays - slope * sent).min())
+    fitted, middle = np.polyfit(sent, delays, 1)
+    ax.plot(sent / 1000, delays, ".", color="#707070", markersize=2, label="frame", zorder=1)
+    ends = np.array([sent.min(), sent.max()])
+    for k, (name, a, b) in enumerate(
+        (("true", low, 1e-6 * ppm), ("below all", below, slope), ("least squares", middle, fitted))
+    ):
+        ax.plot(
+            ends / 1000, a + b * ends, color=house.SERIES[k], linestyle=house.LINESTYLES[k],
+            label=f"{name}: {1e6 * b:.1f} ppm".replace("-", "−"),
+        )  # fmt: skip
+    ax.set(xlabel="spoken at / s", ylabel="delay / ms")
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")

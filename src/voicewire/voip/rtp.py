@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire.voip.errors import VoipError
+from voicewire.voip.rtp_tcp import LEAST, Connections
 
 __all__ = ["CLOCKS", "Capture", "Stream", "clock_of", "read_capture"]
 
@@ -23,10 +24,10 @@ CLOCKS = {
 """Ticks a second of each payload type that RFC 3551 fixes; G.722 (9) counts 8,000 though it samples at 16,000."""
 
 _USUAL = (8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 90_000)
-_LEAST = 10  # packets of a stream: fewer are taken for something else that begins like RTP
 _MOST_BLOCK = 1 << 24
 _SECTION, _INTERFACE, _OLD, _SIMPLE, _ENHANCED = 0x0A0D0D0A, 1, 2, 3, 6
 _PCAP = {0xA1B2C3D4: 1000, 0xA1B23C4D: 1}  # ns
+_PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zX": "xz", b"(\xb5/\xfd": "zstd", b"PK\3\4": "zip"}
 
 
 class Stream(NamedTuple):
@@ -42,6 +43,8 @@ class Stream(NamedTuple):
         Its marker bit: the first packet of a talkspurt.
     types : ndarray of int, shape (packets,)
         Its payload type.
+    carried : str
+        ``UDP``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571`` or ``TCP, RTSP``.
 
     Notes
     -----
@@ -58,6 +61,7 @@ class Stream(NamedTuple):
     stamps: NDArray[np.int64]
     markers: NDArray[np.bool_]
     types: NDArray[np.int64]
+    carried: str = "UDP"
 
 
 class Capture(NamedTuple):
@@ -71,6 +75,8 @@ class Capture(NamedTuple):
         Packets of any kind.
     cut : bool
         Whether the file ends, or breaks, within a packet: what stands before is read.
+    holes : int
+        Directions of TCP connections that were read up to a hole in them only.
 
     Notes
     -----
@@ -85,6 +91,7 @@ class Capture(NamedTuple):
     streams: list[Stream]
     packets: int
     cut: bool
+    holes: int = 0
 
 
 class _CutError(Exception):
@@ -151,8 +158,8 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
             yield (high << 32 | low) * 10**9 // rate + offset * 10**9, link, body[20 : 20 + length]
 
 
-def _udp(link: int, data: bytes) -> tuple[bytes, bytes] | None:
-    """Ends of a packet, to tell streams apart and for nothing else, and what its UDP datagram holds."""
+def _inside(link: int, data: bytes) -> tuple[bytes, int, bytes, int] | None:
+    """Addresses, to tell streams apart and for nothing else, protocol, what IP carries, and its size as sent."""
     if link in (1, 113, 276):
         place, kind = {1: (14, 12), 113: (16, 14), 276: (20, 0)}[link]
         ether = data[kind : kind + 2]
@@ -171,10 +178,13 @@ def _udp(link: int, data: bytes) -> tuple[bytes, bytes] | None:
     data = data[place:]
     if len(data) >= 20 and data[0] >> 4 == 4:
         ends, place, following = data[12:20], 4 * (data[0] & 15), data[9]
-        if struct.unpack_from("!H", data, 6)[0] & 0x1FFF or place < 20:
+        whole, _, fragment = struct.unpack_from("!HHH", data, 2)
+        if fragment & 0x1FFF or place < 20 or (following == 6 and fragment & 0x2000):
             return None  # a later fragment has no header of its own
     elif len(data) >= 40 and data[0] >> 4 == 6:
         ends, place, following = data[8:40], 40, data[6]
+        whole = struct.unpack_from("!H", data, 4)[0]
+        whole += 40 * bool(whole)
         while following in (0, 43, 44, 60) and place + 8 <= len(data):
             if following == 44 and struct.unpack_from("!H", data, place + 2)[0] & 0xFFF8:
                 return None
@@ -182,15 +192,20 @@ def _udp(link: int, data: bytes) -> tuple[bytes, bytes] | None:
             following, place = data[place], place + size
     else:
         return None
-    if following != 17 or len(data) < place + 8 or struct.unpack_from("!H", data, place + 4)[0] < 20:
-        return None
-    return ends + data[place : place + 4], data[place + 8 : place + 20]
+    whole = whole or len(data)  # nought where the network card cuts, behind the capture
+    return ends, following, data[place:whole], whole - place
+
+
+def _udp(data: bytes) -> bytes | None:
+    """What a UDP datagram holds of RTP's head."""
+    return data[8:20] if len(data) >= 8 and struct.unpack_from("!H", data, 4)[0] >= 20 else None
 
 
 class _Kept:
     """What is kept of the packets with one key."""
 
-    def __init__(self) -> None:
+    def __init__(self, carried: str) -> None:
+        self.carried = carried
         self.times: list[int] = []  # an offset of an interface may leave 64 bits
         self.numbers, self.stamps = array("q"), array("q")
         self.second = array("B")
@@ -199,17 +214,32 @@ class _Kept:
         number = np.array(self.numbers)
         steps = (np.diff(number) + 2**15) % 2**16 - 2**15
         second = np.array(self.second)
-        if number.size < _LEAST or np.mean(np.abs(steps) <= 100) < 0.8 or np.mean(steps == 0) > 0.5:
+        if number.size < LEAST or np.mean(np.abs(steps) <= 100) < 0.8 or np.mean(steps == 0) > 0.5:
             return None
         time = np.array([each - since for each in self.times], dtype=float) / 1e9
         order = np.argsort(time, kind="stable")
         time = time[order]
         stamp, second = np.array(self.stamps)[order], second[order]
-        return Stream(time, number[order], stamp, second >= 128, (second & 127).astype(np.int64))
+        return Stream(time, number[order], stamp, second >= 128, (second & 127).astype(np.int64), self.carried)
+
+
+def _rtp(link: int, data: bytes, time: int, over: Connections) -> Iterator[tuple[int, str, bytes, bytes]]:
+    """Time, carriage, ends and the beginning of each RTP packet that a captured one completes."""
+    inside = _inside(link, data)
+    if inside is None:
+        return
+    ends, following, part, size = inside
+    if following == 6:
+        for when, framing, packet in over.took(ends, part, size, time):
+            yield when, f"TCP, {framing}", b"T" + ends + part[:4], packet
+    elif following == 17:
+        head = _udp(part)
+        if head is not None and len(head) == 12 and head[0] >> 6 == 2:
+            yield time, "UDP", ends + part[:4], head
 
 
 def read_capture(path: Path) -> Capture | None:
-    """Read the RTP over UDP of a capture, pcap or pcapng, whatever else is in it.
+    """Read the RTP over UDP or TCP of a capture, pcap or pcapng, whatever else is in it.
 
     Parameters
     ----------
@@ -230,7 +260,9 @@ def read_capture(path: Path) -> Capture | None:
     -----
     A stream has one sender, one receiver and one synchronisation source. Fewer than ten packets, or numbers that jump
     about, are something else that begins like RTP. Ethernet (with VLAN or PPPoE), Linux's cooked, loopback and raw IP
-    captures are read; in a packet that was cut short, the first 12 bytes of RTP are enough. Chapter
+    captures are read; in a datagram that was cut short, the first 12 bytes of RTP are enough. Over TCP, framed after
+    RFC 4571 or by RTSP, a packet has come when its last byte has, and all before it; behind a hole that no segment
+    fills, or a segment that was cut short, nothing of that connection is read. Chapter
     ``notebooks/voip/02_quality_and_playout``.
 
     Examples
@@ -240,10 +272,10 @@ def read_capture(path: Path) -> Capture | None:
     ...     file = Path(folder) / "a.pcap"
     ...     _ = file.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
     ...     read_capture(file)
-    Capture(streams=[], packets=0, cut=False)
+    Capture(streams=[], packets=0, cut=False, holes=0)
     """
     kept: dict[bytes, _Kept] = {}
-    packets, cut, since = 0, False, 0
+    packets, cut, since, connections = 0, False, 0, Connections()
     try:
         with Path(path).open("rb") as file:
             magic = file.read(4)
@@ -254,27 +286,30 @@ def read_capture(path: Path) -> Capture | None:
                 file.seek(0)
                 found = _blocks(file)
             else:
+                packed = [name for mark, name in _PACKED.items() if magic.startswith(mark)]
+                if packed:
+                    raise VoipError(f"it is packed by {packed[0]}: unpack it first")
                 return None
             try:
                 for time, link, data in found:
                     since = min(since, time) if packets else time
                     packets += 1
-                    datagram = _udp(link, data)
-                    if datagram is None or len(datagram[1]) < 12 or datagram[1][0] >> 6 != 2:
-                        continue
-                    second, number, stamp, source = struct.unpack("!xBHI4s", datagram[1])
-                    if not 64 <= second & 127 < 96:  # RTCP, and what could be taken for it
-                        its = kept.setdefault(datagram[0] + source, _Kept())
-                        its.times.append(time)
-                        its.numbers.append(number)
-                        its.stamps.append(stamp)
-                        its.second.append(second)
+                    for when, carried, key, head in _rtp(link, data, time, connections):
+                        _, second, number, stamp = struct.unpack_from("!BBHI", head)
+                        if not 64 <= second & 127 < 96:  # RTCP, and what could be taken for it
+                            its = kept.setdefault(key + head[8:12], _Kept(carried))
+                            its.times.append(when)
+                            its.numbers.append(number)
+                            its.stamps.append(stamp)
+                            its.second.append(second)
             except _CutError:
                 cut = True
+    except VoipError:
+        raise
     except (OSError, TypeError, ValueError) as error:
         raise VoipError("the capture cannot be read") from error
     streams = [made for its in kept.values() if (made := its.stream(since)) is not None]
-    return Capture(sorted(streams, key=lambda one: -one.times.size), packets, cut)
+    return Capture(sorted(streams, key=lambda one: -one.times.size), packets, cut, connections.holes())
 
 
 def clock_of(stream: Stream) -> tuple[int, int, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _PICTURES = 90_000
+_LATEST = 60.0  # s: no packet of a call is later
 _CODECS = {0: "G.711", 8: "G.711", 18: "G.729"}
 
 
@@ -29,17 +31,26 @@ def _read(options: argparse.Namespace) -> tuple[Received, dict[str, Any]]:
         columns = read_arrivals(options.file)
         clock = options.clock or 8000
         said: dict[str, Any] = {"stream": 1, "streams": 1, "payload_type": None, "cut": False}
+        said |= {"carried": None, "holes": 0}
         said |= {"clock_hz": clock if columns.stamps else None, "clock_from": "stated" if options.clock else "assumed"}
         if options.write is not None:
             raise VoipError("--write is for a capture: this is a CSV already")
         return in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock), said
     if not found.streams:
-        raise VoipError(f"no RTP over UDP among {found.packets} packets")
+        behind = ", and the file is cut or damaged behind them" * found.cut
+        raise VoipError(
+            f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
+            f"packets{behind}"
+        )
     if options.stream > len(found.streams):
         raise VoipError(f"the capture has {len(found.streams)} streams of RTP, not {options.stream}")
     stream = found.streams[options.stream - 1]
+    if (stream.stamps == stream.stamps[0]).all():
+        raise VoipError(
+            f"stream {options.stream} has one timestamp for all, as a pressed key or a picture has: no voice"
+        )
     if options.clock:
-        kind, clock, source = int(stream.types[0]), options.clock, "stated"
+        kind, clock, source = Counter(stream.types.tolist()).most_common(1)[0][0], options.clock, "stated"
     else:
         kind, clock, fixed = clock_of(stream)
         source = "RFC 3551" if fixed else "from timestamps over time"
@@ -49,6 +60,7 @@ def _read(options: argparse.Namespace) -> tuple[Received, dict[str, Any]]:
                 "choose another, or state --clock if it is a voice"
             )
     said = {"stream": options.stream, "streams": len(found.streams), "payload_type": kind, "cut": found.cut}
+    said |= {"carried": stream.carried, "holes": found.holes}
     speech = stream.types == kind
     made = in_order(stream.times, stream.numbers, options.frame, stream.stamps, clock, stream.markers, speech)
     if options.write is not None:
@@ -65,6 +77,7 @@ def _write(path: Path, times: Any, numbers: Any, stamps: Any, speech: Any) -> No
 
 
 def _score(options: argparse.Namespace) -> int:
+    from voicewire.voip.drift import clock_drift, without_drift
     from voicewire.voip.errors import VoipError
     from voicewire.voip.received import score
 
@@ -73,10 +86,25 @@ def _score(options: argparse.Namespace) -> int:
         return 2
     try:
         stream, said = _read(options)
+        if said["clock_hz"] is None:
+            said["drift"] = {"ppm": None, "within_ppm": None, "taken_out": False, "why_not": "no timestamps"}
+        else:
+            found = clock_drift(stream)
+            stream = without_drift(stream, found)
+            ppm, within = (None if each != each else each for each in found[:2])
+            said["drift"] = {
+                "ppm": ppm, "within_ppm": within, "taken_out": not found.why_not, "why_not": found.why_not,
+            }  # fmt: skip
         name = options.codec or _CODECS.get(said["payload_type"])
         said["codec"], said["codec_from"] = name or "G.711", (
             "stated" if options.codec else "payload type" if name else "assumed"
         )  # fmt: skip
+        late = max(delay for delay in stream.delays_ms.tolist() if delay < float("inf")) / 1000
+        if late > _LATEST:
+            raise VoipError(
+                f"arrivals and the sender's count part by {late:.0f} s: it began anew, a pause isn't in it, or "
+                "the file is damaged; cut the recording there"
+            )
         made = score(stream, said["codec"], options.delay)
         if options.picture is not None:
             _draw(options.picture, stream, made, options.delay)
@@ -136,16 +164,25 @@ def _report(stream: Received, made: Scored, delay_ms: float) -> dict[str, Any]:
 def _lines(report: dict[str, Any]) -> str:
     kind = "" if report["payload_type"] is None else f", payload type {report['payload_type']}"
     clock = "" if report["clock_hz"] is None else f", clock {report['clock_hz']:g} Hz ({report['clock_from']})"
-    within = report["variation_ms"]
+    within, drift = report["variation_ms"], report["drift"]
+    slow = "slow" if drift["taken_out"] and drift["ppm"] > 0 else "fast"
+    parted = (
+        f"drift: the sender's clock is {slow} by {abs(drift['ppm']):.1f} ppm (±{drift['within_ppm']:.1f}), taken out"
+        if drift["taken_out"]
+        else f"drift of the two clocks: can't be told ({drift['why_not']}); nothing is taken out"
+    )
     seen = "seen" if report["talkspurts_seen"] else "not seen: stretches of 50 frames stand for them"
+    over = "" if report["carried"] in (None, "UDP") else f", over {report['carried']}: what was lost comes late"
     lines = [
-        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}",
+        f"stream {report['stream']} of {report['streams']} (most packets first){kind}{clock}{over}",
         *["the file is cut or damaged: what stands before that was read"] * report["cut"],
+        *["a TCP connection has a hole: what stands before that was read"] * (report["holes"] > 0),
         f"frames {report['frames']} of {report['frame_ms']:.4g} ms in {report['seconds']:.1f} s  "
         f"lost {report['lost_percent']:.2f} %  burst ratio {report['burst_ratio']:.2f}  "
         f"longest burst {report['longest_burst']}",
         f"duplicates {report['duplicates']}  reordered {report['reordered']}  strays {report['strays']}  "
         f"jitter {report['jitter_ms']:.2f} ms",
+        parted,
         f"delay above the fastest: median {within['50%']:.1f}, 95 % within {within['95%']:.1f}, "
         f"largest {within['100%']:.1f} ms",
         f"talkspurts {report['talkspurts']} ({seen})",
@@ -184,7 +221,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     real = commands.add_parser("score", help="score a call that was received: a capture with RTP, or a CSV")
     real.add_argument(
         "file", type=readable, metavar="FILE",
-        help="pcap or pcapng with RTP over UDP; or CSV: arrival in s, sequence number and, if known, RTP timestamp",
+        help="pcap or pcapng with RTP over UDP or TCP; or CSV: arrival in s, sequence number, if known RTP timestamp",
     )  # fmt: skip
     real.add_argument("--stream", type=whole(1, 10**6), default=1, help="which, most packets first (default: 1)")
     real.add_argument("--codec", type=text, help="G.711, G.729 or G.729A+VAD (default: by payload type, else G.711)")

@@ -22,7 +22,7 @@ from typing import Any
 import voicewire
 from voicewire import paths
 from voicewire.ledger.loading import content_of
-from voicewire.publish.live import chapters, compiled, fetch, offer, pieces, wheels
+from voicewire.publish.live import archives, chapters, compiled, fetch, linking, offer, pieces, wheels
 from voicewire.publish.pages import placing
 
 __all__ = ["build", "wheel"]
@@ -43,6 +43,8 @@ KEPT = (
 SOURCES = (".py", ".toml", ".json", ".typed", ".c")
 THEN = (1980, 1, 1, 0, 0, 0)
 LICENCE = re.compile(r"\.dist-info/(licenses/)?[^/]*(LICEN[CS]E|COPYING|NOTICE)[^/]*$", re.IGNORECASE)
+UNPACKS = "archives.mjs"
+BOOK = f"book{archives.SUFFIX}"
 FONTS = "fontlist-v330.json"
 """What Matplotlib finds out about its own fonts when it is first imported, in the version of the wheel set."""
 
@@ -102,17 +104,15 @@ def _zip(target: Path, files: dict[str, bytes]) -> None:
             whole.writestr(entry, data)
 
 
-def _checkout(engine: Path) -> list[str]:
+def _checkout(engine: Path) -> None:
     """Write what the package looks for in a checkout, each study's data apart: a page fetches what its cells read.
 
     ``book.zip`` has the claims of all studies, the list of notebooks and Matplotlib's fonts.
     """
     root = paths.root()
-    apart = []
     for folder in sorted(path for path in (root / "data").iterdir() if path.is_dir()):
         inside = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        apart.append(f"data-{folder.name}.zip")
-        _zip(engine / apart[-1], {path.relative_to(root).as_posix(): _content(path) for path in inside})
+        _zip(engine / f"data-{folder.name}.zip", {path.relative_to(root).as_posix(): _content(path) for path in inside})
     loose = sorted(path for path in (root / "data").iterdir() if path.is_file())
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in loose}
     for path in sorted((root / "data").glob("*/claims.yml")):  # no YAML is read in a page
@@ -124,7 +124,6 @@ def _checkout(engine: Path) -> list[str]:
     if fonts.is_file():
         files[f".matplotlib/{FONTS}"] = fonts.read_bytes()
     _zip(engine / "book.zip", files)
-    return ["book.zip", *apart]
 
 
 def _content(path: Path) -> bytes:
@@ -153,21 +152,20 @@ def _laid(source: Path, target: Path) -> None:
 
 def _lock(engine: Path) -> dict[str, Any]:
     """Return a lock of the packages that lie in `engine`, as Pyodide reads it."""
-    own = next(engine.glob("voicewire-*.whl"))
+    own = next(engine.glob(f"voicewire-{voicewire.__version__}*"))
     entries: dict[str, Any] = {}
     every = [*wheels.packages().values()]
     every.append(
         wheels.Package(
-            "voicewire", voicewire.__version__, own.name, hashlib.sha256(own.read_bytes()).hexdigest(), (),
-            ("voicewire",), False,
+            "voicewire", voicewire.__version__, own.name, _sha256(own), (), ("voicewire",), False,
         )
     )  # fmt: skip
     for each in every:
+        file = next(path for path in archives.either(engine / each.file) if path.is_file())
         known = wheels.listed()["packages"].get(each.name, {}) if each.official else {}
         plain = {"package_type": "package", "install_dir": "site", "unvendored_tests": False}
         entries[each.name] = plain | known | {
-            "name": each.name, "version": each.version, "file_name": each.file,
-            "sha256": hashlib.sha256((engine / each.file).read_bytes()).hexdigest(),
+            "name": each.name, "version": each.version, "file_name": file.name, "sha256": _sha256(file),
             "depends": list(each.depends), "imports": list(each.imports),
         }  # fmt: skip
     return {"info": wheels.listed()["info"], "packages": entries}
@@ -214,20 +212,27 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
     engine.mkdir(parents=True)
     for name in fetch.wanted():
         _laid(cache / name, engine / name)
-    own = wheel(engine).name
-    checkout = _checkout(engine)
+    wheel(engine)
+    _checkout(engine)
     _write(engine / "pyodide-lock.json", _lock(engine))
     if told := compiled.compile_all(engine, cache):
         print(f"live: {told}")
+    (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
+    archives.repack(engine, cache)
+    shutil.copyfile(Path(__file__).with_name(UNPACKS), engine / UNPACKS)
+    script = engine / "pyodide.asm.js"
+    script.write_text(linking.eased(script.read_text(encoding="utf-8")), encoding="utf-8")
     lock = _lock(engine)
     _write(engine / "pyodide-lock.json", lock)
-    always = [*wheels.engine(), "book.zip", "pyodide-lock.json"]
+    always = [*wheels.engine(), UNPACKS, BOOK, "pyodide-lock.json"]
     size = {each["name"]: (engine / each["file_name"]).stat().st_size for each in lock["packages"].values()}
     base = sum((engine / name).stat().st_size for name in always)
     for path in paths.chapters():
         found = chapters.chapter(path) | {"offered": path in chapters.offered()}
         found["cells"] = pieces.pieces(found["cells"], _divided(path), chapters.names)
-        found["data"] = [f"data-{name}.zip" for name in found["data"]]
+        found["data"] = [f"data-{name}{archives.SUFFIX}" for name in found["data"]]
+        unpacked = [*(lock["packages"][name]["file_name"] for name in found["packages"]), BOOK, *found["data"]]
+        found["archives"] = {name: f"sha256-{_base64(engine / name)}" for name in unpacked}
         found["bytes"] = base + sum(size[name] for name in found["packages"])
         found["bytes"] += sum((engine / name).stat().st_size for name in found["data"])
         _write(live / "chapters" / path.parent.name / f"{path.stem}.json", found)
@@ -238,11 +243,19 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
         "engine": [f"engine/{name}" for name in always], "bytes": base,
         "chapters": [f"{path.parent.name}/{path.stem}" for path in chapters.offered()],
         "packages": {n: {"version": lock["packages"][n]["version"], "bytes": size[n]} for n in sorted(size)},
-        "sha256": {name: hashlib.sha256((engine / name).read_bytes()).hexdigest() for name in (own, *checkout)},
+        "sha256": {path.name: _sha256(path) for path in sorted(engine.iterdir())},
     }  # fmt: skip
-    (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
     _write(live / "live.json", manifest)
     return manifest
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _base64(path: Path) -> str:
+    """Return a file's checksum as a browser compares it."""
+    return base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
 
 
 def _divided(path: Path) -> dict[str, list[str]]:

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import json
 import re
 import symtable
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,10 @@ REASONS = {
 
 PACKAGE = Path(voicewire.__file__).parent
 ALWAYS = ("ipython", "voicewire")
+BLOCKS = ("body", "orelse", "finalbody")
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+UNNAMED = {"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"}
+"""Functions that run, as a rule, in the line that they stand in."""
 
 
 def offered(base: Path | None = None) -> list[Path]:
@@ -139,6 +144,8 @@ def _said(path: Path) -> dict[str, Any]:
 def names(source: str) -> tuple[set[str], set[str]]:
     """Return the names that a cell makes, and those that it uses and doesn't make before.
 
+    What a function uses is looked for when it is called: there, a name that the cell makes anywhere is the cell's own.
+
     Parameters
     ----------
     source : str
@@ -151,25 +158,72 @@ def names(source: str) -> tuple[set[str], set[str]]:
 
     Examples
     --------
-    >>> names("y = x + 1")
-    ({'y'}, {'x'})
+    >>> made, used = names("y = x + 1; x = y")
+    >>> sorted(made), sorted(used)
+    (['x', 'y'], ['x'])
     """
     text = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
-    made: set[str] = set()
-    used: set[str] = set()
+    found = _Names()
+    found.read(ast.parse(text).body, set())
+    used = found.used | (found.later - found.made)
+    return found.made, {name for name in used if not hasattr(builtins, name)}
 
-    def look(table: symtable.SymbolTable) -> None:
-        for symbol in table.get_symbols():
-            top = table.get_type() == "module"
-            if top and (symbol.is_assigned() or symbol.is_imported()):
-                made.add(symbol.get_name())
-            if symbol.is_referenced() and (symbol.is_global() or top):
-                used.add(symbol.get_name())
-        for inner in table.get_children():
-            look(inner)
 
-    look(symtable.symtable(text, "cell", "exec"))
-    return made, {name for name in used if not hasattr(builtins, name)}
+class _Names:
+    """What statements make, what they use that was not made before, and what the functions among them use."""
+
+    def __init__(self) -> None:
+        self.made: set[str] = set()
+        self.used: set[str] = set()
+        self.later: set[str] = set()
+
+    def read(self, body: Sequence[ast.stmt], known: set[str]) -> set[str]:
+        """Read statements in their order; return the names that are there for sure after them."""
+        sure = set(known)
+        for statement in body:
+            blocks = () if isinstance(statement, SCOPES) else _blocks(statement)
+            sure |= self._line(_head(statement) if blocks else statement, sure)
+            ends = [self.read(block, sure) for block in blocks]
+            if isinstance(statement, ast.For | ast.With):
+                sure = ends[0]
+            elif isinstance(statement, ast.If) and statement.orelse:
+                sure = ends[0] & ends[1]
+        return sure
+
+    def _line(self, statement: ast.stmt, sure: set[str]) -> set[str]:
+        """Read a statement without others in it; return what it makes."""
+        made: set[str] = set()
+
+        def look(table: symtable.SymbolTable, now: bool) -> None:
+            for symbol in table.get_symbols():
+                top = table.get_type() == "module"
+                if top and (symbol.is_assigned() or symbol.is_imported()):
+                    made.add(symbol.get_name())
+                if symbol.is_referenced() and (symbol.is_global() or top):
+                    (self.used if now else self.later).update({symbol.get_name()} - (sure if now else set()))
+            for inner in table.get_children():
+                function = inner.get_type() == "function" and inner.get_name() not in UNNAMED
+                look(inner, now and not function)
+
+        look(symtable.symtable(ast.unparse(statement), "cell", "exec"), True)
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            self.used |= {statement.target.id} - sure
+        self.made |= made
+        return made
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    """Return the statements that stand in another one, block by block."""
+    inside = [statement, *getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+    return [block for each in inside for name in BLOCKS if (block := getattr(each, name, None))]
+
+
+def _head(statement: ast.stmt) -> ast.stmt:
+    """Return a statement with nothing in its blocks."""
+    head = copy.deepcopy(statement)
+    for block in _blocks(head):
+        block[:] = [ast.Pass()]
+    return head
 
 
 def needed(sources: list[str], also: list[str]) -> list[str]:

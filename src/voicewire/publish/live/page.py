@@ -49,6 +49,8 @@ class Session:
     judged : callable, optional
         Takes, after a cell that judged claims, a JSON list of them: ``id``, ``verdict`` and, in words, what is
         ``here``. Claims can then be judged again.
+    narrow : bool
+        Whether the page is as narrow as a telephone: figures have that shape then.
 
     Examples
     --------
@@ -61,9 +63,14 @@ class Session:
     """
 
     def __init__(
-        self, chapter: str, emit: Callable[[str], object], judged: Callable[[str], object] | None = None
+        self,
+        chapter: str,
+        emit: Callable[[str], object],
+        judged: Callable[[str], object] | None = None,
+        narrow: bool = False,
     ) -> None:
         self._emit = emit
+        self._narrow = narrow
         self._judged = judged
         self._count = 0
         self._module = types.ModuleType("__main__")
@@ -104,7 +111,7 @@ class Session:
                     value = await self._value(source, name)
                     if value is not None:
                         self.names["_"] = value
-                        self._put("execute_result", _bundle(value))
+                        self._put("execute_result", _bundle(value, self._narrow))
                     self._figures()
                 except BaseException as error:
                     self._tell(error, name)
@@ -127,7 +134,7 @@ class Session:
             What IPython's takes besides; it makes no difference here.
         """
         for thing in things:
-            self._put("display_data", _bundle(thing))
+            self._put("display_data", _bundle(thing, self._narrow))
 
     def draw(self, slider: str, places: str) -> str:
         """Draw a position of a slider that a cell has shown.
@@ -213,7 +220,7 @@ class Session:
         if plt is None:
             return
         for number in plt.get_fignums():
-            self._put("display_data", _bundle(plt.figure(number)))
+            self._put("display_data", _bundle(plt.figure(number), self._narrow))
         plt.close("all")
 
     def _tell(self, error: BaseException, name: str) -> None:
@@ -272,11 +279,11 @@ def _without_shell() -> None:
     sys.modules["IPython"] = bare
 
 
-def _bundle(value: Any) -> dict[str, Any]:
+def _bundle(value: Any, narrow: bool) -> dict[str, Any]:
     """Return a value in the forms in which it can be shown, by kind (MIME type)."""
     figure = sys.modules.get("matplotlib.figure")
     if figure is not None and isinstance(value, figure.Figure):
-        return {"image/png": _png(value), "text/plain": repr(value)}
+        return {"image/png": _png(value, narrow), "text/plain": repr(value)}
     data: dict[str, Any] = {}
     for method, kind in HTML_LIKE.items():
         shown = _asked(value, method)
@@ -299,9 +306,14 @@ def _text(value: Any) -> str:
     return str(pretty.pretty(value, max_width=WIDTH))
 
 
-def _png(figure: Any) -> str:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=figure.dpi, bbox_inches="tight", facecolor=figure.get_facecolor())
+def _png(figure: Any, narrow: bool) -> str:
+    file, dpi = io.BytesIO(), figure.dpi
+    with contextlib.ExitStack() as shape:
+        shown = importlib.import_module("voicewire._shown")
+        if narrow and shown.narrows(figure):
+            shape.enter_context(shown.narrowed(figure))
+            dpi = shown.DENSITY * shown.DPI
+        figure.savefig(file, format="png", dpi=dpi, bbox_inches="tight", facecolor=figure.get_facecolor())
     return base64.b64encode(file.getvalue()).decode()
 
 

@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 const [folder, seconds, names, also] = process.argv.slice(2);
 const engine = join(resolve(folder), "engine") + "/";
 const { loadPyodide } = await import(pathToFileURL(join(engine, "pyodide.mjs")));
+const { inflated, lay, linked } = await import(new URL("archives.mjs", import.meta.url));
 const used = () => process.cpuUsage().user / 1e6;
 let outputs = [];
 
@@ -19,18 +20,24 @@ process.on("uncaughtException", (error) => { stop(String(error).slice(-2000)); }
 process.on("unhandledRejection", (error) => { stop(String(error).slice(-2000)); });
 const stopped = () => new Promise((settle) => { stop = settle; });
 
-function unpack(python, name) {
-  python.unpackArchive(new Uint8Array(readFileSync(join(engine, name))), "zip", { extractDir: "/book" });
+const laid = new Set();
+
+/** Lay out what a chapter needs and none before it needed. */
+async function unpack(python, archives) {
+  for (const name of Object.keys(archives).filter((each) => !laid.has(each))) {
+    lay(python.FS, await inflated(new Blob([readFileSync(join(engine, name))]).stream()));
+    laid.add(name);
+  }
+  await linked(python);
+  python.pyimport("importlib").invalidate_caches();
 }
 
-async function start() {
-  const python = await loadPyodide({
+function start() {
+  return loadPyodide({
     indexURL: engine,
     lockFileURL: join(engine, "pyodide-lock.json"),
     env: { VOICEWIRE_ROOT: "/book", MPLBACKEND: "agg", MPLCONFIGDIR: "/book/.matplotlib", HOME: "/home/pyodide" },
   });
-  unpack(python, "book.zip");
-  return python;
 }
 
 /** What goes wrong at a position of a slider between the published ones, or nothing. */
@@ -64,8 +71,7 @@ async function main() {
   );
   for (const name of names.split(",")) {
     const chapter = JSON.parse(readFileSync(join(folder, "chapters", `${name}.json`), "utf-8"));
-    await python.loadPackage(chapter.packages, { messageCallback: () => {} });
-    for (const file of chapter.data ?? []) unpack(python, file); // before, book.zip had all
+    await unpack(python, chapter.archives);
     const page = python.pyimport("voicewire.publish.live.page");
     const session = page.Session(name, (text) => { outputs.push(JSON.parse(text)); });
     for (const [place, cell] of chapter.cells.filter((each) => each.runs || also).entries()) {

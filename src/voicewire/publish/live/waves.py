@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["LibsndfileError", "SoundFileError", "info", "read", "write"]
+__all__ = ["LibsndfileError", "SoundFile", "SoundFileError", "info", "read", "write"]
 
 WIDTHS = {(1, 16): "<i2", (1, 24): "<i4", (1, 32): "<i4", (3, 32): "<f4", (3, 64): "<f8"}
 """Samples' types by the header's format and bits."""
@@ -148,6 +148,89 @@ def read(path: str | Path, dtype: str = "float64", always_2d: bool = False) -> t
     scale = 1.0 if samples.dtype.kind == "f" else 2.0 ** (1 - 8 * samples.dtype.itemsize)
     shown = (samples * np.float64(scale)).astype(dtype)
     return (shown if always_2d or shown.shape[1] != 1 else shown[:, 0]), rate
+
+
+class SoundFile:
+    """A file that is open for reading, whole in memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        A WAV file.
+
+    Raises
+    ------
+    LibsndfileError
+        If it cannot be read.
+
+    Examples
+    --------
+    >>> from voicewire import paths
+    >>> with SoundFile(paths.data("voip") / "voice.wav") as file:
+    ...     file.frames, file.read(3).shape, len(file.read())
+    (7245, (3,), 7242)
+    """
+
+    format = "WAV"
+    extra_info = ""
+
+    def __init__(self, path: str | Path) -> None:
+        self._samples, self.samplerate = read(path, always_2d=True)
+        self.frames, self.channels = self._samples.shape
+        self._place = 0
+
+    def __enter__(self) -> SoundFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def seekable(self) -> bool:
+        """Tell that it can be read from any place.
+
+        Returns
+        -------
+        bool
+        """
+        return True
+
+    def seek(self, frames: int) -> int:
+        """Go to a place.
+
+        Parameters
+        ----------
+        frames : int
+            How many samples of a channel lie before it.
+
+        Returns
+        -------
+        int
+            The place.
+        """
+        self._place = frames
+        return frames
+
+    def read(self, frames: int = -1, dtype: str = "float64", always_2d: bool = False) -> NDArray[Any]:
+        """Read on.
+
+        Parameters
+        ----------
+        frames : int
+            How many samples of a channel; all that are left if negative.
+        dtype : str
+            ``float64`` or ``float32``.
+        always_2d : bool
+            Shape (frames, 1) for one channel, too.
+
+        Returns
+        -------
+        ndarray of float
+            Shape (frames,) or (frames, channels), fewer at the end; full scale 1.
+        """
+        end = self.frames if frames < 0 else min(self.frames, self._place + frames)
+        piece = self._samples[self._place : end].astype(dtype)
+        self._place = max(self._place, end)
+        return piece if always_2d or self.channels != 1 else piece[:, 0]
 
 
 def write(path: str | Path, data: ArrayLike, samplerate: int, subtype: str = "PCM_16", format: str = "WAV") -> None:

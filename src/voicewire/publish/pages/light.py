@@ -22,6 +22,8 @@ __all__ = ["FONTS", "SCRIPT", "cut", "icons", "lighten", "purge", "words"]
 
 SCRIPT = Path("_static/scripts/fontawesome.js")
 FONTS = Path("_static/vendor/fontawesome/webfonts")
+LIVE = Path("_static/live")
+"""What a page loads once its code is run: its style sheet, about elements that no page has before, stays whole."""
 
 logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of each table of a font, the build of what fails
 
@@ -35,6 +37,7 @@ _FOREIGN = re.compile(r"[^\x00-\x7f]")
 _MATHJAX = re.compile(r"<script>window\.MathJax = .*?</script>\s*<script\b[^>]*mathjax/[^>]*></script>", re.S)
 _NAMED = re.compile(r"\\class\{([\w -]+)\}")
 _FORMULA = re.compile(r'\bclass="[^"]*\bmath\b')
+_OURS = re.compile(r"\bvw-[\w-]+")
 _GROUPS = ("media", "supports", "layer", "container")
 
 
@@ -49,8 +52,9 @@ def words(site: Path) -> set[str]:
     Returns
     -------
     set of str
-        More than the classes: a script's words are taken as they come. Of MathJax, whose elements have a style sheet
-        that it makes itself, none but the classes that a formula names.
+        More than the classes: a script's words are taken as they come, of those that run a page's code the book's own
+        classes. Of MathJax, whose elements have a style sheet that it makes itself, none but the classes that a formula
+        names.
 
     Examples
     --------
@@ -70,6 +74,8 @@ def words(site: Path) -> set[str]:
     for path in (site / "_static").rglob("*.js"):
         if "mathjax" not in path.parts and "locales" not in path.parts and path != site / SCRIPT:
             found.update(_WORD.findall(path.read_text(encoding="utf-8")))
+    for path in (site / LIVE).rglob("*.mjs"):
+        found.update(_OURS.findall(path.read_text(encoding="utf-8")))
     return found
 
 
@@ -223,7 +229,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
         return name in found or name.startswith(stems)
 
     sheets = {}
-    for path in sorted((site / "_static").rglob("*.css")):
+    for path in sorted(path for path in (site / "_static").rglob("*.css") if path.parent != site / LIVE):
         sheets[path] = _SOURCES.sub(r'url(\1.woff) format("woff")', purge(path.read_text(encoding="utf-8"), known))
         path.write_text(sheets[path], encoding="utf-8")
     _cut_fonts(site / FONTS, sheets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+import tomllib
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 from voicewire import paths
 from voicewire.ledger import evidence
 from voicewire.publish.clone import commit
+from voicewire.publish.live import wheels
 
 __all__ = ["page"]
 
@@ -93,14 +95,19 @@ def _recorded(base: Path) -> str:
 
 
 def _versions(base: Path) -> str:
-    import tomllib
-
+    """Return what the outputs were made with, and what a page that runs Python has of it."""
     project = tomllib.loads((base / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    rows = []
-    for requirement in project["dependencies"]:
-        name = re.split(r"[<>=~!;\[ ]", requirement)[0]
+    there = {name.lower(): package.version for name, package in wheels.packages().items()}
+    rows = [("Python", platform.python_version(), wheels.listed()["info"]["python"])]
+    groups = project["dependencies"], project["optional-dependencies"]["book"]
+    asked, extra = ([re.split(r"[<>=~!;\[ ]", requirement)[0] for requirement in group] for group in groups)
+    for name in asked + [name for name in extra if name.lower() in there]:  # of the book's tools, what a page imports
         try:
-            rows.append(f"| {name} | {metadata.version(name)} |\n")
+            rows.append((name, metadata.version(name), there.get(name.lower(), "not there")))
         except metadata.PackageNotFoundError:
             continue
-    return "## Versions\n\n| Package | version |\n|---|---|\n" + "".join(rows)
+    table = "| Package | here | in a page |\n|---|---|---|\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return (
+        "## Versions\n\nThe outputs in the pages were made with the first. A page that runs Python has versions of its "
+        f"own, those of Pyodide {wheels.release()['pyodide']}.\n\n{table}"
+    )
