@@ -27,7 +27,9 @@ __all__ = ["Proof", "declare", "prove", "reason", "said"]
 
 RUNNER = Path(__file__).with_name("run.mjs")
 CELL = 20
-"""Seconds of the processor after which a cell is interrupted: what needs more stays as published."""
+"""Seconds of the processor that ``--write`` gives a cell: what needs more stays as published."""
+HANGS = 600
+"""Seconds of the processor that a proof gives a cell: a slow machine is no fault, what never ends is one."""
 STUDY = 3600
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
@@ -97,7 +99,7 @@ def _value(output: dict[str, Any]) -> str:
     return _text(data.get("text/plain") or data.get("text/html") or "")
 
 
-def prove(live: Path, names: Sequence[str], also: bool = False, limit: int = CELL) -> list[Proof]:
+def prove(live: Path, names: Sequence[str], also: bool = False, limit: int = HANGS) -> list[Proof]:
     """Run chapters one after another in one engine.
 
     Parameters
@@ -109,7 +111,7 @@ def prove(live: Path, names: Sequence[str], also: bool = False, limit: int = CEL
     also : bool
         Try the cells that stay as published too.
     limit : int
-        Seconds of the processor for each cell.
+        Seconds of the processor for each cell; the first, which imports what all need, has three times as many.
 
     Returns
     -------
@@ -307,15 +309,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("chapter", nargs="*", help="as nfc/01_slow_link; all if none is named")
     options.add_argument("--also", action="store_true", help="try the cells that stay as published too")
     options.add_argument("--write", action="store_true", help="try every cell, and write live.toml")
-    options.add_argument("--limit", type=int, default=CELL, help="seconds of the processor for each cell")
+    told = f"seconds of the processor for each cell: {CELL} to write, else {HANGS}"
+    options.add_argument("--limit", type=int, help=told)
     options.add_argument("--jobs", type=int, default=2, help="studies at a time")
     chosen = options.parse_intermixed_args(arguments)
+    limit = chosen.limit or (CELL if chosen.write else HANGS)
     names = chosen.chapter or [f"{path.parent.name}/{path.stem}" for path in chapters.offered()]
     studies = [list(each) for _, each in itertools.groupby(names, lambda name: name.partition("/")[0])]
     wrong = 0
     start = time.perf_counter()
     with ThreadPoolExecutor(chosen.jobs) as pool:
-        jobs = [pool.submit(prove, chosen.live, study, chosen.also or chosen.write, chosen.limit) for study in studies]
+        jobs = [pool.submit(prove, chosen.live, study, chosen.also or chosen.write, limit) for study in studies]
         for job in as_completed(jobs):
             if chosen.write:
                 declare(job.result())
