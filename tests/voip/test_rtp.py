@@ -67,11 +67,12 @@ def call(count: int = 40, begin: int = 65_520) -> list[tuple[float, bytes]]:
     return [(0.02 * k, datagram(rtp(begin + k, mark=not k))) for k in range(count)]
 
 
+SIX = [(0.02 * k, datagram(rtp(65_520 + k), six=True)) for k in range(40)]
 FILES = {
     "ethernet": pcap(call()), "loopback": pcap(call(), 0), "raw": pcap(call(), 101), "cooked": pcap(call(), 113),
     "cooked2": pcap(call(), 276), "big": pcap(call(), order=">"), "short": pcap(call(), snap=14 + 20 + 8 + 12),
     "ng": pcapng(call()), "ng-big": pcapng(call(), ">"),
-    "six": pcap([(0.02 * k, datagram(rtp(65_520 + k), six=True)) for k in range(40)]),
+    "six": pcap(SIX), "six-short": pcap(SIX, snap=14 + 40 + 8 + 12),
 }  # fmt: skip
 
 
@@ -86,6 +87,7 @@ def test_every_container_and_link_gives_the_same_packets(name: str, tmp_path: Pa
     assert stream.numbers.tolist() == [(65_520 + k) % 65_536 for k in range(40)]
     assert clock_of(stream) == (0, 8000, True)
     assert not found.cut
+    assert not found.short
 
 
 @settings(max_examples=60, deadline=None)
@@ -134,6 +136,9 @@ REFUSED = {  # what foreign captures held: content, and what must be said of it
     "keys": (pcap([(0.02 * k, datagram(rtp(k, 101, step=0))) for k in range(12)]), "one timestamp for all"),
     "nine": (pcap(call(9)), "ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among 9 packets\n"),
     "cut": (pcap(call())[:50], "among 0 packets, and the file is cut or damaged"),
+    "snapped": (pcap(call(), snap=40), "packets; of 40 datagrams the capture kept too few bytes to tell"),
+    "snapped-six": (pcap(SIX, snap=73), "packets; of 40 datagrams the capture kept too few bytes to tell"),
+    "snapped-head": (pcap(SIX, snap=40), "packets; of 40 datagrams the capture kept too few bytes to tell"),
     "gzip": (gzip.compress(pcap(call())), "packed by gzip: unpack it"),
     "xz": (lzma.compress(pcap(call())), "packed by xz"),
     "anew": (pcap([(0.02 * k, datagram(rtp(k, step=160 if k < 20 else 160_000))) for k in range(40)]), "began anew"),

@@ -77,6 +77,8 @@ class Capture(NamedTuple):
         Whether the file ends, or breaks, within a packet: what stands before is read.
     holes : int
         Directions of TCP connections that were read up to a hole in them only.
+    short : int
+        Datagrams whose first bytes would tell, but were not kept: whoever captured kept too few of each packet.
 
     Notes
     -----
@@ -92,6 +94,7 @@ class Capture(NamedTuple):
     packets: int
     cut: bool
     holes: int = 0
+    short: int = 0
 
 
 class _CutError(Exception):
@@ -181,7 +184,7 @@ def _inside(link: int, data: bytes) -> tuple[bytes, int, bytes, int] | None:
         whole, _, fragment = struct.unpack_from("!HHH", data, 2)
         if fragment & 0x1FFF or place < 20 or (following == 6 and fragment & 0x2000):
             return None  # a later fragment has no header of its own
-    elif len(data) >= 40 and data[0] >> 4 == 6:
+    elif len(data) >= 8 and data[0] >> 4 == 6 and (len(data) >= 40 or data[6] == 17):
         ends, place, following = data[8:40], 40, data[6]
         whole = struct.unpack_from("!H", data, 4)[0]
         whole += 40 * bool(whole)
@@ -199,6 +202,9 @@ def _inside(link: int, data: bytes) -> tuple[bytes, int, bytes, int] | None:
 def _udp(data: bytes) -> bytes | None:
     """What a UDP datagram holds of RTP's head."""
     return data[8:20] if len(data) >= 8 and struct.unpack_from("!H", data, 4)[0] >= 20 else None
+
+
+_Began = tuple[int, str, bytes, bytes]
 
 
 class _Kept:
@@ -223,9 +229,13 @@ class _Kept:
         return Stream(time, number[order], stamp, second >= 128, (second & 127).astype(np.int64), self.carried)
 
 
-def _rtp(link: int, data: bytes, time: int, over: Connections) -> Iterator[tuple[int, str, bytes, bytes]]:
+def _short(inside: tuple[bytes, int, bytes, int] | None) -> bool:
+    """Whether a datagram has room for RTP's head, and the capture has not."""
+    return inside is not None and inside[1] == 17 and inside[3] >= 20 > len(inside[2])
+
+
+def _rtp(inside: tuple[bytes, int, bytes, int] | None, time: int, over: Connections) -> Iterator[_Began]:
     """Time, carriage, ends and the beginning of each RTP packet that a captured one completes."""
-    inside = _inside(link, data)
     if inside is None:
         return
     ends, following, part, size = inside
@@ -272,10 +282,10 @@ def read_capture(path: Path) -> Capture | None:
     ...     file = Path(folder) / "a.pcap"
     ...     _ = file.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
     ...     read_capture(file)
-    Capture(streams=[], packets=0, cut=False, holes=0)
+    Capture(streams=[], packets=0, cut=False, holes=0, short=0)
     """
     kept: dict[bytes, _Kept] = {}
-    packets, cut, since, connections = 0, False, 0, Connections()
+    packets, short, cut, since, connections = 0, 0, False, 0, Connections()
     try:
         with Path(path).open("rb") as file:
             magic = file.read(4)
@@ -294,7 +304,9 @@ def read_capture(path: Path) -> Capture | None:
                 for time, link, data in found:
                     since = min(since, time) if packets else time
                     packets += 1
-                    for when, carried, key, head in _rtp(link, data, time, connections):
+                    inside = _inside(link, data)
+                    short += _short(inside)
+                    for when, carried, key, head in _rtp(inside, time, connections):
                         _, second, number, stamp = struct.unpack_from("!BBHI", head)
                         if not 64 <= second & 127 < 96:  # RTCP, and what could be taken for it
                             its = kept.setdefault(key + head[8:12], _Kept(carried))
@@ -309,7 +321,7 @@ def read_capture(path: Path) -> Capture | None:
     except (OSError, TypeError, ValueError) as error:
         raise VoipError("the capture cannot be read") from error
     streams = [made for its in kept.values() if (made := its.stream(since)) is not None]
-    return Capture(sorted(streams, key=lambda one: -one.times.size), packets, cut, connections.holes())
+    return Capture(sorted(streams, key=lambda one: -one.times.size), packets, cut, connections.holes(), short)
 
 
 def clock_of(stream: Stream) -> tuple[int, int, bool]:

@@ -38,6 +38,11 @@ def _read(options: argparse.Namespace) -> tuple[Received, dict[str, Any]]:
         return in_order(columns.times, columns.numbers, options.frame, columns.stamps, clock), said
     if not found.streams:
         behind = ", and the file is cut or damaged behind them" * found.cut
+        if found.short:
+            behind += (
+                f"; of {found.short} datagrams the capture kept too few bytes to tell: capture again, with 96 bytes or "
+                "more of each packet"
+            )
         raise VoipError(
             f"no stream of ten or more packets of RTP, over UDP or over TCP (RFC 4571, RTSP), among {found.packets} "
             f"packets{behind}"
