@@ -1,0 +1,72 @@
+"""Axe on pages: one word of code stands for those that look alike, and a word that doesn't is found."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from voicewire.publish import access
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.skipif(
+        any(importlib.util.find_spec(name) is None for name in ("playwright", "axe_playwright_python")),
+        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Any]:
+    with access.browsing() as context:
+        yield context.new_page()
+
+
+def found(page: Any, code: str) -> list[str]:
+    page.set_content(
+        "<html lang=en><title>code</title><style>body { background: white } span { color: #333 } .k { color: #a11 }"
+        ".dim { color: #bbb } .night { background: #222; color: #eee }</style>"
+        f"<main><h1>Code</h1><pre>{code}</pre></main>"
+    )
+    page.evaluate(access.axe())
+    return access.violations(page)
+
+
+WORDS = "<span>x</span> <span class=k>def</span> " * 50
+
+
+@pytest.mark.parametrize(
+    ("odd", "places"),
+    [
+        ("", 0),
+        ("<span class=dim>dim</span> " * 3, 1),
+        ("<span style='color: #ccc'>its own colour</span>", 1),
+        ("<b class=night><span>alike, on another ground</span></b>", 1),
+        ("<b class=night><span><span class=k>on another ground, two steps behind</span></span></b>", 1),
+        ("<b style='opacity: 0.3'><span>alike, faded</span></b>", 1),
+        ("<i class=dim>no span</i> " * 3, 3),
+    ],
+)
+def test_a_word_that_cannot_be_read_is_found_among_many_that_can(page: Any, odd: str, places: int) -> None:
+    said = found(page, WORDS + odd + WORDS)
+    assert [line.split(":")[0] for line in said] == ["color-contrast"] * bool(places)
+    assert not places or said[0].endswith(f"({places} place{'s' * (places > 1)})")
+
+
+def test_what_was_alike_is_looked_at_again_when_the_colours_change(page: Any) -> None:
+    """As from light to dark."""
+    assert found(page, WORDS) == []
+    page.evaluate("document.querySelectorAll('.k')[7].style.color = '#ccc'")
+    (said,) = access.violations(page, ["color-contrast"])
+    assert said.endswith("(1 place)")
+
+
+def test_other_rules_look_at_every_word(page: Any) -> None:
+    odd = "<span role=nonsense>x</span> " * 2
+    (said,) = found(page, WORDS + odd)
+    assert said.startswith("aria-roles") and said.endswith("(2 places)")
