@@ -46,9 +46,9 @@ WORDS = "<span>x</span> <span class=k>def</span> " * 50
         ("", 0),
         ("<span class=dim>dim</span> " * 3, 1),
         ("<span style='color: #ccc'>its own colour</span>", 1),
-        ("<b class=night><span>alike, on another ground</span></b>", 1),
-        ("<b class=night><span><span class=k>on another ground, two steps behind</span></span></b>", 1),
-        ("<b style='opacity: 0.3'><span>alike, faded</span></b>", 1),
+        ("<i class=night><span>alike, on another ground</span></i>", 1),
+        ("<i class=night><span><span class=k>on another ground, two steps behind</span></span></i>", 1),
+        ("<i style='opacity: 0.3'><span>alike, faded</span></i>", 1),
         ("<i class=dim>no span</i> " * 3, 3),
     ],
 )

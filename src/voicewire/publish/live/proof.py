@@ -313,7 +313,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--limit", type=int, help=told)
     options.add_argument("--jobs", type=int, default=2, help="studies at a time")
     chosen = options.parse_intermixed_args(arguments)
-    limit = chosen.limit or (CELL if chosen.write else HANGS)
+    usual = CELL if chosen.write else HANGS
+    limit = usual if chosen.limit is None else chosen.limit
     names = chosen.chapter or [f"{path.parent.name}/{path.stem}" for path in chapters.offered()]
     studies = [list(each) for _, each in itertools.groupby(names, lambda name: name.partition("/")[0])]
     wrong = 0
