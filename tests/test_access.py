@@ -1,4 +1,4 @@
-"""Axe on pages: one word of code stands for those that look alike, and a word that doesn't is found."""
+"""Axe on pages: one text stands for those that look alike, and one that doesn't is found."""
 
 from __future__ import annotations
 
@@ -49,7 +49,11 @@ WORDS = "<span>x</span> <span class=k>def</span> " * 50
         ("<i class=night><span>alike, on another ground</span></i>", 1),
         ("<i class=night><span><span class=k>on another ground, two steps behind</span></span></i>", 1),
         ("<i style='opacity: 0.3'><span>alike, faded</span></i>", 1),
-        ("<i class=dim>no span</i> " * 3, 3),
+        ("<details><summary>x</summary><i class=dim>folded</i></details><i class=dim>open</i> " * 3, 1),
+        ("<i class=dim style='display: none'>hidden</i><i class=dim>shown</i> " * 3, 1),
+        ("<i class=dim style='position: absolute; clip: rect(0,0,0,0)'>cut off</i><i class=dim>whole</i> " * 3, 1),
+        ("<i class=dim><b>all of it in another</b></i> " * 3, 1),
+        ("<input class=dim value=x aria-label=x> <input class=dim value=y aria-label=y> ", 2),
     ],
 )
 def test_a_word_that_cannot_be_read_is_found_among_many_that_can(page: Any, odd: str, places: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from voicewire.publish import executed, notebooks
 
 ROOT = Path(__file__).resolve().parents[1]
 spec = importlib.util.spec_from_file_location("nbval_tolerance", ROOT / "tests" / "nbval_tolerance.py")
@@ -116,17 +119,67 @@ CELLS = {
 }
 
 
-@pytest.mark.slow
-def test_nbval_with_the_plugin(tmp_path):
-    cells = [made for _, made in CELLS.values()]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    nbformat.write(notebook, tmp_path / "01_case.ipynb")
+def judged(folder: Path, *plugins: str, root: Path = ROOT) -> dict[str, dict[int, bool]]:
+    """Whether nbval passes each code cell of the notebooks in a folder, by the notebook's name."""
     command = [
         sys.executable, "-m", "pytest", "-p", "tests.nbval_tolerance", "-p", "no:cacheprovider", "--nbval",
         "--nbval-current-env", "--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-n", "1", "--dist", "loadfile",
-        "-rA", "--tb=no", "--color=no", str(tmp_path),
+        "-rA", "--tb=no", "--color=no", *plugins, str(folder),
     ]  # fmt: skip
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    found = {int(n): word == "PASSED" for word, n in re.findall(r"(PASSED|FAILED) \S*::Cell (\d+)", run.stdout)}
+    shown = {**os.environ, "VOICEWIRE_ROOT": str(root)}
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False, env=shown)
+    found: dict[str, dict[int, bool]] = {}
+    for word, name, number in re.findall(r"(PASSED|FAILED) \S*?(\w+)\.ipynb::Cell (\d+)", run.stdout):
+        found.setdefault(name, {})[int(number)] = word == "PASSED"
     assert found, run.stdout + run.stderr
+    return found
+
+
+def write(path: Path, *cells: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(new_notebook(cells=list(cells), metadata=kernel), path)
+
+
+@pytest.mark.slow
+def test_nbval_with_the_plugin(tmp_path):
+    write(tmp_path / "01_case.ipynb", *(made for _, made in CELLS.values()))
+    found = judged(tmp_path)["01_case"]
     assert {name: found[i] for i, name in enumerate(CELLS)} == {name: passes for name, (passes, _) in CELLS.items()}
+
+
+@pytest.mark.slow
+def test_what_was_executed_here_is_judged_without_a_kernel(tmp_path, monkeypatch):
+    """No cell of the first notebook can be run, so what passes was executed before; the second has changed since."""
+    raised = new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=["…"])
+    here = [
+        cell("0.1 + 0.2  # noise\n1 / 0", new_output("execute_result", {"text/plain": "0.3"}, execution_count=1)),
+        new_code_cell("1 / 0", metadata={"tags": ["nbval-skip"]}),
+        cell("1 / 0  # a digit", text("0.31\n")),
+        cell("1 / 0  # a field", text("1\n"), shown({"text/plain": "x"})),
+        new_code_cell("# may\n1 / 0", outputs=[raised], execution_count=1, metadata={"tags": ["raises-exception"]}),
+        cell("# may not\n1 / 0", raised),
+        new_code_cell("1 / 0  # measured", outputs=[text("9\n")], execution_count=1,
+                      metadata={"tags": ["nbval-ignore-output"]}),
+    ]  # fmt: skip
+    published = [nbformat.from_dict(one) for one in here]
+    published[0].outputs[0].data["text/plain"] = "0.3000000001"
+    published[2].outputs[0].text = "0.30\n"
+    published[3].outputs.pop()
+    published[6].outputs[0].text = "8\n"
+    for name, content in {"book/_toc.yml": "", "pyproject.toml": "", "requirements.lock": "", "data/a": ""}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    first, second = "notebooks/echo/01_first.ipynb", "notebooks/nfc/01_second.ipynb"
+    write(tmp_path / first, *published)
+    write(tmp_path / second, cell("1 / 0"))
+    monkeypatch.setattr(notebooks, "run", lambda stale, workers, *, target, done: [
+        (write(target(path), *(here if path.stem == "01_first" else [])), done(notebooks.Run(path, 1.0, 1)))
+        for path in stale
+    ])  # fmt: skip
+    executed.execute(tmp_path)
+    assert list(executed.current(tmp_path)) == [tmp_path / first, tmp_path / second]
+    write(tmp_path / second, cell("print(1)", text("1\n")), cell("print(2)", text("1\n")))
+    assert judged(tmp_path / "notebooks", "-p", "tests.nbval_executed", root=tmp_path) == {
+        "01_first": {0: True, 2: False, 3: False, 4: True, 5: False, 6: True}, "01_second": {0: True, 1: False}
+    }  # fmt: skip

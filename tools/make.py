@@ -1,6 +1,6 @@
 """The book's commands on any machine with Python 3.11 or later: what the Makefile calls, and Windows users call.
 
-``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
+``python tools/make.py book|execute|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
 ``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
 installed yet when this starts.
 """
@@ -210,6 +210,12 @@ def book(options: argparse.Namespace) -> None:
     say(f"the book: {(SITE / 'index.html').as_uri()}")
 
 
+def executed(options: argparse.Namespace) -> None:
+    """Execute what changed and say which outputs differ; build nothing."""
+    setup()
+    execute("book")
+
+
 def outputs(options: argparse.Namespace) -> None:
     """Execute what changed; write new outputs into notebooks/, the README's picture and the archives' files."""
     setup()
@@ -253,9 +259,10 @@ def test(options: argparse.Namespace) -> None:
     say(f"nbval: {len(notebooks)} notebooks")
     compare = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300", "-p", "no:cacheprovider")
     exact = ("--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-p", "tests.nbval_tolerance")
+    once = ("-p", "tests.nbval_executed")  # what `make book` executed from the same files isn't executed again
     if notebooks:
         alone = {**home(), **THREADS}
-        call(python(), "-m", "pytest", "-q", *compare, *exact, *parallel, *notebooks, env=alone, step="nbval")
+        call(python(), "-m", "pytest", "-q", *compare, *exact, *once, *parallel, *notebooks, env=alone, step="nbval")
 
 
 def scorecard(options: argparse.Namespace) -> None:
@@ -299,7 +306,7 @@ def prepare(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "book": book, "outputs": outputs,
+    "book": book, "execute": executed, "outputs": outputs,
     "test": test, "scorecard": scorecard, "lab": lab, "lock": lock, "clean": clean, "setup": prepare,
 }  # fmt: skip
 

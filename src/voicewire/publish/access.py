@@ -27,17 +27,23 @@ RUN = """rules => {
     if (!one) { return ""; }
     if (!behind.has(one)) {
       const style = getComputedStyle(one);
-      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode];
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity, style.filter, style.mixBlendMode,
+                   style.position, style.clip, style.clipPath];
       behind.set(one, `${own} ${under(one.parentElement)}`);
     }
     return behind.get(one);
   };
   const seen = new Set();
-  for (const one of document.querySelectorAll("pre span")) {
-    const { color, fontSize, fontWeight, textShadow, visibility } = getComputedStyle(one);
-    const looks = [color, fontSize, fontWeight, textShadow, visibility, under(one)].join();
-    one.toggleAttribute("data-alike", seen.has(looks));
-    seen.add(looks);
+  for (const one of document.querySelectorAll("body :not(svg, svg *, input, select, textarea, button)")) {
+    const says = [...one.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim());
+    let alike = true; // nothing to look at
+    if (says && one.checkVisibility()) {
+      const { color, fontSize, fontWeight, textShadow, visibility } = getComputedStyle(one);
+      const looks = [color, fontSize, fontWeight, textShadow, visibility, under(one)].join();
+      alike = seen.has(looks);
+      seen.add(looks);
+    }
+    one.toggleAttribute("data-alike", alike);
   }
   axe.configure({rules: [{id: "color-contrast", selector: ":not([data-alike])"}]});
   return axe.run(
@@ -47,8 +53,8 @@ RUN = """rules => {
 }"""
 """The inside of a formula is left out: thousands of elements that MathJax makes, beside the text it reads out.
 
-A chapter has thousands of coloured words of code, in some forty looks. Of those with the same colour, size, weight and
-shadow on the same grounds one stands for all in the rule on contrast, which took most of the time; in every other
+A page has thousands of texts, in some hundred looks. Of those that are seen, in the same colour, size, weight and
+shadow on the same grounds, one stands for all in the rule on contrast, which took most of the time; in every other
 rule each is looked at.
 """
 

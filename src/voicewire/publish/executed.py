@@ -28,7 +28,7 @@ import nbformat
 from voicewire import pace, paths
 from voicewire.publish import notebooks
 
-__all__ = ["EXECUTED", "RECORD", "SAID", "execute", "record_times", "sources", "versions", "write_back"]
+__all__ = ["EXECUTED", "RECORD", "SAID", "current", "execute", "record_times", "sources", "versions", "write_back"]
 
 EXECUTED = Path("_build/executed")
 SAID = Path("book/times.json")
@@ -117,6 +117,35 @@ def _record(base: Path) -> dict[str, Any]:
     return known
 
 
+def current(base: Path) -> dict[Path, Path]:
+    """Return the notebooks that were executed here from the files and versions that are here now.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    dict of Path to Path
+        The committed notebook, and where the executed one lies.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     current(Path(empty))
+    {}
+    """
+    known = _record(base)
+    names = [name for name, state in states(base).items() if _is(state, base, name, known)]
+    return {base / name: base / EXECUTED / name for name in names}
+
+
+def _is(state: str, base: Path, name: str, known: dict[str, Any]) -> bool:
+    return known.get(name, {}).get("state") == state and (base / EXECUTED / name).is_file()
+
+
 def execute(base: Path, everything: bool = False, workers: int | None = None) -> None:
     """Execute what changed since it was executed here, and say what differs from the committed outputs.
 
@@ -145,7 +174,7 @@ def execute(base: Path, everything: bool = False, workers: int | None = None) ->
         shutil.rmtree(base / EXECUTED, ignore_errors=True)
     known, wanted = _record(base), states(base)
     known = {name: entry for name, entry in known.items() if name in wanted and (base / EXECUTED / name).is_file()}
-    stale = [base / name for name in wanted if known.get(name, {}).get("state") != wanted[name]]
+    stale = [base / name for name, state in wanted.items() if not _is(state, base, name, known)]
     (base / EXECUTED).mkdir(parents=True, exist_ok=True)
 
     def done(result: notebooks.Run) -> None:
