@@ -1,9 +1,8 @@
-"""The built site in a browser with the network off: quiet, accessible, no wider than the screen, usable by keyboard."""
+"""The built site in a browser with the network off: quiet, accessible, legible, no wider than the screen, with keys."""
 
 from __future__ import annotations
 
 import importlib.util
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
@@ -92,13 +91,15 @@ def looked_at(visit: Visit, axe: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     copying = page.locator("button.copybtn").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert None not in copying and len(set(copying)) == len(copying)
+    # on a wide screen it is one of the bars that `voicewire.publish.bars` measures
+    assert [one for one in legible.figures_of(page, visit.name) if not (one.legible and one.sharp)] == []
 
 
 class Visit:
     """One page of the site, opened as a file without any network, and what it said and asked for."""
 
     def __init__(self, browser: Any, name: str) -> None:
-        self.page = browser.new_page()
+        self.name, self.page = name, browser.new_page()
         self.asked: list[str] = []
         self.said: list[str] = []
         self.page.on("request", self._asked)
@@ -217,12 +218,11 @@ def test_formulas_are_set_without_a_network(browser):
         assert visit.page.locator("mjx-container").count() > 3
 
 
-def test_figures_are_sharp_and_their_letters_large_enough_for_a_telephone(browser):
-    """How sharp they are on a wide screen is one of the bars that ``voicewire.publish.bars`` measures."""
-    with_figures = [name for name in PAGES if re.search("<img |<svg", (SITE / name).read_text("utf-8"))]
-    found = list(legible.shown(browser, SITE, with_figures))
-    assert len(found) > 100
-    assert [one for one in found if not (one.legible and one.sharp)] == []
+def test_figures_are_measured(browser):
+    """What `looked_at` asks of the figures of each page isn't asked of none."""
+    found = list(legible.shown(browser, SITE, CHAPTERS[:3]))
+    assert len(found) > 10
+    assert all(one.legible and one.sharp for one in found)
 
 
 def test_a_figure_is_enlarged_by_keyboard_and_by_a_click(browser, axe):

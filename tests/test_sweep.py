@@ -13,10 +13,12 @@ import sys
 import textwrap
 import time
 import types
+from contextlib import suppress
 from pathlib import Path
 
 import joblib
 import numpy as np
+import psutil
 import pytest
 
 from voicewire.sweep import Row, SweepError, add_sweep_arguments, fingerprint, sweep, task_rng
@@ -283,6 +285,13 @@ def test_ctrl_c_never_reaches_a_worker(tmp_path):
     assert done.stdout.strip() == "[True, True, True, True] False"
 
 
+def running(process):
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 @pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path, blow):
     (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
@@ -293,9 +302,15 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path, blow):
     while len(kept := [p for p in tmp_path.glob("cache/*/*") if not p.name.startswith(".")]) < 6:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    workers = psutil.Process(first.pid).children(recursive=True)
     first.send_signal(blow)
     first.wait(30)
-    time.sleep(0.5)  # workers whose parent was killed end by themselves, after the task in hand
+    for worker in workers if blow == signal.SIGKILL else ():  # they end by themselves, but who knows when
+        with suppress(psutil.NoSuchProcess):
+            worker.kill()
+    while any(map(running, workers)):
+        assert time.monotonic() < deadline + 60
+        time.sleep(0.02)
     kept = [p for p in tmp_path.glob("cache/*/*") if not p.name.startswith(".")]
     assert 6 <= len(kept) < 20
     before = len(list((tmp_path / "log").iterdir()))

@@ -223,7 +223,7 @@ def outputs(options: argparse.Namespace) -> None:
 
 
 def test(options: argparse.Namespace) -> None:
-    """Run lint, types, spelling, pytest and nbval."""
+    """Run lint, types, spelling, pytest and nbval; VOICEWIRE_WORKERS says how many tests at a time (2 without it)."""
     setup()
     folders = ["src", "tests", "benchmarks", "tools"]
     say("ruff")
@@ -245,7 +245,7 @@ def test(options: argparse.Namespace) -> None:
     say("mypy")
     call(python(), "-m", "mypy", step="mypy")
     say("pytest")
-    parallel = ("-n", "2", "--dist", "loadfile")
+    parallel = ("-n", os.environ.get("VOICEWIRE_WORKERS", "2"), "--dist", "loadfile")
     call(
         python(),
         "-m",
