@@ -1,6 +1,6 @@
 """The book's commands on any machine with Python 3.11 or later: what the Makefile calls, and Windows users call.
 
-``python tools/make.py book|execute|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
+``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
 ``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
 installed yet when this starts.
 """
@@ -210,12 +210,6 @@ def book(options: argparse.Namespace) -> None:
     say(f"the book: {(SITE / 'index.html').as_uri()}")
 
 
-def executed(options: argparse.Namespace) -> None:
-    """Execute what changed and say which outputs differ; build nothing."""
-    setup()
-    execute("book")
-
-
 def outputs(options: argparse.Namespace) -> None:
     """Execute what changed; write new outputs into notebooks/, the README's picture and the archives' files."""
     setup()
@@ -306,7 +300,7 @@ def prepare(options: argparse.Namespace) -> None:
 
 
 COMMANDS = {
-    "book": book, "execute": executed, "outputs": outputs,
+    "book": book, "outputs": outputs,
     "test": test, "scorecard": scorecard, "lab": lab, "lock": lock, "clean": clean, "setup": prepare,
 }  # fmt: skip
 
