@@ -49,6 +49,7 @@ WORDS = "<span>x</span> <span class=k>def</span> " * 50
         ("<i class=night><span>alike, on another ground</span></i>", 1),
         ("<i class=night><span><span class=k>on another ground, two steps behind</span></span></i>", 1),
         ("<i style='opacity: 0.3'><span>alike, faded</span></i>", 1),
+        ("<i class=dim>no span</i> " * 3, 1),
         ("<details><summary>x</summary><i class=dim>folded</i></details><i class=dim>open</i> " * 3, 1),
         ("<i class=dim style='display: none'>hidden</i><i class=dim>shown</i> " * 3, 1),
         ("<i class=dim style='position: absolute; clip: rect(0,0,0,0)'>cut off</i><i class=dim>whole</i> " * 3, 1),

@@ -91,6 +91,7 @@ def looked_at(visit: Visit, axe: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     copying = page.locator("button.copybtn").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert None not in copying and len(set(copying)) == len(copying)
+    page.wait_for_function("[...document.images].every(image => image.complete)")  # narrow ones are fetched by now
     # on a wide screen it is one of the bars that `voicewire.publish.bars` measures
     assert [one for one in legible.figures_of(page, visit.name) if not (one.legible and one.sharp)] == []
 
