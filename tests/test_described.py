@@ -131,11 +131,6 @@ def test_a_line_without_its_row_is_noticed():
     assert unmatched(lines, table) == lines[1:]
 
 
-@pytest.mark.parametrize("study", ["transport", "emqtt", "echo", "pharyngeal", "voip", "nfc"])
-def test_these_studies_have_their_table(study):
-    assert study in TABLES
-
-
 @pytest.mark.parametrize(
     ("cell", "absent"),
     [

@@ -322,12 +322,6 @@ def test_what_exists_on_linux_only_says_so_elsewhere(monkeypatch):
         Host()
 
 
-def test_the_button_for_issues_is_there():
-    html = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"]
-    assert html["use_issues_button"] is True
-    assert html["use_repository_button"] is True
-
-
 def pinned(lock: str) -> list[str]:
     return re.findall(r"^([\w.-]+)==", (ROOT / lock).read_text(encoding="utf-8"), re.M)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -36,6 +37,10 @@ THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THR
 
 class StepError(RuntimeError):
     """A step ended with an error that was already printed, or that this message explains."""
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def python() -> Path:
@@ -216,47 +221,66 @@ def outputs(options: argparse.Namespace) -> None:
     execute("outputs")
 
 
-def test(options: argparse.Namespace) -> None:
-    """Run lint, types, spelling, pytest and nbval; VOICEWIRE_WORKERS says how many tests at a time (2 without it)."""
-    setup()
-    folders = ["src", "tests", "benchmarks", "tools"]
-    say("ruff")
-    call(python(), "-m", "ruff", "check", *folders, "notebooks", step="ruff")
-    say("codespell")
-    call(
-        python(),
-        "-m",
-        "codespell_lib",
-        *folders,
-        "book",
-        "data",
-        "README.md",
-        "CONTRIBUTING.md",
-        "SECURITY.md",
-        "CODE_OF_CONDUCT.md",
-        step="codespell",
-    )
-    say("mypy")
-    call(python(), "-m", "mypy", step="mypy")
-    say("pytest")
-    parallel = ("-n", os.environ.get("VOICEWIRE_WORKERS", "2"), "--dist", "loadfile")
-    call(
-        python(),
-        "-m",
-        "pytest",
-        "-q",
-        *parallel,
-        env={**home(), **THREADS},
-        step="pytest",
-    )
-    notebooks = chapters()
-    say(f"nbval: {len(notebooks)} notebooks")
+def checks() -> dict[str, tuple[tuple[str | Path, ...], dict[str, str]]]:
+    """Return the steps of ``make test``: what each calls, and with which variables."""
+    folders = ("src", "tests", "benchmarks", "tools")
+    texts = ("book", "data", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
+    # Tests wait too, for sockets and timers: one more at a time than there are cores keeps these busy.
+    workers = os.environ.get("VOICEWIRE_WORKERS", str((os.cpu_count() or 1) + 1))
+    parallel = ("-n", workers, "--dist", "loadfile", "--no-loadscope-reorder")
     compare = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout", "300", "-p", "no:cacheprovider")
     exact = ("--nbval-sanitize-with", "tests/nbval_sanitize.cfg", "-p", "tests.nbval_tolerance")
     once = ("-p", "tests.nbval_executed")  # what `make book` executed from the same files isn't executed again
-    if notebooks:
-        alone = {**home(), **THREADS}
-        call(python(), "-m", "pytest", "-q", *compare, *exact, *once, *parallel, *notebooks, env=alone, step="nbval")
+    quiet = (python(), "-m", "pytest", "-q")
+    alone = {**home(), **THREADS}
+    return {
+        "ruff": ((python(), "-m", "ruff", "check", *folders, "notebooks"), {}),
+        "codespell": ((python(), "-m", "codespell_lib", *folders, *texts), {}),
+        "mypy": ((python(), "-m", "mypy"), {}),
+        "pytest": ((*quiet, *parallel, "--lane", "reader"), alone),
+        "nbval": ((*quiet, *compare, *exact, *once, *parallel, *chapters()), alone),
+    }
+
+
+def how_long(name: str) -> str:
+    """Return how long a command took here last, in words."""
+    try:
+        seconds = json.loads((CACHE / "command-times.json").read_text(encoding="utf-8"))[name]
+        return f"it took {f'{seconds / 60:.0f} min' if seconds >= 90 else f'{seconds:.0f} s'} here last time"
+    except (OSError, ValueError, LookupError):
+        return "how long it takes here is not known yet"
+
+
+def took(name: str, seconds: float) -> None:
+    """Keep how long a command took, for `how_long`."""
+    file = CACHE / "command-times.json"
+    try:
+        known = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    CACHE.mkdir(exist_ok=True)
+    file.write_text(json.dumps({**known, name: round(seconds)}) + "\n", encoding="utf-8")
+
+
+def test(options: argparse.Namespace) -> None:
+    """Run lint, types, spelling, pytest and nbval; VOICEWIRE_WORKERS says how many tests at a time."""
+    setup("test")
+    steps = checks()
+    say(f"{', '.join(steps)}: {how_long('test')}")
+    start, ended = time.perf_counter(), {}
+    for name, (command, env) in steps.items():
+        say(name)
+        begun = time.perf_counter()
+        done = subprocess.run([str(part) for part in command], cwd=ROOT, env={**os.environ, **env}, check=False)
+        ended[name] = done.returncode, time.perf_counter() - begun
+    say("make test")
+    for name, (status, seconds) in ended.items():
+        print(f"   {name:<10} {seconds:5.0f} s  {f'FAILED (exit status {status})' if status else 'passed'}", flush=True)
+    failed = [name for name, (status, _) in ended.items() if status]
+    if failed:
+        worst = max((status if status > 0 else 128 - status) for status, _ in ended.values())
+        raise StepError(f"{', '.join(failed)} failed; what each says is above", worst)
+    took("test", time.perf_counter() - start)
 
 
 def scorecard(options: argparse.Namespace) -> None:
@@ -324,7 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         COMMANDS[options.command](options)
     except StepError as error:
         print(f"make: {error}", file=sys.stderr)
-        return 1
+        return error.status
     except KeyboardInterrupt:
         print("make: interrupted", file=sys.stderr)
         return 130

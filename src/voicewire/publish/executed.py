@@ -187,8 +187,19 @@ def execute(base: Path, everything: bool = False, workers: int | None = None) ->
     if stale:
         already = f"; {len(wanted) - len(stale)} are done" if len(stale) < len(wanted) else ""
         print(f"executing {len(stale)} of {len(wanted)} notebooks{already}{how_long(base, stale, workers)}", flush=True)
-        notebooks.run(stale, workers, target=lambda path: base / EXECUTED / path.relative_to(base), done=done)
+        notebooks.run(
+            longest_first(base, stale), workers, target=lambda path: base / EXECUTED / path.relative_to(base), done=done
+        )
     print(report({name: known[name] for name in wanted}), flush=True)
+
+
+def longest_first(base: Path, stale: Sequence[Path]) -> list[Path]:
+    """Return notebooks in the order in which no core waits for a long one at the end: by the times the book states."""
+    try:
+        spent = json.loads((base / SAID).read_text(encoding="utf-8"))["seconds"]
+    except (OSError, ValueError, LookupError):
+        spent = {}
+    return sorted(stale, key=lambda path: -float(spent.get(path.relative_to(base).as_posix(), 0.0)))
 
 
 def how_long(base: Path, stale: Sequence[Path], workers: int | None = None) -> str:

@@ -1,0 +1,152 @@
+"""Runs what is checked before a landing or by night, step by step, as ``.ci/lanes.toml`` lists it.
+
+    python tools/lanes.py landing          # what .ci/run calls
+    python tools/lanes.py night [PART…]    # what .ci/nightly calls: every part, or those named
+    python tools/lanes.py table            # writes CONTRIBUTING.md's table anew from the list
+
+Each step has its limit and runs whatever became of the others; the last lines say how each ended, and the exit status
+is 1 if one failed. Only the standard library is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import make
+
+LIST = make.ROOT / ".ci" / "lanes.toml"
+COMMANDS = {"reader": "`make test`", "landing": "`.ci/run`", "night": "`.ci/nightly`"}
+PAGE = make.ROOT / "CONTRIBUTING.md"
+BEGIN, END = "<!-- lanes: python tools/lanes.py table -->\n", "<!-- lanes end -->\n"
+
+
+@dataclass
+class Step:
+    """One row of the list, and what became of it."""
+
+    lane: str
+    name: str
+    what: str
+    run: str = ""
+    minutes: int = 0
+    status: int | None = None
+    seconds: float = 0.0
+    busy: float = 0.0
+
+
+def listed() -> dict[str, Any]:
+    """Return the list as it stands in the file."""
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
+def steps(lane: str) -> list[Step]:
+    """Return the steps of a lane, in order."""
+    return [Step(**row) for row in listed()["step"] if row["lane"] == lane]
+
+
+def install() -> None:
+    """Install Debian's packages that are missing: the real programs that the embedded defaults stand in for."""
+    wanted = [*listed()["programs"], *([] if shutil.which("node") else ["nodejs"])]
+    ask = ("dpkg-query", "-W", "-f", "${Package} ${Status}\n", *wanted)
+    answer = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.splitlines()
+    missing = sorted(set(wanted) - {line.split()[0] for line in answer if line.endswith("ok installed")})
+    if missing:
+        make.say(f"installing {' '.join(missing)}")
+        root = () if os.geteuid() == 0 else ("sudo",)
+        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        subprocess.run([*root, "apt-get", "update", "-qq"], env=env, check=True)
+        get = (*root, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing)
+        subprocess.run(get, env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def busy() -> float:
+    """Return the processor's seconds of all children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(step: Step) -> None:
+    """Run a step within its limit; what it started is ended with it."""
+    make.say(f"{step.lane}: {step.name}, at most {step.minutes} min: {step.what}")
+    start, before = time.monotonic(), busy()
+    command = ["bash", "-euo", "pipefail", "-c", step.run]
+    env = {**os.environ, **make.THREADS}
+    with subprocess.Popen(command, cwd=make.ROOT, env=env, start_new_session=True) as process:
+        try:
+            step.status = process.wait(60 * step.minutes)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            step.status = 124  # as timeout(1) has it
+    step.seconds, step.busy = time.monotonic() - start, busy() - before
+
+
+def report(done: Sequence[Step]) -> int:
+    """Print how each step ended and what it took; return 1 if one failed or nothing ran."""
+    make.say("how it ended")
+    for step in done:
+        how = {0: "passed", 124: f"FAILED: not over within {step.minutes} min"}.get(
+            step.status or 0, f"FAILED (exit status {step.status})"
+        )
+        print(f"   {step.name:<20} {step.seconds / 60:6.1f} min  {step.busy / 60:6.1f} CPU min  {how}")
+    total = sum(step.seconds for step in done)
+    print(f"   {'all':<20} {total / 60:6.1f} min  {sum(step.busy for step in done) / 60:6.1f} CPU min", flush=True)
+    return int(not done or any(step.status for step in done))
+
+
+def table() -> str:
+    """Return the table of all lanes: each step once, in the order of the list."""
+    lines = [f"| What | Step | {' | '.join(COMMANDS.values())} |", f"|---|---|{'---|' * len(COMMANDS)}"]
+    for row in listed()["step"]:
+        where = " | ".join("yes" if row["lane"] == lane else "" for lane in COMMANDS)
+        lines.append(f"| {row['what']} | `{row['name']}` | {where} |")
+    return "\n".join(lines) + "\n"
+
+
+def write_table() -> None:
+    """Write the table into CONTRIBUTING.md, between its marks."""
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    PAGE.write_text(f"{head}{BEGIN}{table()}{END}{tail}", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of ``python tools/lanes.py``."""
+    parser = argparse.ArgumentParser(prog="lanes", description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("lane", choices=("landing", "night", "table"))
+    parser.add_argument("parts", nargs="*", metavar="PART", help="steps of the lane (default: all)")
+    options = parser.parse_args(arguments)
+    if options.lane == "table":
+        write_table()
+        return 0
+    found = steps(options.lane)
+    if unknown := set(options.parts) - {step.name for step in found}:
+        parser.error(f"no {options.lane} part {', '.join(sorted(unknown))}: {', '.join(step.name for step in found)}")
+    chosen = [step for step in found if not options.parts or step.name in options.parts]
+    install()
+    if options.lane == "night":
+        os.environ["VOICEWIRE_EXTRAS"] = "1"
+        make.setup("extras")
+    for step in chosen:
+        run(step)
+    return report(chosen)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
