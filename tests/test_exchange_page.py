@@ -7,24 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from live_pages import CHROMIUM, SITE, WAIT, Opened, chromium, served
+from live_pages import WAIT, Opened, chromium, served
 
 from voicewire.publish import access
 
 CHAPTERS = ["emqtt/01_packets", "emqtt/02_end_to_end"]
-PLACE = 'class="vw-exchange"'
-
-
-def built(name: str) -> bool:
-    page = SITE / "notebooks" / f"{name}.html"
-    return page.is_file() and PLACE in page.read_text(encoding="utf-8")
-
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not all(map(built, CHAPTERS)), reason="no page with a panel: make book"),
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("pages", "live", "chromium", "playwright"),
 ]
 
 

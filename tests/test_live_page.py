@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_pages import CHROMIUM, SITE, WAIT, Opened, chromium, served
+from live_pages import SITE, WAIT, Opened, chromium, served
 
 from voicewire import paths
 from voicewire.publish import access
@@ -18,8 +18,7 @@ NAME = "nfc/01_slow_link"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("live", "chromium", "playwright"),
 ]
 
 

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from numpydoc.validate import validate
 
 from voicewire import paths
-
-validate = pytest.importorskip("numpydoc.validate", reason="needs the extra 'test' (numpydoc)").validate
 
 PACKAGE = paths.root() / "src" / "voicewire"
 
