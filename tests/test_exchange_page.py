@@ -103,6 +103,7 @@ def test_the_chapters_questions_have_their_answers() -> None:
         panel.until("Subscriber 2 connects anew, with a clean session.")
 
 
+@pytest.mark.needs("axe")
 def test_it_is_accessible_keyboard_alone_works_and_it_is_no_wider_than_a_telephone() -> None:
     with watched("emqtt/01_packets") as panel:
         page = panel.page

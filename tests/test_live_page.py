@@ -46,6 +46,7 @@ def opened(context: Any, address: str) -> Iterator[Opened]:
     opened.page.close()
 
 
+@pytest.mark.needs("axe")
 def test_a_page_that_runs_has_its_style_and_is_accessible(opened: Opened) -> None:
     page, number = opened.page, next(cell["number"] for cell in opened.cells if cell["runs"])
     opened.write(number, "import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nmissing")

@@ -326,6 +326,7 @@ def crash_on_the_cluster(rng, x, marks):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("distributed")
 def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_killed(cluster, tmp_path):
     address = cluster.scheduler_address
     local = bits(sweep(draw, GRID, seeds=range(4), workers=2, cache=False))
@@ -339,6 +340,7 @@ def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_killed(cluster, t
 
 
 @pytest.mark.slow
+@pytest.mark.needs("distributed")
 def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
     grid = {"x": list(range(5)), "marks": [str(tmp_path)]}
     with pytest.raises(SweepError, match=r"task \(x=3, .*killed its worker"):
