@@ -1,4 +1,4 @@
-"""What every test shares: strictness about skips, and one thread a process."""
+"""What every test shares: what it needs, strictness about skips, and one thread a process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+import needs
 import pytest
 from hypothesis import settings
 
@@ -29,15 +30,48 @@ STRICT = os.environ.get("VOICEWIRE_STRICT") == "1"
 """Set by .ci/run, where everything is installed: a test that is skipped there has failed."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--needing", metavar="NAMES", help="only tests that need one of these, between commas")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    needed = {item: needs.of(item) for item in items}  # a name that isn't known ends it, whatever is selected
+    if (asked := config.getoption("needing")) is None:
+        return
+    wanted = set(needs.known(asked.split(",")))
+    config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(needed[item])])
+    items[:] = [item for item in items if not wanted.isdisjoint(needed[item])]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    needs.skip(item)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if STRICT and report.skipped and not hasattr(report, "wasxfail"):
-        report.outcome = "failed"
-        report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
+    if report.skipped and not hasattr(report, "wasxfail"):
+        report.lacking = needs.missing(needs.of(item))
+        if STRICT:
+            report.outcome = "failed"
+            report.longrepr = f"skipped where nothing may be skipped: {report.longrepr}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests were skipped, by what they need; one that lacks two things counts for both."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    counts = Counter(name for report in skipped for name in getattr(report, "lacking", []))
+    others = Counter(report.longrepr[-1] for report in skipped if not getattr(report, "lacking", []))
+    if skipped:
+        terminalreporter.section(f"{len(skipped)} skipped, by what they need", "-")
+    for name, count in counts.most_common():
+        terminalreporter.line(f"{count:5} {name}: {needs.NEEDS[name].sentence}")
+    for reason, count in others.most_common():
+        terminalreporter.line(f"{count:5} {reason}")
 
 
 def _holdings() -> Counter[str]:

@@ -61,7 +61,8 @@ class Executed:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let nbval start no kernel for a notebook whose outputs are there."""
-    plugin = pytest.importorskip("nbval.plugin")
+    from nbval import plugin
+
     start = plugin.IPyNbFile.setup
     found = {path.resolve(): copy for path, copy in executed.current(paths.root()).items()}
 

@@ -48,7 +48,8 @@ class Approximate(str):
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let nbval compare approximately: it hands every value to `sanitize` before it looks for differences."""
-    plugin = pytest.importorskip("nbval.plugin")
+    from nbval import plugin
+
     exact = plugin.IPyNbCell.sanitize
 
     def sanitize(self: object, value: object) -> Approximate:

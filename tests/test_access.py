@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,11 +11,7 @@ from voicewire.publish import access
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in ("playwright", "axe_playwright_python")),
-        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
-    ),
+    pytest.mark.needs("chromium", "playwright", "axe"),
 ]
 
 

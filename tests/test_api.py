@@ -24,7 +24,7 @@ from voicewire.publish.paper import document
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 PAGES = [SITE / f"{pages.docname(room)}.html" for room in names.rooms()]
-built = pytest.mark.skipif(not all(page.is_file() for page in PAGES), reason="the site is not built: make book")
+built = pytest.mark.needs("pages")
 
 
 def test_every_public_name_has_exactly_one_entry():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 from pathlib import Path
@@ -13,10 +12,7 @@ from voicewire import paths
 from voicewire.publish.bars import __main__, bar, browser, files, pages, scorecard
 from voicewire.publish.paper import chromium
 
-BROWSER = pytest.mark.skipif(
-    chromium.find() is None or importlib.util.find_spec("playwright") is None,
-    reason="no Chromium, or no playwright: apt-get install chromium, install the extra 'dev'",
-)
+BROWSER = pytest.mark.needs("chromium", "playwright")
 PAGE = "<!DOCTYPE html><article class='bd-article'>{}</article>"
 PICTURE = '<svg width="300" height="200" style="display: block"></svg>'
 CODE = '<div class="cell_input"><pre>{}</pre></div>'

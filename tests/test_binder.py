@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import stat
@@ -34,9 +33,8 @@ def test_post_build_can_be_executed_and_installs_the_package_alone():
     assert "--no-deps" in content
 
 
+@pytest.mark.needs("repo2docker")
 def test_the_plan_uses_the_environment_the_packages_and_the_script():
-    if importlib.util.find_spec("repo2docker") is None:
-        pytest.skip("repo2docker is missing: install the extra 'dev'")
     done = subprocess.run(
         [sys.executable, "-m", "repo2docker", "--no-build", "--debug", "."],
         cwd=ROOT,

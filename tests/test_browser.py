@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatch
@@ -13,11 +11,11 @@ import pytest
 
 from voicewire import paths
 from voicewire.publish import access, legible
+from voicewire.publish.paper import chromium
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-NEEDED = ("playwright", "axe_playwright_python")
+CHROMIUM = chromium.find()
 
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")) if SITE.is_dir() else []
 PAGES = [page for page in PAGES if page != "index.html" and not page.startswith("_static/")]  # index.html redirects
@@ -45,12 +43,7 @@ REACHED = """() => [...document.querySelectorAll("pre")].every(
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not PAGES, reason="the site is not built: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in NEEDED),
-        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
-    ),
+    pytest.mark.needs("pages", "chromium", "playwright", "axe"),
 ]
 
 

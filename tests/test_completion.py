@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,14 +21,13 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("shtab")
     path = tmp_path_factory.mktemp("shell") / "completion.bash"
     with path.open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
         assert cli.main(["completion", "bash"]) == 0
     return path
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+@pytest.mark.needs("bash", "shtab")
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -49,9 +47,9 @@ def test_bash_completes(words: list[str], expected: set[str], script: Path, tmp_
     assert set(run.stdout.split()) == expected
 
 
+@pytest.mark.needs("shtab")
 @pytest.mark.parametrize("shell", ["zsh", "fish", "tcsh"])
 def test_other_shells_have_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab")
     assert cli.main(["completion", shell]) == 0
     assert "voicewire" in capsys.readouterr().out
 

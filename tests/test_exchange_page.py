@@ -7,24 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from live_pages import CHROMIUM, SITE, WAIT, Opened, chromium, served
+from live_pages import WAIT, Opened, chromium, served
 
 from voicewire.publish import access
 
 CHAPTERS = ["emqtt/01_packets", "emqtt/02_end_to_end"]
-PLACE = 'class="vw-exchange"'
-
-
-def built(name: str) -> bool:
-    page = SITE / "notebooks" / f"{name}.html"
-    return page.is_file() and PLACE in page.read_text(encoding="utf-8")
-
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not all(map(built, CHAPTERS)), reason="no page with a panel: make book"),
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("pages", "live", "chromium", "playwright"),
 ]
 
 
@@ -112,6 +103,7 @@ def test_the_chapters_questions_have_their_answers() -> None:
         panel.until("Subscriber 2 connects anew, with a clean session.")
 
 
+@pytest.mark.needs("axe")
 def test_it_is_accessible_keyboard_alone_works_and_it_is_no_wider_than_a_telephone() -> None:
     with watched("emqtt/01_packets") as panel:
         page = panel.page

@@ -182,7 +182,7 @@ def test_another_version_of_a_library_is_another_state(monkeypatch):
     assert executed.versions() != before
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.needs("posix")
 def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
     for name, source in ((ECHO, "print(1)"), (NFC, "import time\ntime.sleep(600)")):
         notebook = nbformat.read(base / name, as_version=4)
@@ -227,7 +227,7 @@ def test_an_interruption_ends_every_process_that_was_started(tmp_path, workers, 
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.needs("posix")
 def test_a_process_that_is_killed_fails_its_notebook_and_the_others_are_executed(tmp_path):
     """The kernel here kills the process that executes it, as a machine without memory would."""
     paths = _say(tmp_path, one="import os\nos.kill(os.getppid(), 9)", two="print(2)")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import nbformat
-import pytest
+from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
-
-nbclient = pytest.importorskip("nbclient")
 
 
 def test_each_cell_shows_its_figure():
@@ -18,6 +16,6 @@ def test_each_cell_shows_its_figure():
         ]
     )
     nbformat.validate(notebook)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     shown = [any("image/png" in o.get("data", {}) for o in cell.outputs) for cell in notebook.cells]
     assert shown == [False, True, True]

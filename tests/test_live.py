@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import soundfile
 
 from voicewire import paths
 from voicewire.ledger import loading
@@ -323,7 +324,6 @@ def test_a_page_fetches_the_data_that_its_cells_read():
 
 
 def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
-    soundfile = pytest.importorskip("soundfile")
     source = paths.data("echo") / "speech.flac"
     (tmp_path / "speech.flac").write_bytes(build._content(source))
     there, rate = soundfile.read(source)
@@ -334,7 +334,6 @@ def test_recordings_lie_in_the_page_as_wav_with_the_same_samples(tmp_path):
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "FLOAT"])
 @pytest.mark.parametrize("channels", [1, 2])
 def test_wav_files_are_those_of_the_library(tmp_path, subtype, channels):
-    soundfile = pytest.importorskip("soundfile")
     samples = np.random.default_rng(1).uniform(-1.2, 1.2, (500, channels))
     samples[:4, 0] = -1, 1, 0.5, -0.5
     waves.write(tmp_path / "ours.wav", samples, 8000, subtype=subtype)
@@ -348,7 +347,6 @@ def test_wav_files_are_those_of_the_library(tmp_path, subtype, channels):
 
 
 def test_a_wav_file_that_is_open_is_read_as_by_the_library(tmp_path):
-    soundfile = pytest.importorskip("soundfile")
     samples = np.random.default_rng(1).uniform(-1, 1, (1000, 2))
     soundfile.write(tmp_path / "a.wav", samples, 8000)
     with waves.SoundFile(tmp_path / "a.wav") as here, soundfile.SoundFile(tmp_path / "a.wav") as there:

@@ -51,7 +51,7 @@ def test_each_archive_takes_the_place_of_its_wheel_and_is_kept(tmp_path: Path) -
     assert {path: path.read_bytes() for path in (cache / "archives").iterdir()} == kept and len(kept) == 2
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("node")
 def test_a_page_lays_out_what_was_packed(tmp_path: Path) -> None:
     assert NODE is not None
     source = wheel(tmp_path / "one.whl").read_bytes()
@@ -77,7 +77,7 @@ console.log(JSON.stringify([made, found]));
     assert made == [f"{place}/one", f"{place}/{LONG}".rpartition("/")[0]]
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("node")
 def test_the_worker_that_fetches_is_held_while_python_starts(tmp_path: Path) -> None:
     assert NODE is not None
     engine = tmp_path / "engine"

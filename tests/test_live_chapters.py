@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,7 @@ OFFERED = [f"{path.parent.name}/{path.stem}" for path in chapters.offered()]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
-    pytest.mark.skipif(not LIVE.is_dir(), reason="the book is not built, or its wheel set could not be had"),
+    pytest.mark.needs("live", "node"),
 ]
 
 

@@ -60,7 +60,7 @@ def test_without_node_the_site_is_as_it_was_and_says_so(tmp_path: Path, monkeypa
     assert (tmp_path / "numpy-1.whl").read_bytes() == before
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("node")
 def test_a_node_that_fails_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
     for name in ("numpy-1.whl", "python_stdlib.zip"):
         archive(tmp_path / name, {"numpy.py": "a = 1"})
@@ -72,8 +72,7 @@ def test_a_node_that_fails_is_told_and_nothing_is_changed(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (LIVE / "live.json").is_file(), reason="no Python beside the pages: make book")
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("live", "node")
 def test_what_nearly_every_chapter_imports_lies_compiled_in_the_site() -> None:
     lock = json.loads((LIVE / "engine" / "pyodide-lock.json").read_text("utf-8"))["packages"]
     asked = {

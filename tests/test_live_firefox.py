@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from live_pages import PARTS, SITE, Server, listed, served
-from marionette import CONTROL, FIREFOX, Firefox, firefox
+from live_pages import PARTS, Server, listed, served
+from marionette import CONTROL, Firefox, firefox
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(FIREFOX is None, reason="no Firefox: apt-get install firefox-esr"),
+    pytest.mark.needs("live", "firefox"),
 ]
 
 CELL = "document.querySelectorAll('div.cell')[arguments[0] - 1]"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_pages import CHROMIUM, SITE, WAIT, Opened, chromium, served
+from live_pages import SITE, WAIT, Opened, chromium, served
 
 from voicewire import paths
 from voicewire.publish import access
@@ -18,8 +18,7 @@ NAME = "nfc/01_slow_link"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("live", "chromium", "playwright"),
 ]
 
 
@@ -47,6 +46,7 @@ def opened(context: Any, address: str) -> Iterator[Opened]:
     opened.page.close()
 
 
+@pytest.mark.needs("axe")
 def test_a_page_that_runs_has_its_style_and_is_accessible(opened: Opened) -> None:
     page, number = opened.page, next(cell["number"] for cell in opened.cells if cell["runs"])
     opened.write(number, "import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])\nmissing")

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_pages import CHROMIUM, OFFERED, PARTS, SITE, Opened, Server, chromium, exercise, lab, served
+from live_pages import OFFERED, PARTS, Opened, Server, chromium, exercise, lab, served
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("live", "chromium", "playwright"),
 ]
 
 # Tests of one page come one after the other, and it is opened once, if it has the same place in each of these lists.

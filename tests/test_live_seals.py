@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
+from cryptography.hazmat.primitives.ciphers import Cipher, aead, algorithms, modes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.publish.live import _curves as curves
 from voicewire.publish.live import _seals as seals
-
-pytest.importorskip("cryptography")
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ed25519, x25519
-from cryptography.hazmat.primitives.ciphers import Cipher, aead, algorithms, modes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY = st.binary(min_size=32, max_size=32)
 NONCE = st.binary(min_size=12, max_size=12)

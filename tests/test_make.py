@@ -122,6 +122,7 @@ def test_pages_are_printed_once_and_again_where_nothing_came_of_it(checkout, cal
     assert len(calls) == 6
 
 
+@pytest.mark.needs("git")
 def test_the_pages_are_built_again_at_another_commit(checkout, calls):
     def git(*arguments: str) -> None:
         who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")

@@ -22,7 +22,7 @@ def said(html: str) -> list[str]:
     return [thing.said for thing in named.things(html)]
 
 
-@pytest.mark.skipif(not READ, reason="the site is not built: make book")
+@pytest.mark.needs("pages")
 @pytest.mark.parametrize("page", READ)
 def test_no_two_folds_links_or_tables_of_a_page_have_one_name(page):
     html = (SITE / page).read_text(encoding="utf-8")

@@ -37,7 +37,6 @@ def run(base: Path, *command: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository in which the study was made."""
-    pytest.importorskip("nbclient")
     base = tmp_path_factory.mktemp("generated") / "book"
     shutil.copytree(ROOT, base, ignore=shutil.ignore_patterns(*NEVER_COPIED))
     before = digests(base)

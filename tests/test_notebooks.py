@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def test_cells_that_measure_do_not_count_as_changed():
     assert notebooks.differing(timed(seconds="1"), timed(seconds="1")) == ((), ())
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sockets of the file system")
+@pytest.mark.needs("posix")
 def test_the_kernel_cannot_be_reached_from_elsewhere_and_has_nothing_to_warn_of(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(notebooks.paths, "root", lambda: tmp_path)
     source = "import ipykernel.kernelapp as k; print(k.IPKernelApp.instance().transport)"

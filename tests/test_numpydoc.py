@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import needed
 import pytest
+from numpydoc.validate import validate
 
 from voicewire import paths
-
-validate = pytest.importorskip("numpydoc.validate", reason="needs the extra 'test' (numpydoc)").validate
 
 PACKAGE = paths.root() / "src" / "voicewire"
 
@@ -180,7 +180,11 @@ def test_a_poor_docstring_is_noticed():
     assert "neither Parameters nor Attributes" in said
 
 
-EXAMPLES = [name for name, path in MODULES.items() if ">>> " in path.read_text(encoding="utf-8")]
+EXAMPLES = [
+    pytest.param(name, marks=pytest.mark.needs(*needed.examples(name)))
+    for name, path in MODULES.items()
+    if ">>> " in path.read_text(encoding="utf-8")
+]
 
 
 @pytest.mark.parametrize("module", EXAMPLES)

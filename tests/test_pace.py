@@ -167,7 +167,7 @@ def in_group(group: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.needs("linux")
 @pytest.mark.parametrize("kind", [*LONG, "fuzzing"])
 def test_ctrl_c_leaves_no_trace(kind, tmp_path):
     """As at a terminal: the whole group gets the signal."""

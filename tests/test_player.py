@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from voicewire import audio, paths
 from voicewire.publish import access
 from voicewire.publish.pages import kept
-from voicewire.publish.paper import chromium
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -23,13 +21,9 @@ WITH_PLAYER = [name for name in PAGES if '<div class="vw-compare"' in (SITE / na
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(chromium.find() is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in ("playwright", "axe_playwright_python")),
-        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
-    ),
+    pytest.mark.needs("chromium", "playwright", "axe"),
 ]
-built = pytest.mark.skipif(not WITH_PLAYER, reason="the site is not built: make book")
+built = pytest.mark.needs("pages")
 
 RATE = 8000
 T = np.arange(2 * RATE) / RATE

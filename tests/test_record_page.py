@@ -6,8 +6,6 @@ import contextlib
 import functools
 import http.server
 import re
-import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,19 +17,16 @@ import soundfile
 
 from voicewire import paths
 from voicewire.pharyngeal import tract
+from voicewire.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = chromium.find()
 PAGE = "notebooks/pharyngeal/02_formants.html"
 WAIT = 240_000  # milliseconds, on a busy machine
-HERE = (SITE / PAGE).is_file() and 'class="vw-record"' in (SITE / PAGE).read_text(encoding="utf-8")
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not HERE, reason="no page with a recorder: make book"),
-    pytest.mark.skipif(not (SITE / "live" / "live.json").is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(sys.platform != "linux", reason="the fake microphone was tried on Linux"),
+    pytest.mark.needs("pages", "live", "chromium", "playwright", "linux"),
 ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,17 +12,17 @@ from typing import Any
 import pytest
 
 from voicewire import paths
+from voicewire.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = chromium.find()
 CHAPTER = "pharyngeal/04_reproduction"
 LIVE = SITE / "live" / "chapters" / f"{CHAPTER}.json"
 WAIT = 240_000  # milliseconds, on a busy machine
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not LIVE.is_file(), reason="no Python beside the pages: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("live", "chromium", "playwright"),
 ]
 
 

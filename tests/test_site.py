@@ -25,7 +25,7 @@ from voicewire.publish.pages import light
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 
-pytestmark = pytest.mark.skipif(not SITE.is_dir(), reason="the site is not built: make book")
+pytestmark = pytest.mark.needs("pages")
 
 LOADS = {
     "script": "src",
@@ -130,6 +130,7 @@ def test_every_picture_is_described():
     assert {str(p.relative_to(SITE)): page.undescribed for p, page in pages().items() if page.undescribed} == {}
 
 
+@pytest.mark.needs("git-checkout")
 def test_launch_links_point_to_notebooks_of_the_repository():
     found = 0
     tracked = set(subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines())

@@ -38,7 +38,8 @@ def bits(rows: list[Row]) -> bytes:
 
 @pytest.fixture(scope="module")
 def cluster():
-    distributed = pytest.importorskip("distributed", reason="needs the extra 'dask'")
+    import distributed
+
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
     ) as local:
@@ -261,8 +262,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks here")
+@pytest.mark.needs("posix")
 def test_ctrl_c_never_reaches_a_worker(tmp_path):
     """Not even the first of a process: libraries start helpers with it, and let Ctrl-C through again there."""
     script = tmp_path / "asked.py"
@@ -326,6 +326,7 @@ def crash_on_the_cluster(rng, x, marks):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("distributed")
 def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_killed(cluster, tmp_path):
     address = cluster.scheduler_address
     local = bits(sweep(draw, GRID, seeds=range(4), workers=2, cache=False))
@@ -339,6 +340,7 @@ def test_a_dask_cluster_gives_the_same_bits_though_a_worker_is_killed(cluster, t
 
 
 @pytest.mark.slow
+@pytest.mark.needs("distributed")
 def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
     grid = {"x": list(range(5)), "marks": [str(tmp_path)]}
     with pytest.raises(SweepError, match=r"task \(x=3, .*killed its worker"):
@@ -348,8 +350,8 @@ def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
     assert calls(tmp_path)[3] == 2  # two workers, and no more
 
 
+@pytest.mark.needs("distributed")
 def test_a_cluster_that_is_not_there(monkeypatch):
-    pytest.importorskip("distributed", reason="needs the extra 'dask'")
     monkeypatch.setattr("voicewire.sweep.pools.ANSWER", 1.0)
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         sweep(draw, GRID, scheduler="tcp://127.0.0.1:9", cache=False)

@@ -71,14 +71,14 @@ def case(draw: st.DrawFn) -> Case:
     return kind, size, pair
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("node")
 @settings(max_examples=50, deadline=None)
 @given(st.lists(case(), min_size=1, max_size=60))
 def test_the_page_decides_as_the_package(cases: list[Case]) -> None:
     assert script(cases) == [package(one) for one in cases]
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node: apt-get install nodejs")
+@pytest.mark.needs("node")
 def test_every_claim_untouched_is_what_the_ledger_says() -> None:
     """Each reading has its own tolerance, a correction its own print, an interval both its ends."""
     cases: list[Case] = []

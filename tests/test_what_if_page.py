@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from voicewire import paths
+from voicewire.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = chromium.find()
 TRIED = '.vw-card .vw-try[data-numbers*="relative"]'
 MARK = re.compile("class=\"vw-try\" data-numbers=[^>]*relative")
 PAGE = next(
@@ -21,8 +21,7 @@ PAGE = next(
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(PAGE is None, reason="no built page with a card to try: make book"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: apt-get install chromium"),
+    pytest.mark.needs("pages", "chromium", "playwright"),
 ]
 
 

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 from voicewire import paths
 from voicewire.publish import access
-from voicewire.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
 PAGES = ["book/index.html", "notebooks/echo/02_rls_by_shifts.html", "book/scorecard.html", "book/how-to-use.html"]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not all((SITE / page).is_file() for page in PAGES), reason="the site is not built: make book"),
-    pytest.mark.skipif(chromium.find() is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(
-        any(importlib.util.find_spec(name) is None for name in ("playwright", "axe_playwright_python")),
-        reason="playwright or axe-playwright-python is missing: install the extra 'dev'",
-    ),
+    pytest.mark.needs("pages", "chromium", "playwright", "axe"),
 ]
 
 

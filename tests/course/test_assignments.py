@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import shutil
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,8 @@ from voicewire.course import grading, handout
 from voicewire.course.key import ASSIGNMENT, read_key
 
 STUDIES = sorted(path.parent.name for path in paths.root().glob(f"notebooks/*/{ASSIGNMENT}"))
-needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
-needs_nbgrader = pytest.mark.skipif(
-    importlib.util.find_spec("nbgrader") is None, reason="needs the extra 'grading' (nbgrader)"
-)
+needs_linux = pytest.mark.needs("linux")
+needs_nbgrader = pytest.mark.needs("nbgrader")
 
 #: What a function might return in the hope that a test can't tell.
 FORGERIES: list[Any] = [

@@ -24,11 +24,9 @@ assert spec is not None and spec.loader is not None
 given = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(given)
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
+linux = pytest.mark.needs("linux")
 # Another user is tried by root alone, on a file system in which that user may read the interpreter: bubblewrap's.
-rooted = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("bwrap") is None, reason="needs root and bubblewrap"
-)
+rooted = pytest.mark.needs("root", "bubblewrap")
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 NETWORK = """import socket
 try:
@@ -207,7 +205,7 @@ def odd():
             session.run("import os\nos._exit(3)")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.needs("linux")
 def test_processes_that_end_while_they_are_counted_do_no_harm(monkeypatch):
     real = os.scandir
     gone = []

@@ -24,7 +24,6 @@ from voicewire.course.key import ASSIGNMENT, read_keys
 
 ROOT = paths.root()
 PARTS = [part.name for part in paths.PARTS if paths.chapters(part.name)]
-pytest.importorskip("markdown_it", reason="needs the extra 'book'")
 
 
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *pieces: object, parts: tuple[str, ...] = ()) -> Path:

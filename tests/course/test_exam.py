@@ -10,13 +10,12 @@ import pytest
 
 from voicewire import paths
 from voicewire.course import exam, teach
-from voicewire.course.markup import LIBRARIES, Markup
+from voicewire.course.markup import Markup
 from voicewire.course.questions import Question, Step
 
 ROOT = paths.root()
 PARTS = [part.name for part in paths.PARTS if paths.chapters(part.name)]
 SEEDS = range(40)
-pytest.importorskip("markdown_it", reason=f"needs the extra 'book' ({', '.join(LIBRARIES)})")
 
 
 def agree(question: Question) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -20,7 +19,7 @@ assert spec is not None and spec.loader is not None
 given = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(given)
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
+pytestmark = pytest.mark.needs("linux")
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -12,9 +12,7 @@ from voicewire import cli
 from voicewire.course import handout
 from voicewire.course.key import GradingError
 
-needs_nbgrader = pytest.mark.skipif(
-    importlib.util.find_spec("nbgrader") is None, reason="needs the extra 'grading' (nbgrader)"
-)
+needs_nbgrader = pytest.mark.needs("nbgrader")
 
 
 def code(source, tags=(), outputs=()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from typing import Any
 
@@ -61,7 +60,7 @@ def test_what_cannot_be_tested_is_said():
         hidden.with_tests(source("nfc"), {"t1": [("slots('x')", "")]})
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
+@pytest.mark.needs("linux")
 @pytest.mark.slow
 def test_who_looked_the_public_inputs_up_loses_with_a_key_of_your_own(tmp_path, monkeypatch, capsys):
     """The source is public: a table of all that it tests earns the points there, and none with inputs drawn."""

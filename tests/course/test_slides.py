@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from html import unescape
 from itertools import pairwise
@@ -16,10 +15,6 @@ from voicewire.course.handout import student_copy
 from voicewire.course.markup import Markup, blocks, labels
 from voicewire.ledger.vocabulary import MIME
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("markdown_it", "pybtex", "sphinx-mathjax-offline")),
-    reason="needs the extra 'book'",
-)
 NAMED = pytest.mark.parametrize("chapter", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 

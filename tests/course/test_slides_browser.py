@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 from voicewire import paths
 from voicewire.course import printing, slides
 from voicewire.course.markup import Markup, labels
 
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (extra 'dev')")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(printing.browser() is None, reason="no Chromium: apt-get install chromium"),
-    pytest.mark.skipif(importlib.util.find_spec("sphinx-mathjax-offline") is None, reason="needs the extra 'book'"),
+    pytest.mark.needs("chromium", "playwright"),
 ]
 SMALLEST = 18
 """Pixels of the type on a slide of 720."""
@@ -29,7 +25,9 @@ MEASURE = """() => Array.from(document.querySelectorAll('.slide')).map(slide => 
 
 @pytest.fixture(scope="module")
 def page():
-    with playwright.sync_playwright() as play:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
         started = play.chromium.launch(executable_path=printing.browser(), args=["--no-sandbox"])
         opened = started.new_page(viewport={"width": 1280, "height": 720})
         yield opened

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import signal
 import subprocess
@@ -27,11 +26,6 @@ from voicewire.course.markup import Markup, blocks, labels
 ROOT = paths.root()
 SEED = 86753091234567
 CHAPTERS = paths.chapters()
-needs_book = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("markdown_it", "pybtex", "sphinx-mathjax-offline")),
-    reason="needs the extra 'book'",
-)
-pytestmark = needs_book
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +207,7 @@ def test_what_fails_on_the_way_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.needs("posix")
 def test_interrupted_at_the_shell_it_leaves_nothing_that_looks_done(tmp_path):
     # whoever runs the tests in the background may ignore the signal, and hand that down
     begin = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -268,7 +262,7 @@ def test_what_is_missing_is_named(tmp_path, monkeypatch):
     assert not (tmp_path / "third").exists()
 
 
-@pytest.mark.skipif(printing.browser() is None, reason="no Chromium: apt-get install chromium")
+@pytest.mark.needs("chromium")
 def test_a_pdf_has_a_page_for_each_slide(tmp_path):
     chapter = paths.chapters("transport")[-1]
     deck = tmp_path / "deck.html"

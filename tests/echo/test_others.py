@@ -76,13 +76,11 @@ def test_what_is_measured():
         compared.measured(made, echo[:-1])
 
 
+@pytest.mark.needs("speexdsp")
 def test_speexdsp_where_it_is():
     seed = compared.SEEDS[0]
     made = trials.trial("clean", seed)
-    try:
-        left = others.speex(made.far, made.microphone)
-    except others.MissingError as why:
-        pytest.skip(str(why))
+    left = others.speex(made.far, made.microphone)
     found = compared.measured(made, left.linear)
     (recorded,) = experiments.column(
         experiments.read("cancellers"), "erle", trial="clean", seed=seed, canceller="speexdsp", output="linear",

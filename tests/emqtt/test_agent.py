@@ -19,7 +19,7 @@ from voicewire.emqtt import agent as a
 from voicewire.emqtt import mqtt5
 from voicewire.mqtt import BrokerThread, Config, process
 
-pytestmark = pytest.mark.skipif(process.mosquitto_version() is None, reason="mosquitto is not installed")
+pytestmark = pytest.mark.needs("mosquitto")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import http.server
 import itertools
 import json
 import re
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +15,10 @@ from typing import Any, NamedTuple
 
 from voicewire import paths
 from voicewire.publish.live import chapters
+from voicewire.publish.paper.chromium import find
 
 SITE = paths.root() / "_build" / "html"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = find()
 WAIT = 240_000  # milliseconds: a busy machine starts Python slowly, and a test that hangs ends
 OFFERED = [f"{path.parent.name}/{path.stem}" for path in chapters.offered()]
 

@@ -35,6 +35,7 @@ def commit(base: Path, **files: str) -> None:
     git(base, "commit", "-qm", "A step")
 
 
+@pytest.mark.needs("git")
 @pytest.mark.parametrize(
     ("steps", "said"),
     [
@@ -52,6 +53,7 @@ def test_which_came_first(clone, steps, said):
     assert history.told("nfc", "nfc.a", clone)[-1].startswith(said)
 
 
+@pytest.mark.needs("git")
 def test_it_names_commits_and_their_days(clone):
     commit(clone, claims=CLAIM)
     commit(clone, notebook=VERDICT)
@@ -74,6 +76,7 @@ def test_an_archive_has_no_history(tmp_path):
     assert history.told("nfc", "nfc.a", tmp_path) == ["there is no history here: take a clone"]
 
 
+@pytest.mark.needs("git")
 def test_without_git_there_is_none(clone, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert history.told("nfc", "nfc.a", clone) == ["there is no history here: take a clone"]

@@ -10,7 +10,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt import process
 from voicewire.mqtt.wire import Wire
 
-pytestmark = pytest.mark.skipif(process.mosquitto_version() is None, reason="mosquitto is not installed")
+pytestmark = pytest.mark.needs("mosquitto")
 
 Trace = list[str]
 Session = Callable[["Script"], None]

@@ -671,7 +671,7 @@ def test_whatever_one_client_sends() -> None:
     assert list(rounds(Hostility, 12, 25, 0.6))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.needs("linux")
 def test_whatever_one_client_sends_and_kill_9() -> None:
     assert list(rounds(Killing, 1, 10, 0.2))
 

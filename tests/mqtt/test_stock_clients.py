@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import shutil
 import subprocess
 import time
 
@@ -11,9 +10,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
-needs_mosquitto = pytest.mark.skipif(
-    shutil.which("mosquitto_pub") is None, reason="mosquitto_pub and mosquitto_sub are not installed"
-)
+needs_mosquitto = pytest.mark.needs("mosquitto-clients")
 
 
 class Paho:

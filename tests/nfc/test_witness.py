@@ -12,7 +12,7 @@ from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.reference import session as session_to_read
 from voicewire.nfc.session import LWIP, Recovery, Session
 
-needs_lwip = pytest.mark.skipif(not witness.available(), reason="liblwip-dev and a C compiler are not installed")
+needs_lwip = pytest.mark.needs("lwip")
 
 
 def test_the_recorded_rows_are_complete_and_near_the_paper():

@@ -10,7 +10,7 @@ import pytest
 from voicewire.testbed import Capture, Host, Link, LinkSpec, TestbedError, capture, counters
 from voicewire.testbed.offload import offloads, switch_off
 
-pytestmark = [pytest.mark.root, pytest.mark.usefixtures("privileged")]
+pytestmark = pytest.mark.needs("namespaces")
 
 
 def exchange(engine: str, size: int, spec: LinkSpec) -> dict[str, object]:

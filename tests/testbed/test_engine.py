@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -11,12 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from voicewire._compiled import COMPILED
 from voicewire.testbed import _engine
 
-pytestmark = pytest.mark.skipif(
-    not COMPILED or sys.platform != "linux", reason="the loop calls Linux's C library, which takes numba"
-)
+pytestmark = pytest.mark.needs("compiled", "linux")  # the loop calls Linux's C library
 SLOTS = 256
 
 

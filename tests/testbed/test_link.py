@@ -13,7 +13,7 @@ from scipy.stats import binom
 from voicewire.testbed import Host, Link, LinkSpec, TestbedError
 from voicewire.testbed.link import netem_arguments
 
-root = pytest.mark.usefixtures("privileged")
+root = pytest.mark.needs("namespaces")
 
 
 class Udp:
@@ -56,7 +56,6 @@ def numbers(s: socket.socket, wait: float = 0.5) -> list[int]:
         return seen
 
 
-@pytest.mark.root
 @root
 @pytest.mark.parametrize("delay", [0.01, 0.04])
 def test_the_round_trip_is_what_was_asked(delay: float) -> None:
@@ -75,7 +74,6 @@ def test_the_round_trip_is_what_was_asked(delay: float) -> None:
     assert 2 * delay - 0.0002 < min(times) < 3 * delay
 
 
-@pytest.mark.root
 @root
 def test_loss_is_binomial_and_seeded() -> None:
     p, n = 0.1, 4000
@@ -96,7 +94,6 @@ def test_loss_is_binomial_and_seeded() -> None:
     assert arrived[0] == arrived[1] != arrived[2]
 
 
-@pytest.mark.root
 @root
 @pytest.mark.parametrize("reorder", [False, True])
 def test_order_is_kept_unless_asked(reorder: bool) -> None:
@@ -109,7 +106,6 @@ def test_order_is_kept_unless_asked(reorder: bool) -> None:
     assert (seen == sorted(seen)) is not reorder
 
 
-@pytest.mark.root
 @root
 def test_rate_and_queue() -> None:
     # 1000-byte packets at 8 Mbit/s take 1 ms each; 200 at once into a queue of 50 leave about 50 in time
@@ -127,7 +123,6 @@ def test_rate_and_queue() -> None:
     assert counts.octets == len(seen) * 1000
 
 
-@pytest.mark.root
 @root
 def test_a_delay_holds_back_no_bandwidth() -> None:
     """As much in flight as 200 Mbit/s over 40 ms need: nothing overflows."""
@@ -138,7 +133,6 @@ def test_a_delay_holds_back_no_bandwidth() -> None:
         assert net.link.counts(0).overflowed == 0
 
 
-@pytest.mark.root
 @root
 def test_hosts_have_names_of_their_own_and_pinned_settings() -> None:
     with Host("x") as one, Host("x") as two:

@@ -21,7 +21,7 @@ from voicewire.testbed.capability import capabilities, find_mosquitto
 from voicewire.testbed.mosquitto import free_port
 
 Holdings = Callable[[], Counter[str]]
-needs_mosquitto = pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")
+needs_mosquitto = pytest.mark.needs("mosquitto")
 
 
 @pytest.fixture(autouse=True)
@@ -51,11 +51,9 @@ def build(raise_it: BaseException | None) -> None:
             raise raise_it
 
 
-@pytest.mark.root
+@pytest.mark.needs("namespaces")
 @pytest.mark.parametrize("error", [None, BoomError(), KeyboardInterrupt()], ids=["end", "exception", "ctrl-c"])
-def test_after_the_end_an_exception_or_ctrl_c(
-    privileged: None, error: BaseException | None, holdings: Holdings
-) -> None:
+def test_after_the_end_an_exception_or_ctrl_c(error: BaseException | None, holdings: Holdings) -> None:
     build(None)  # the first use of libraries opens files of their own
     before = holdings()
     if error is None:
@@ -66,9 +64,8 @@ def test_after_the_end_an_exception_or_ctrl_c(
     assert not holdings() - before
 
 
-@pytest.mark.root
-@needs_mosquitto
-def test_after_kill_9(privileged: None, tmp_path: Path) -> None:
+@pytest.mark.needs("namespaces", "mosquitto")
+def test_after_kill_9(tmp_path: Path) -> None:
     script = textwrap.dedent("""
         import os, time
         from voicewire.testbed import Host, Link, LinkSpec, Mosquitto

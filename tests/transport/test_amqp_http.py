@@ -10,14 +10,11 @@ import pytest
 
 from voicewire import paths
 from voicewire.testbed import Host, TestbedError, capture, rabbitmq
-from voicewire.testbed.hosts import may_make_namespaces
 from voicewire.testbed.rabbitmq import RabbitMQ
 from voicewire.transport import amqp_http, paper
 from voicewire.transport.bed import Bed
 
 DATA = paths.data("transport")
-WHY_NOT = may_make_namespaces()
-ROOT = pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")
 GREETS = {
     "amqp-0-9-1": b"AMQP\x00\x00\x09\x01", "amqp-1.0": b"AMQP\x03\x01\x00\x00",
     "http": b"POST ", "http-least": b"POST ",
@@ -75,8 +72,7 @@ def test_a_message_that_is_not_in_the_capture_is_told() -> None:
         amqp_http.overhead(segments, 1)
 
 
-@pytest.mark.root
-@ROOT
+@pytest.mark.needs("namespaces")
 @pytest.mark.parametrize("protocol", ["http", "http-least"])
 def test_http_captured_anew_is_the_session_that_was_recorded(protocol: str, tmp_path: Path) -> None:
     with Bed(("sender", "receiver"), paper.LAN) as bed, amqp_http._http(bed) as address:
@@ -91,8 +87,7 @@ def test_http_captured_anew_is_the_session_that_was_recorded(protocol: str, tmp_
     assert streams[0][1] == streams[1][1]
 
 
-@pytest.mark.root
-@ROOT
+@pytest.mark.needs("namespaces")
 def test_rabbitmq_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rabbitmq, "_PROGRAM", "/nowhere/rabbitmq-server")
     with Host("broker") as host, pytest.raises(TestbedError, match=r"not installed.*data/transport"):

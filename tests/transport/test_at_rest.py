@@ -7,13 +7,12 @@ import json
 import pytest
 
 from voicewire import paths
-from voicewire.testbed.capability import find_mosquitto
 from voicewire.transport import at_rest
 
 RECORDED = json.loads((paths.data("transport") / "at_rest.json").read_text())
 BROKERS = [
     "embedded",
-    pytest.param("mosquitto", marks=pytest.mark.skipif(not find_mosquitto(), reason="mosquitto is not installed")),
+    pytest.param("mosquitto", marks=pytest.mark.needs("mosquitto")),
 ]
 
 

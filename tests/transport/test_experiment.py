@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from voicewire import paths
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.testbed.capability import find_mosquitto
-from voicewire.testbed.hosts import may_make_namespaces
 from voicewire.transport import examples, paper, recording, theory, timing
 from voicewire.transport.analysis import Recorded, coverage, goodput
 from voicewire.transport.bed import Bed
@@ -23,17 +21,13 @@ from voicewire.transport.cells import Cell, full_grid, small_grid
 from voicewire.transport.dissect import packets
 from voicewire.transport.payloads import Payload
 
-WHY_NOT = may_make_namespaces()
 BEDS = [
     "proxy",
-    pytest.param(
-        "namespaces",
-        marks=[pytest.mark.root, pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")],
-    ),
+    pytest.param("namespaces", marks=pytest.mark.needs("namespaces")),
 ]
 BROKERS = [
     "embedded",
-    pytest.param("mosquitto", marks=pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")),
+    pytest.param("mosquitto", marks=pytest.mark.needs("mosquitto")),
 ]
 DATA = paths.root() / "data" / "transport"
 
@@ -150,8 +144,7 @@ def test_mqtt_cells(bed: str, which: str, qos: int) -> None:
                 assert row[f"{leg}_header"] == row[f"{end}_header"]
 
 
-@pytest.mark.root
-@pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")
+@pytest.mark.needs("namespaces")
 def test_what_is_sent_again_is_told_from_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a path that loses much, every row's payload agrees with the ends' once its repeats are taken off."""
     monkeypatch.setitem(paper.NETWORKS, "lan", LinkSpec(delay=0.001, loss=0.04))
@@ -239,7 +232,6 @@ def test_recorded_captures_agree_with_their_counters(name: str) -> None:
     assert sum(s.header for s in example.segments) == example.counted_header
 
 
-@pytest.mark.skipif(not (DATA / "iterations.csv.gz").exists(), reason="the experiment has not been recorded yet")
 def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
     recorded = Recorded(recording.load_iterations(DATA))
     grid = full_grid()

@@ -16,21 +16,15 @@ import pytest
 from voicewire import paths
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.testbed.capability import find_mosquitto
-from voicewire.testbed.hosts import may_make_namespaces
 from voicewire.transport import extras, paper, series, series_ends
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire.transport.series import CATALOGUE
 from voicewire.transport.series_ends import CoapPair, TcpPair
 
-WHY_NOT = may_make_namespaces()
 BEDS = [
     "proxy",
-    pytest.param(
-        "namespaces",
-        marks=[pytest.mark.root, pytest.mark.skipif(WHY_NOT is not None, reason=f"needs namespaces: {WHY_NOT}")],
-    ),
+    pytest.param("namespaces", marks=pytest.mark.needs("namespaces")),
 ]
 DATA = paths.root() / "data" / "transport"
 #: Long enough that what programs take is small beside half a round trip, also on a busy machine.
@@ -82,10 +76,9 @@ def test_every_series_takes_the_round_trips_that_were_counted(
         assert found >= counted[name] - 0.01, f"{name}: {found:.2f} round trips, counted {counted[name]}"
 
 
+@pytest.mark.needs("namespaces")  # a proxy acknowledges at once
 def test_a_wrong_count_would_be_noticed() -> None:
     """The rule of the test above tells a flight more from none: with Nagle's algorithm there are two."""
-    if WHY_NOT is not None:
-        pytest.skip(f"a proxy acknowledges at once, so Nagle's algorithm needs namespaces: {WHY_NOT}")
     from voicewire.transport.extras import certificate
 
     with certificate() as files, Bed(ROLES, FAR) as bed:
@@ -151,7 +144,6 @@ def test_the_command_writes_tables_and_where_they_come_from(
         main([*command[:5], "--iterations", "1"])
 
 
-@pytest.mark.skipif(not (DATA / "series.csv").exists(), reason="the series have not been recorded yet")
 @pytest.mark.parametrize("network", list(series.NETWORKS))
 def test_the_recorded_series_are_whole_and_agree_with_the_count(network: str) -> None:
     rows = series.load_series(DATA, network)
@@ -171,7 +163,7 @@ def test_the_recorded_series_are_whole_and_agree_with_the_count(network: str) ->
         assert series.added(rows, "mqtt-tls-fresh", size).low > 0
 
 
-@pytest.mark.skipif(find_mosquitto() is None, reason="mosquitto is not installed")
+@pytest.mark.needs("mosquitto")
 def test_mqtt_5_is_measured_where_mosquitto_is() -> None:
     rows, missing = series.measure(LinkSpec(), bed="proxy", which="mosquitto", iterations=2, sizes=(10,))
     assert missing == {}

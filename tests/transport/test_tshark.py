@@ -19,7 +19,7 @@ def capture_of(name: str) -> Path:
     return DATA / "captures" / f"{name}.pcap"
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 @pytest.mark.parametrize("name", examples.NAMES)
 def test_tshark_counts_the_same_headers(name: str) -> None:
     theirs = wireshark.asked(capture_of(name))
@@ -39,7 +39,7 @@ def test_without_tshark_it_says_where_its_answer_stands(monkeypatch: pytest.Monk
         wireshark.asked(capture_of("tcp"))
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_what_is_no_capture_is_told(tmp_path: Path) -> None:
     (tmp_path / "no.pcap").write_bytes(b"nothing of the kind")
     with pytest.raises(TestbedError, match=r"cannot read no\.pcap"):

@@ -22,8 +22,10 @@ def test_one_process_or_two_same_numbers():
 
 
 @pytest.mark.slow
+@pytest.mark.needs("distributed")
 def test_dask_gives_the_same_numbers():
-    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    import distributed
+
     how = {"names": ("TFRC SP FR",), "x": [60.0], "calls": 2, "seconds": 20.0, "cache": False, "progress": False}
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
         far = experiments.curves("5.3", scheduler=cluster.scheduler_address, **how)
