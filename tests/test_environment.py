@@ -130,21 +130,33 @@ def test_paths_of_a_machine_are_taken_out_of_comments():
     assert lockfile.without_paths("#   -c /home/someone/book/requirements.lock\n", home) == "#   -c requirements.lock\n"
 
 
+def promised() -> list[str]:
+    """The versions that requires-python allows."""
+    oldest, end = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", PROJECT["requires-python"]).groups()
+    return [f"3.{minor}" for minor in range(int(oldest), int(end))]
+
+
+def test_one_place_names_the_range_of_pythons():
+    assert re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"])) == promised()
+    for page in ("README.md", "book/how-to-use.md"):
+        assert f"Python {promised()[0]} to {promised()[-1]}" in read(page), page
+    workflow = yaml.safe_load(read(".github/workflows/ci.yml"))
+    others = workflow["jobs"]["other-pythons"]["strategy"]["matrix"]["python"]
+    assert others == [python for python in promised() if python != REFERENCE]
+    assert re.search(r"(?m)^version=(.*)$", read(".ci/forky"))[1] == promised()[-1]
+
+
 def test_one_place_names_the_reference_python():
-    minor = int(REFERENCE.split(".")[1])
-    supported = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
-    assert REFERENCE in supported
-    assert f">=3.{min(int(v.split('.')[1]) for v in supported)}" in PROJECT["requires-python"]
-    readme = " ".join(read("README.md").split())
-    assert f"Python {supported[0]} to {supported[-1]}" in readme
-    assert f"identical to the last digit: {REFERENCE})" in readme
+    assert REFERENCE in promised()
+    assert f"identical to the last digit: {REFERENCE})" in read("README.md")
     # CI's own machine is a Debian whose Python is the reference: 12 has 3.11, 13 has 3.13.
+    minor = int(REFERENCE.split(".")[1])
     debian = {11: "12", 13: "13"}
     workflow = read(".github/workflows/ci.yml")
     assert f"debian:{debian[minor]}" in workflow if minor in debian else f'python-version: "{REFERENCE}"' in workflow
 
 
-def test_the_three_pythons_take_the_same_versions_of_all_that_computes():
+def test_all_pythons_take_the_same_versions_of_all_that_computes():
     # A split pin is another program: its types, its codecs and its last digits are others too.
     for name in ("numpy", "scipy", "numba", "llvmlite", "librosa", "av", "matplotlib", "scikit-image", "pandas"):
         assert len(locked(LOCKS[0])[canonicalize_name(name)]) == 1, f"{name} is split: {REMEDY}"

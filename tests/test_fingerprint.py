@@ -298,6 +298,35 @@ def test_the_fields_of_a_dataclass_count(before, after):
     assert of(changed.D) != of(student(CLASS).D)
 
 
+ANNOTATED = """
+    class Unit:
+        factor = 1
+
+    class A:
+        x: Unit
+
+    class Plain:
+        pass
+"""
+
+
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations"])
+def test_asking_for_the_annotations_of_a_class_changes_nothing(future):
+    made = student(future + textwrap.dedent(ANNOTATED))
+    for cls in (made.A, made.Plain, made.A, made.Plain):
+        before = of(cls)
+        for name in ("__annotate__", "__annotations__"):  # Python notes what it was asked for
+            getattr(cls, name, None)
+        assert of(cls) == before
+
+
+@pytest.mark.parametrize(("before", "after"), [("x: Unit", "x: int"), ("x: Unit", "y: Unit"), ("= 1", "= 2")])
+def test_the_annotations_of_a_class_count(before, after):
+    assert before in ANNOTATED
+    assert of(student(ANNOTATED).A) == of(student(ANNOTATED).A)
+    assert of(student(ANNOTATED.replace(before, after)).A) != of(student(ANNOTATED).A)
+
+
 def test_values_of_a_dataclass_count_by_name():
     made = student(CLASS).D
     assert of(made(1, 2.0)) == of(made(1, 2.0))

@@ -1,8 +1,8 @@
-"""The book's commands on any machine with Python 3.11 or later: what the Makefile calls, and Windows users call.
+"""The book's commands, on each Python that pyproject.toml allows: what the Makefile calls, and Windows users call.
 
 ``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
 ``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
-installed yet when this starts.
+installed yet when this starts, and an older Python gets as far as the sentence that refuses it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
-PARTS = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
 SOURCE = ROOT / "_build" / "source"
 STAGED = ("book", "notebooks", "data")
 STAGED_FILES = (
@@ -71,6 +70,24 @@ def digest(files: Sequence[Path]) -> str:
     return total.hexdigest()
 
 
+def check_python() -> None:
+    """Refuse a Python outside the range that pyproject.toml allows, in one sentence.
+
+    The range is not read with tomllib, because a Python that is too old has none.
+    """
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    allowed = re.search(r'^requires-python = ">=3\.(\d+),<3\.(\d+)"$', text, re.MULTILINE)
+    if allowed is None:
+        raise StepError("pyproject.toml does not say which Pythons are allowed, as >=3.x,<3.y")
+    oldest, newest = (3, int(allowed[1])), (3, int(allowed[2]) - 1)
+    if oldest <= sys.version_info[:2] <= newest:
+        return
+    needed = f"Python 3.{oldest[1]} to 3.{newest[1]} is needed, this is {sys.version.split()[0]}"
+    if sys.version_info[:2] > newest:
+        needed += ", for which there are no wheels of praat-parselmouth and webrtcvad-wheels yet"
+    raise StepError(f"{needed}: call make PYTHON=python3.{oldest[1]}, or another of these")
+
+
 def setup() -> None:
     """Make ``.venv`` hold exactly what the lock says, unless it does already.
 
@@ -82,8 +99,7 @@ def setup() -> None:
     wanted = f"{digest([lock, ROOT / 'pyproject.toml'])} {sys.version_info[:3]} {ROOT}"
     if stamp.is_file() and stamp.read_text() == wanted and python().is_file():
         return
-    if not (3, 11) <= sys.version_info[:2] < (3, 14):
-        raise StepError(f"Python 3.11 to 3.13 is needed, this is {sys.version.split()[0]}: call make PYTHON=python3.11")
+    check_python()
     say(f"setting up .venv from {lock.name}")
     start = time.perf_counter()
     stamp.unlink(missing_ok=True)
@@ -122,7 +138,10 @@ def homeless() -> bool:
 
 def chapters() -> list[Path]:
     """Return the chapter notebooks in the order of the book."""
-    return [path for part in PARTS for path in sorted((ROOT / "notebooks" / part["name"]).glob(CHAPTERS))]
+    import tomllib  # from Python 3.11 on
+
+    parts = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
+    return [path for part in parts for path in sorted((ROOT / "notebooks" / part["name"]).glob(CHAPTERS))]
 
 
 def execute(command: str, everything: bool = False) -> None:

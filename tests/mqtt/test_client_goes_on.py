@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -77,6 +78,31 @@ async def test_a_connection_that_ends_ends_what_was_posted(running: Broker) -> N
         c.abort()
         with pytest.raises(DisconnectedError):
             await task
+
+
+@pytest.mark.parametrize("ends", ["by the time limit", "by whoever waited"])
+async def test_nothing_is_reported_behind_the_back_of_who_has_stopped_waiting(running: Broker, ends: str) -> None:
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
+    async with Client(port=running.port, client_id="a") as a, Client(port=running.port) as c:
+        a._take = lambda _: None  # type: ignore[method-assign]
+        await a.subscribe("t", qos=3)
+        if ends == "by the time limit":
+            with pytest.raises(NotAcknowledgedError, match=r"has not acknowledged 't' within 0\.05 s"):
+                await c.publish("t", b"x", wait_for=1, timeout=0.05, report=False)
+        else:
+            task = await c.post("t", b"x", report=False)
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            del task
+        assert c._closed is not None
+        c.abort()  # the exchange, which went on, fails now
+        await c._closed
+        await asyncio.sleep(0)
+    gc.collect()
+    assert reported == []
 
 
 async def test_the_plain_form_is_the_papers_packet(running: Broker) -> None:

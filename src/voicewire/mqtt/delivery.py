@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.errors import MalformedError, MQTTError, NotAcknowledgedError
@@ -13,6 +13,7 @@ from voicewire.mqtt.hold import Report, Status
 
 __all__ = ["Delivery"]
 
+T = TypeVar("T")
 GRACE = 1.0
 """Seconds that the broker's report may take to arrive after the time limit."""
 
@@ -97,11 +98,19 @@ def confirmed(
     return packet, limit + GRACE
 
 
+async def _within(timeout: float | None, future: asyncio.Future[T]) -> T:
+    """Wait for a future that goes on when the time is up, or when whoever waits is cancelled."""
+    done, _ = await asyncio.wait([future], timeout=timeout)
+    if not done:
+        raise TimeoutError
+    return future.result()
+
+
 async def outcome(pending: Pending, packet: p.Publish, timeout: float | None) -> Delivery:
     """Wait until a message's exchange is over, or say what is missing."""
     delivery = pending.delivery
     try:
-        report = await asyncio.wait_for(asyncio.shield(pending.confirmed), timeout)
+        report = await _within(timeout, pending.confirmed)
     except TimeoutError:
         text = f"the broker has not acknowledged {packet.topic!r} within {timeout:g} s"
         raise NotAcknowledgedError(text, delivery) from None
@@ -111,7 +120,7 @@ async def outcome(pending: Pending, packet: p.Publish, timeout: float | None) ->
         delivery.missing = {name: reason.words for name, reason in report.missing.items()}
         if report.status is not Status.COMPLETE:
             raise NotAcknowledgedError(what_is_missing(packet, report, delivery, packet.waited), delivery)
-    await asyncio.wait_for(asyncio.shield(pending.completed), timeout)
+    await _within(timeout, pending.completed)
     return delivery
 
 

@@ -81,6 +81,10 @@ class _Loop:
         """Do what is due now and within so many seconds of the loop's own clock, or until it is `enough`."""
         end = self._now + seconds
         outer = asyncio._get_running_loop()
+        task = asyncio.current_task(outer) if outer else None
+        # From Python 3.14 on a thread has one current task, not each of its loops: the outer one is left meanwhile.
+        if outer and task:
+            asyncio._leave_task(outer, task)
         asyncio._set_running_loop(self._me)
         try:
             while not enough():
@@ -97,6 +101,8 @@ class _Loop:
                         handle._run()
         finally:
             asyncio._set_running_loop(outer)
+            if outer and task:
+                asyncio._enter_task(outer, task)
 
     def finish(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, and return what it does."""

@@ -27,6 +27,7 @@ __all__ = ["ContentError", "environment", "is_installed", "of"]
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = {".py", ".c", ".json"}
+_LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _BUILTINS = types.BuiltinFunctionType | types.BuiltinMethodType | types.MethodDescriptorType | np.ufunc
 
 
@@ -220,7 +221,9 @@ def _function(function: types.FunctionType, above: tuple[int, ...]) -> bytes:
         _content(function.__defaults__, above),
         _content(function.__kwdefaults__, above),
     ]
-    for cell in function.__closure__ or ():
+    for variable, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if variable == "__classdict__":  # from Python 3.14 on, in annotations of a class: that class
+            continue
         try:
             parts.append(_content(cell.cell_contents, above))
         except ValueError:  # a variable that has no value yet
@@ -237,7 +240,7 @@ def _function(function: types.FunctionType, above: tuple[int, ...]) -> bytes:
 
 
 def _globals(code: types.CodeType) -> set[str]:
-    names = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in _LOADS}
     return names.union(*(_globals(c) for c in code.co_consts if isinstance(c, types.CodeType)))
 
 
@@ -254,9 +257,14 @@ def _class(cls: type, above: tuple[int, ...]) -> bytes:
     name = f"{cls.__module__}.{cls.__qualname__}"
     if is_installed(cls.__module__) and "<" not in name:
         return _sha("installed class", name.encode())
-    skip = {"__dict__", "__weakref__", "__module__", "__doc__", "__abstractmethods__", "_abc_impl", "__firstlineno__"}
+    skip = {
+        *("__dict__", "__weakref__", "__module__", "__doc__", "__abstractmethods__", "_abc_impl", "__firstlineno__"),
+        "__annotations_cache__",  # there once somebody has asked; __annotate_func__ says the same
+    }
     members = []
     for key, member in sorted(vars(cls).items()):
+        if key in ("__annotations__", "__annotate_func__") and not member:
+            continue  # there are none: Python writes that down once somebody has asked
         if key in skip or isinstance(member, types.MemberDescriptorType | types.GetSetDescriptorType):
             continue
         inner: Any = member
