@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import CodeType
 
@@ -27,6 +28,12 @@ class Target:
         """The name under which the file is imported."""
         name = self.file.removeprefix("src/").removesuffix(".py").replace("/", ".")
         return name.removesuffix(".__init__")
+
+    @property
+    def study(self) -> str:
+        """The folder of the package that holds it; what stands in no folder is the chapter kit."""
+        parts = Path(self.file).parts
+        return parts[2] if len(parts) > 3 else "kit"
 
 
 _COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -103,11 +110,18 @@ class Fault:
     """One changed place: the node that holds it, what stands there, what shall, and the lines of its statement."""
 
     target: Target
+    function: str
+    change: str
     tree: ast.Module = field(repr=False)
     place: tuple[ast.AST, str, int | None]
     node: ast.AST
     changed: ast.AST
     lines: tuple[int, int]
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """What it is recorded under: its function, and what is changed into what."""
+        return self.function, self.change
 
     def code(self) -> CodeType:
         """Compile the changed file; its lines keep their numbers."""
@@ -119,8 +133,11 @@ class Fault:
             _put(*self.place, self.node)
 
     def __str__(self) -> str:
-        after = "nothing" if isinstance(self.changed, ast.Pass) else _head(self.changed)
-        return f"{self.target.file}:{getattr(self.node, 'lineno', 0)}: {_head(self.node)}  ->  {after}"
+        return f"{self.target.file}:{getattr(self.node, 'lineno', 0)}: {self.change}"
+
+
+def _change(node: ast.AST, changed: ast.AST) -> str:
+    return f"{_head(node)}  ->  {'nothing' if isinstance(changed, ast.Pass) else _head(changed)}"
 
 
 def _head(node: ast.AST) -> str:
@@ -154,15 +171,45 @@ def faults(target: Target) -> list[Fault]:
     tree = ast.parse((ROOT / target.file).read_text(encoding="utf-8"))
     made: list[Fault] = []
 
-    def walk(node: ast.AST, inside: bool, lines: tuple[int, int]) -> None:
+    def walk(node: ast.AST, function: str, inside: bool, lines: tuple[int, int]) -> None:
         for parent, name, index, child in _children(node):
             if _no_code(child):
                 continue
             at = _head_lines(child) if isinstance(child, ast.stmt) else lines
             if inside:
                 place = (parent, name, index)
-                made.extend(Fault(target, tree, place, child, changed, at) for changed in _changes(child))
-            walk(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef), at)
+                made.extend(
+                    Fault(target, function, _change(child, changed), tree, place, child, changed, at)
+                    for changed in _changes(child)
+                )
+            called = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                walk(child, f"{function}.{child.name}".lstrip("."), inside or called, at)
+            else:
+                walk(child, function, inside, at)
 
-    walk(tree, False, (0, 0))
+    walk(tree, "", False, (0, 0))
     return made
+
+
+def named(targets: Sequence[Target]) -> list[Fault]:
+    """Give every fault of the files that are recorded together, each with a name of its own.
+
+    A function is called after its study; where several files of the study have one of this name, after its file too.
+    Of equal changes of one function all but the first have a number.
+    """
+    every = [fault for target in targets for fault in faults(target)]
+    files: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for fault in every:
+        files[fault.target.study, fault.function].add(fault.target.file)
+    seen: Counter[tuple[str, str]] = Counter()
+    found: list[Fault] = []
+    for fault in every:
+        alone = len(files[fault.target.study, fault.function]) == 1
+        place = fault.target.study if alone else f"{fault.target.study}.{Path(fault.target.file).stem}"
+        function = f"{place}.{fault.function}"
+        seen[function, fault.change] += 1
+        number = seen[function, fault.change]
+        change = fault.change if number == 1 else f"{fault.change} ({number})"
+        found.append(replace(fault, function=function, change=change))
+    return found
