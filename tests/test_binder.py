@@ -32,6 +32,8 @@ def test_post_build_can_be_executed_and_installs_the_package_alone():
     assert content.startswith("#!/bin/bash")
     # With dependencies it would resolve anew what environment.yml has pinned.
     assert "--no-deps" in content
+    # And isolated it would fetch the newest setuptools.
+    assert "--no-build-isolation" in content
 
 
 def test_the_plan_uses_the_environment_the_packages_and_the_script():

@@ -320,8 +320,8 @@ def lock(options: argparse.Namespace) -> None:
     compiling = (
         python(), "-m", "uv", "pip", "compile", "--quiet", "--universal", "--fork-strategy", "fewest",
         "--python-version", "3.11", "--generate-hashes", "--custom-compile-command", "python tools/make.py lock",
-        *(["--upgrade"] if options.upgrade else []),
     )  # fmt: skip
+    upgrade = ("--upgrade",) if options.upgrade else ()
     asked = {
         "setup": ("--group", "setup"),
         "book": ("pyproject.toml", "--extra", "book"),
@@ -330,15 +330,15 @@ def lock(options: argparse.Namespace) -> None:
     }
     whole = CACHE / "locks"  # each with all that those before it hold, and nothing in the checkout before all are there
     whole.mkdir(parents=True, exist_ok=True)
-    standing = "".join(file.read_text(encoding="utf-8") for file in map(ROOT.joinpath, LAYERS.values()) if file.is_file())
+    standing = "".join((ROOT / name).read_text(encoding="utf-8") for name in LAYERS.values())
     lower: list[str | Path] = []
     for layer, name in LAYERS.items():
         file = whole / name
         file.write_text(standing, encoding="utf-8")  # uv keeps these versions, whichever layer had them
-        call(*compiling, *asked[layer], *lower, "-o", file, step=f"locking {layer}")
+        call(*compiling, *upgrade, *asked[layer], *lower, "-o", file, step=f"locking {layer}")
         lower += ["-c", file]
-    written = ("-m", "voicewire.publish.lockfile", whole, *LAYERS.values())
-    call(python(), *written, env={"PYTHONPATH": str(ROOT / "src")}, step="writing the locks and environment.yml")
+    module, package = ("-m", "voicewire.publish.lockfile"), {"PYTHONPATH": str(ROOT / "src")}
+    call(python(), *module, whole, *LAYERS.values(), env=package, step="writing the locks and environment.yml")
 
 
 def clean(options: argparse.Namespace) -> None:

@@ -54,6 +54,15 @@ dependencies:
 class Pin(NamedTuple):
     """One version of a package in a lock.
 
+    Attributes
+    ----------
+    name, version : str
+        As the lock has them.
+    marker : str
+        Where it applies, or nothing: everywhere.
+    hashes : tuple of str
+        Of each file that may be installed, such as "sha256:0a1b".
+
     Examples
     --------
     >>> Pin("numpy", "2.1.0", "", ()).name
@@ -63,9 +72,7 @@ class Pin(NamedTuple):
     name: str
     version: str
     marker: str
-    """Where it applies, or nothing: everywhere."""
     hashes: tuple[str, ...]
-    """Of each file that may be installed, such as "sha256:0a1b"."""
 
 
 def pins(lock_text: str) -> list[Pin]:
@@ -248,7 +255,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the locks from a folder that has them whole, lowest first, free of this machine's paths; environment.yml."""
+    """Write environment.yml, and from a folder that has the locks whole, the lowest first, what each one adds."""
     root, whole = Path(__file__).resolve().parents[3], Path(arguments[0])
     lower: dict[str, str] = {}
     for name in arguments[1:]:
