@@ -31,6 +31,8 @@ def test_post_build_can_be_executed_and_installs_the_package_alone():
     assert content.startswith("#!/bin/bash")
     # With dependencies it would resolve anew what environment.yml has pinned.
     assert "--no-deps" in content
+    # And isolated it would fetch the newest setuptools.
+    assert "--no-build-isolation" in content
 
 
 @pytest.mark.needs("repo2docker")

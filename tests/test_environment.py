@@ -1,4 +1,4 @@
-"""One list of dependencies: pyproject.toml, both locks and environment.yml agree."""
+"""One list of dependencies: pyproject.toml, the locks and environment.yml agree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from packaging.utils import canonicalize_name
 from voicewire.publish import lockfile
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCKS = ("requirements.lock", "requirements-extras.lock")
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETUP, BOOK, TEST, EXTRAS = LOCKS = (
+    "requirements-setup.lock", "requirements.lock", "requirements-test.lock", "requirements-extras.lock",
+)  # fmt: skip
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 REFERENCE = lockfile.reference_python(ROOT)
 REMEDY = "run 'python tools/make.py lock'"
 
@@ -24,10 +27,10 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def locked(name: str) -> dict[str, set[str]]:
+def locked(*names: str) -> dict[str, set[str]]:
     versions: dict[str, set[str]] = {}
-    for package, version, _ in lockfile.pins(read(name)):
-        versions.setdefault(canonicalize_name(package), set()).add(version)
+    for pin in (pin for name in names for pin in lockfile.pins(read(name))):
+        versions.setdefault(canonicalize_name(pin.name), set()).add(pin.version)
     return versions
 
 
@@ -39,25 +42,46 @@ def wanted(*extras: str) -> list[Requirement]:
 
 
 @pytest.mark.parametrize(
-    ("lock", "extras"),
+    ("locks", "requirements"),
     [
-        (LOCKS[0], ("book", "test")),
-        (LOCKS[1], tuple(e for e in PROJECT["optional-dependencies"] if e not in ("ns3", "pesq", "amqp"))),
+        ([SETUP], [Requirement(line) for line in PYPROJECT["dependency-groups"]["setup"]]),
+        ([BOOK], [*wanted("book"), *map(Requirement, PYPROJECT["build-system"]["requires"])]),
+        ([BOOK, TEST], wanted("book", "test")),
+        (
+            [BOOK, TEST, EXTRAS],
+            wanted(*(e for e in PROJECT["optional-dependencies"] if e not in ("ns3", "pesq", "amqp"))),
+        ),
     ],
+    ids=LOCKS,
 )
-def test_every_dependency_is_locked_within_its_range(lock, extras):
-    pins = locked(lock)
-    for requirement in wanted(*extras):
+def test_every_dependency_is_locked_within_its_range(locks, requirements):
+    pins = locked(*locks)
+    for requirement in requirements:
         versions = pins.get(canonicalize_name(requirement.name))
-        assert versions, f"{requirement} is not in {lock}: {REMEDY}"
+        assert versions, f"{requirement} is not in {locks}: {REMEDY}"
         assert all(requirement.specifier.contains(v, prereleases=True) for v in versions), (
-            f"{lock} has {requirement.name} {versions}, pyproject.toml wants {requirement}: {REMEDY}"
+            f"{locks[-1]} has {requirement.name} {versions}, pyproject.toml wants {requirement}: {REMEDY}"
         )
 
 
-def test_the_extras_lock_holds_the_same_versions_as_the_lock():
-    base, extras = (set(lockfile.pins(read(name))) for name in LOCKS)
-    assert {(n, v) for n, v, _ in base} <= {(n, v) for n, v, _ in extras}, REMEDY
+def test_a_higher_layer_replaces_nothing_and_repeats_nothing():
+    below: dict[str, set[str]] = {}
+    seen: set[tuple[str, ...]] = set()
+    for name in LOCKS:
+        pins, versions = lockfile.pins(read(name)), locked(name)
+        assert {package for package in versions if versions[package] - below.get(package, versions[package])} == set()
+        assert [pin for pin in pins if pin[:3] in seen] == [], REMEDY
+        below |= versions
+        seen |= {pin[:3] for pin in pins}
+
+
+def test_readers_get_no_tools_for_tests():
+    tools = {canonicalize_name(requirement.name) for requirement in wanted("test")} - {
+        canonicalize_name(requirement.name) for requirement in wanted()
+    }
+    assert {"mypy", "ruff", "hypothesis", "pytest", "nbval"} <= tools
+    assert tools & set(locked(BOOK)) == set()
+    assert set(locked(SETUP)) == {"uv"}
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -71,7 +95,7 @@ def test_every_pin_has_a_hash_and_no_line_names_a_machine(lock):
 
 
 def test_environment_yml_is_generated_from_the_lock():
-    assert read("environment.yml") == lockfile.environment_yml(read(LOCKS[0]), REFERENCE), REMEDY
+    assert read("environment.yml") == lockfile.environment_yml(read(BOOK), REFERENCE), REMEDY
 
 
 def test_environment_yml_inlines_the_pins_that_apply():
@@ -79,17 +103,18 @@ def test_environment_yml_inlines_the_pins_that_apply():
     assert environment["name"] == "voicewire"
     python, pip, inlined = environment["dependencies"]
     assert (python, pip) == (f"python={REFERENCE}", "pip")
-    names = [line.split("==")[0] for line in inlined["pip"]]
+    # conda and mamba write each entry as one line of the list that pip is given
+    asked = [re.fullmatch(r"([\w.-]+)==(\S+)(?: --hash=sha256:[0-9a-f]{64})+", line) for line in inlined["pip"]]
+    assert None not in asked
+    names = [found[1] for found in asked if found]
     assert len(set(names)) == len(names)  # one version of each applies
-    assert not any(line.startswith(("-", ".")) or "--hash" in line for line in inlined["pip"])
-    assert {"numpy", "jupyter-book", "jupyterlab", "nbval"} <= set(names)
+    assert {"numpy", "jupyter-book", "jupyterlab", "setuptools"} <= set(names)
     assert not {"pywinpty", "appnope", "colorama"} & set(names)
-    for requirement in wanted("book", "test"):
+    for requirement in wanted("book"):
         if requirement.marker is None or requirement.marker.evaluate({"python_version": REFERENCE}):
-            pin = next(
-                x for x in inlined["pip"] if canonicalize_name(x.split("==")[0]) == canonicalize_name(requirement.name)
-            )
-            assert requirement.specifier.contains(pin.split("==")[1], prereleases=True)
+            name = canonicalize_name(requirement.name)
+            version = next(found[2] for found in asked if found and canonicalize_name(found[1]) == name)
+            assert requirement.specifier.contains(version, prereleases=True)
 
 
 def test_the_generator_knows_markers():
@@ -108,6 +133,24 @@ both==1 ; os_name != 'nt' or (sys_platform != 'emscripten' and sys_platform != '
         text = lockfile.environment_yml(lock, python)
         assert f"- python={python}\n" in text
         assert [line.strip(" -\n") for line in text.splitlines() if "==" in line] == ["one==1.0", two, "both==1"]
+        assert text.count("--hash=sha256:00") == 2
+
+
+def test_a_layer_holds_what_is_new_and_what_applies_at_more_places():
+    whole = """\
+# made
+one==1.0 \\
+    --hash=sha256:00
+    # via two
+two==2.0 \\
+    --hash=sha256:00
+new==3.0 ; sys_platform == 'win32' \\
+    --hash=sha256:00
+"""
+    lower = {"a.lock": whole.partition("two")[0], "b.lock": "two==2.0 ; sys_platform == 'win32'\n"}
+    expected = "# made\n# It holds only what it adds to a.lock, b.lock.\n" + whole[whole.index("two==") :]
+    assert lockfile.added(whole, lower) == expected
+    assert lockfile.added(whole, {}) == whole
 
 
 @pytest.mark.parametrize(
@@ -116,6 +159,8 @@ both==1 ; os_name != 'nt' or (sys_platform != 'emscripten' and sys_platform != '
         ("", "no pin"),
         ("numpy>=1\n", "pins nothing"),
         ("-e .\n", "pins nothing"),
+        ("a==1\n-e .\n", "pins nothing"),
+        ("a==1 --hash\n", "pins nothing"),
         ("a==1 ; moon == 'full'\n", "marker .* can't be read"),
         ("a==1 ; print(1)\n", "marker .* can't be read"),
     ],
@@ -159,4 +204,24 @@ def test_one_place_names_the_reference_python():
 def test_all_pythons_take_the_same_versions_of_all_that_computes():
     # A split pin is another program: its types, its codecs and its last digits are others too.
     for name in ("numpy", "scipy", "numba", "llvmlite", "librosa", "av", "matplotlib", "scikit-image", "pandas"):
-        assert len(locked(LOCKS[0])[canonicalize_name(name)]) == 1, f"{name} is split: {REMEDY}"
+        assert len(locked(BOOK)[canonicalize_name(name)]) == 1, f"{name} is split: {REMEDY}"
+
+
+@pytest.mark.parametrize("name", ["postBuild", *(path.name for path in (ROOT / ".github/workflows").glob("*.yml"))])
+def test_nothing_is_installed_or_built_but_by_hashes(name):
+    file = ROOT / name if name == "postBuild" else ROOT / ".github/workflows" / name
+    lines = re.findall(r"(?m)^.*\bpip (?:install|wheel)\b.*$", file.read_text(encoding="utf-8"))
+    # the package itself is no file of an index; without isolation what builds it is the lock's
+    ours = {"--no-deps", "--no-build-isolation"}
+    assert [line for line in lines if "--require-hashes" not in line and not ours <= set(line.split())] == []
+    assert lines or name not in ("postBuild", "ci.yml")
+
+
+def test_no_checkout_keeps_credentials_that_it_does_not_need():
+    for file in (ROOT / ".github/workflows").glob("*.yml"):
+        for name, job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].items():
+            pushes = any("git push" in step.get("run", "") for step in job["steps"])
+            for step in job["steps"]:
+                if step.get("uses", "").startswith("actions/checkout@"):
+                    keeps = step.get("with", {}).get("persist-credentials", True)
+                    assert keeps is pushes, (file.name, name)

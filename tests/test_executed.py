@@ -17,7 +17,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from voicewire import paths
-from voicewire.publish import executed, notebooks
+from voicewire.publish import executed, lockfile, notebooks
 
 NFC, ECHO = "notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"
 FILES = {
@@ -80,6 +80,9 @@ def test_only_what_changed_is_executed(base, ran, monkeypatch):
     ]:
         (base / name).write_text("changed")
         assert now() == expected
+    for name in ("requirements-setup.lock", "requirements-test.lock", "requirements-extras.lock"):
+        (base / name).write_text("changed")
+    assert now() == []
     committed(base / ECHO, "2\n")
     assert now() == [ECHO]
     monkeypatch.setattr(executed, "versions", lambda: "a newer library")
@@ -95,6 +98,33 @@ def test_a_part_beside_the_studies_depends_on_all_of_them(base):
     beside = paths.Part("journey", "", "", ledger=False)
     names = {p.relative_to(base).as_posix() for p in executed.sources(base, beside)}
     assert set(FILES) - {"pyproject.toml"} == names
+
+
+def test_layers_above_the_book_make_nothing_stale(tmp_path):
+    """Neither a notebook, nor a sweep's kept results, nor compiled code: whatever stands beside a reader's packages."""
+    root = Path(__file__).resolve().parents[1]
+    reader, *above = (lockfile.pins((root / name).read_text(encoding="utf-8")) for name in (
+        "requirements.lock", "requirements-setup.lock", "requirements-test.lock", "requirements-extras.lock",
+    ))  # fmt: skip
+
+    def state(*pins: lockfile.Pin) -> str:
+        for pin in pins:
+            about = tmp_path / f"{pin.name.replace('-', '_')}-0.dist-info/METADATA"
+            about.parent.mkdir()
+            about.write_text(f"Metadata-Version: 2.1\nName: {pin.name}\nVersion: 0\n")
+        code = """if True:
+            from pathlib import Path
+            from voicewire import _code_cache, paths
+            from voicewire.publish import executed
+            from voicewire.sweep import fingerprint
+            print(executed.states(paths.root()), fingerprint.environment())
+            print(_code_cache.digest(Path(_code_cache.__file__)))"""
+        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+
+    before, known = state(), {pin.name for pin in reader}
+    assert state(*(pin for pins in above for pin in pins if pin.name not in known)) == before
+    assert state(next(pin for pin in reader if pin.name == "numpy")) != before
 
 
 def test_an_interruption_costs_only_what_was_running(base, monkeypatch):

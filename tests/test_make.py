@@ -8,6 +8,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ make: Any = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(make)
 
 
+PROJECT = 'requires-python = ">=3.11,<3.15"\n'
+
+
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {
@@ -32,8 +36,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "data/nfc/claims.yml": "d",
         "notebooks/nfc/01_a.ipynb": "e",
         "notebooks/echo/01_b.ipynb": "f",
-        "requirements.lock": "g",
-        "pyproject.toml": 'requires-python = ">=3.11,<3.15"\n',
+        **dict.fromkeys(make.LAYERS.values(), "g"),
+        "pyproject.toml": PROJECT,
     }.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -41,27 +45,147 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(make, "ROOT", tmp_path)
     monkeypatch.setattr(make, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(make, "CACHE", tmp_path / ".cache")
-    monkeypatch.delenv("VOICEWIRE_EXTRAS", raising=False)
+    for name in ("VOICEWIRE_EXTRAS", "VOICEWIRE_LAYER"):
+        monkeypatch.delenv(name, raising=False)
     return tmp_path
 
 
-def test_setup_is_done_once(checkout, monkeypatch):
-    steps: list[str] = []
+@pytest.fixture
+def install(checkout, monkeypatch) -> Callable[[str], list[list[str]]]:
+    """Set a layer up; return the commands that this took."""
+    seen: list[list[str]] = []
 
-    def call(*command: object, step: str = "", **_: object) -> None:
-        steps.append(step)
+    def call(*command: object, **_: object) -> None:
+        seen.append([str(part) for part in command])
         make.python().parent.mkdir(parents=True, exist_ok=True)
         make.python().touch()
 
+    def install(layer: str) -> list[list[str]]:
+        seen.clear()
+        make.setup(layer)
+        return list(seen)
+
     monkeypatch.setattr(make, "call", call)
-    make.setup()
-    assert steps[-1] == "installing voicewire"
-    count = len(steps)
-    make.setup()
-    assert len(steps) == count
-    (checkout / "requirements.lock").write_text("G")
-    make.setup()
-    assert len(steps) == 2 * count
+    return install
+
+
+def taken(commands: list[list[str]]) -> tuple[bool, list[str], bool]:
+    """Return whether the environment was made anew, the locks it was filled from, and whether the package came in."""
+    locks = [Path(part).name for command in commands for part in command if part.endswith(".lock")]
+    return any("--clear" in c for c in commands), locks, any("-e" in c for c in commands)
+
+
+SETUP, BOOK, TEST, EXTRAS = make.LAYERS.values()
+NEW = (True, [SETUP, SETUP, BOOK], True)
+
+
+def test_a_layer_is_added_to_what_is_there(install, monkeypatch):
+    assert taken(install("book")) == NEW
+    assert install("book") == []
+    assert taken(install("test")) == (False, [SETUP, BOOK, TEST], False)
+    assert install("book") == install("test") == []
+    monkeypatch.setenv("VOICEWIRE_EXTRAS", "1")
+    assert taken(install("book")) == (False, [SETUP, BOOK, TEST, EXTRAS], False)
+    monkeypatch.delenv("VOICEWIRE_EXTRAS")
+    assert [install(name) for name in make.LAYERS] == [[]] * 4
+
+
+def test_a_variable_raises_the_layer_and_never_lowers_it(install, monkeypatch, capsys):
+    monkeypatch.setenv("VOICEWIRE_LAYER", "test")
+    assert taken(install("book")) == (True, [SETUP, SETUP, BOOK, TEST], True)
+    monkeypatch.setenv("VOICEWIRE_LAYER", "setup")
+    assert install("test") == []
+    monkeypatch.setenv("VOICEWIRE_LAYER", "moon")
+    assert make.main(["setup"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_locks_can_be_made_where_nothing_else_is_installed(install):
+    assert taken(install("setup")) == (True, [SETUP], False)
+    assert taken(install("book")) == (False, [SETUP, BOOK], True)
+
+
+@pytest.mark.parametrize("lock", [SETUP, BOOK, TEST])
+def test_another_lock_of_a_layer_that_is_there_makes_it_anew(checkout, install, lock):
+    install("test")
+    (checkout / lock).write_text("G")
+    assert taken(install("test")) == (True, [SETUP, SETUP, BOOK, TEST], True)
+    assert install("test") == []
+
+
+def test_another_lock_of_a_higher_layer_matters_where_that_is_needed(checkout, install):
+    install("book")
+    (checkout / TEST).write_text("G")
+    assert install("book") == []
+    install("test")
+    (checkout / TEST).write_text("H")
+    assert install("book") == []
+    assert taken(install("test"))[0]
+
+
+def test_another_python_or_place_makes_it_anew_and_another_project_file_installs_the_package(
+    checkout, install, monkeypatch
+):
+    install("test")
+    (checkout / "pyproject.toml").write_text(PROJECT + "# H\n")
+    assert taken(install("book")) == (False, [], True)
+    monkeypatch.setattr(sys, "version_info", (3, 12, 1, "final", 0))
+    assert taken(install("book")) == NEW
+    make.python().unlink()
+    assert taken(install("book")) == NEW
+    (make.VENV / "voicewire.stamp").write_text("of another edition")
+    assert taken(install("book")) == NEW
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_an_interrupted_set_up_is_finished_by_the_next(install, monkeypatch, at):
+    """Nobody knows what a package holds whose installation was cut off."""
+    done = make.call
+
+    def cut(*command: object, **_: object) -> None:
+        if len(seen) == at:
+            raise KeyboardInterrupt
+        seen.append(command)
+        done(*command)
+
+    seen: list[object] = []
+    monkeypatch.setattr(make, "call", cut)
+    with pytest.raises(KeyboardInterrupt):
+        make.setup("book")
+    monkeypatch.setattr(make, "call", done)
+    assert taken(install("book")) == NEW
+    seen.clear()
+    at = 0
+    monkeypatch.setattr(make, "call", cut)
+    with pytest.raises(KeyboardInterrupt):
+        make.setup("test")
+    monkeypatch.setattr(make, "call", done)
+    assert taken(install("test")) == (True, [SETUP, SETUP, BOOK, TEST], True)
+
+
+def test_all_that_is_installed_is_held_by_its_hash(install):
+    commands = [command for command in install("extras") if "install" in command]
+    assert len(commands) == 3
+    for command in commands:
+        package = command[-2:] == ["-e", str(make.ROOT)]
+        assert {"--no-deps", "--no-build-isolation"} <= set(command) if package else "--require-hashes" in command
+
+
+@pytest.mark.parametrize(
+    ("command", "layer"),
+    [("book", "book"), ("outputs", "book"), ("scorecard", "book"), ("lab", "book"), ("setup", "book"), ("test", "test"),
+     ("lock", "setup")],
+)  # fmt: skip
+def test_each_command_sets_up_what_it_needs(checkout, monkeypatch, command, layer):
+    asked: list[str] = []
+
+    def setup(needed: str) -> None:
+        asked.append(needed)
+        raise make.StepError("enough")
+
+    monkeypatch.setattr(make, "setup", setup)
+    assert make.main([command]) == 1
+    assert asked == [layer]
 
 
 LACKING = ", for which there are no wheels of praat-parselmouth and webrtcvad-wheels yet"
@@ -121,6 +245,10 @@ def test_the_pages_are_built_when_something_changed(checkout, calls):
     (checkout / "data/nfc/claims.yml").write_text("D")
     make.build(anew=False)
     assert len(calls) == 2
+    for lock in (SETUP, TEST, EXTRAS):
+        (checkout / lock).write_text("G")
+    make.build(anew=False)
+    assert len(calls) == 2
     make.build(anew=True)
     assert len(calls) == 3
 
@@ -158,7 +286,7 @@ def test_the_pages_are_built_again_at_another_commit(checkout, calls):
 
 def test_what_computes_has_one_thread_and_remembers_nothing_in_the_home_folder(checkout, calls, monkeypatch):
     options = argparse.Namespace(all=False, as_committed=False)
-    monkeypatch.setattr(make, "setup", lambda: None)
+    monkeypatch.setattr(make, "setup", lambda needed: None)
     make.book(options)
     make.outputs(options)
     make.test(options)

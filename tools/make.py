@@ -1,8 +1,8 @@
 """The book's commands, on each Python that pyproject.toml allows: what the Makefile calls, and Windows users call.
 
-``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from
-``requirements.lock`` and does only what has changed. Only the standard library is used here, since the rest isn't
-installed yet when this starts, and an older Python gets as far as the sentence that refuses it.
+``python tools/make.py book|outputs|test|scorecard|lab|lock|clean``. Each sets itself up in ``.venv`` from the locks
+and does only what has changed. Only the standard library is used here, since the rest isn't installed yet when this
+starts, and an older Python gets as far as the sentence that refuses it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VENV = ROOT / ".venv"
+VENV = ROOT / os.environ.get("VOICEWIRE_VENV", ".venv")
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
 SOURCE = ROOT / "_build" / "source"
@@ -30,6 +30,13 @@ STAGED_FILES = (
     *("_config.yml", "genindex.md", "pyproject.toml", "CITATION.cff", "CHANGELOG.md"),
     ".cache/notebook-times.json",
 )
+LAYERS = {
+    "setup": "requirements-setup.lock",  # what installs the rest
+    "book": "requirements.lock",  # what a reader needs
+    "test": "requirements-test.lock",
+    "extras": "requirements-extras.lock",
+}
+"""The locks. Each holds only what it adds to those before it, and needs them."""
 CHAPTERS = "[0-9][0-9]_*.ipynb"
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
@@ -88,27 +95,62 @@ def check_python() -> None:
     raise StepError(f"{needed}: call make PYTHON=python3.{oldest[1]}, or another of these")
 
 
-def setup() -> None:
-    """Make ``.venv`` hold exactly what the lock says, unless it does already.
+def layers(needed: str) -> list[str]:
+    """Return the layers up to the one that a command needs, or up to a higher one that a variable names.
 
-    With the variable ``VOICEWIRE_EXTRAS`` set, the optional extras are installed too (CI does that).
+    ``VOICEWIRE_LAYER`` names one; ``VOICEWIRE_EXTRAS`` means all of them (CI sets it).
     """
-    extras = bool(os.environ.get("VOICEWIRE_EXTRAS"))
-    lock = ROOT / ("requirements-extras.lock" if extras else "requirements.lock")
+    asked = "extras" if os.environ.get("VOICEWIRE_EXTRAS") else os.environ.get("VOICEWIRE_LAYER") or needed
+    if asked not in LAYERS:
+        raise StepError(f"VOICEWIRE_LAYER is {asked!r}, and has to be one of {', '.join(LAYERS)}")
+    names = list(LAYERS)
+    return names[: max(names.index(needed), names.index(asked)) + 1]
+
+
+def installed(stamp: Path) -> dict[str, str]:
+    """Return what stands in ``.venv``, and the state of the files it came from; nothing where that isn't known."""
+    try:
+        known: dict[str, str] = json.loads(stamp.read_text())
+    except (OSError, ValueError):
+        return {}
+    return known if python().is_file() else {}
+
+
+def setup(needed: str) -> None:
+    """Make ``.venv`` hold the layers up to `needed` as the locks say, unless it does already.
+
+    A layer that isn't there is added to what is. The environment is made anew where that isn't enough: for another
+    Python, another place of the checkout, another lock of a layer that is there, and after an interruption.
+    """
+    wanted = layers(needed)
     stamp = VENV / "voicewire.stamp"
-    wanted = f"{digest([lock, ROOT / 'pyproject.toml'])} {sys.version_info[:3]} {ROOT}"
-    if stamp.is_file() and stamp.read_text() == wanted and python().is_file():
+    locks = {name: digest([ROOT / LAYERS[name]]) for name in wanted}
+    place = {"python": str(sys.version_info[:3]), "checkout": str(ROOT)}
+    package = {} if wanted == ["setup"] else {"voicewire": digest([ROOT / "pyproject.toml"])}
+    there = installed(stamp)
+    if there == {**there, **place, **locks, **package}:
         return
     check_python()
-    say(f"setting up .venv from {lock.name}")
     start = time.perf_counter()
     stamp.unlink(missing_ok=True)
-    call(sys.executable, "-m", "venv", "--clear", VENV, step="making the virtual environment")
-    call(python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv", step="installing uv")
+    if any(there.get(name) != value for name, value in place.items()) or any(
+        there.get(name, value) != value for name, value in locks.items()
+    ):
+        there = {}
+    missing = [name for name in wanted if name not in there]
+    say(f"{'adding to' if there else 'setting up'} .venv: {', '.join([LAYERS[name] for name in missing] or package)}")
+    if "setup" in missing:
+        call(sys.executable, "-m", "venv", "--clear", VENV, step="making the virtual environment")
+        pip = (python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        call(*pip, "--require-hashes", "-r", ROOT / LAYERS["setup"], step="installing uv")
     install = (python(), "-m", "uv", "pip", "install", "--quiet", "--python", python())
-    call(*install, "--require-hashes", "-r", lock, step="installing the dependencies")
-    call(*install, "--no-deps", "-e", ROOT, step="installing voicewire")
-    stamp.write_text(wanted)
+    if missing not in ([], ["setup"]):
+        files = [part for name in wanted for part in ("-r", ROOT / LAYERS[name])]
+        call(*install, "--require-hashes", *files, step="installing the dependencies")
+    if package and there.get("voicewire") != package["voicewire"]:
+        # without isolation it is built by the lock's setuptools; with it, by whatever is the newest
+        call(*install, "--no-deps", "--no-build-isolation", "-e", ROOT, step="installing voicewire")
+    stamp.write_text(json.dumps({**there, **place, **locks, **package}))
     say(f"set up in {time.perf_counter() - start:.0f} s")
 
 
@@ -223,7 +265,7 @@ def add_python() -> None:
 
 def book(options: argparse.Namespace) -> None:
     """Execute what changed, say which outputs differ, build the HTML book and its PDF; no tracked file is written."""
-    setup()
+    setup("book")
     if not options.as_committed:
         execute("book", options.all)
     build(anew=options.all or options.as_committed, as_committed=options.as_committed)
@@ -236,7 +278,7 @@ def book(options: argparse.Namespace) -> None:
 
 def outputs(options: argparse.Namespace) -> None:
     """Execute what changed; write new outputs into notebooks/, the README's picture and the archives' files."""
-    setup()
+    setup("book")
     execute("outputs")
 
 
@@ -304,29 +346,41 @@ def test(options: argparse.Namespace) -> None:
 
 def scorecard(options: argparse.Namespace) -> None:
     """Print the verdicts that stand in the committed notebooks."""
-    setup()
+    setup("book")
     call(python(), "-m", "voicewire.cli", "scorecard", env=home(), step="the scorecard")
 
 
 def lab(options: argparse.Namespace) -> None:
     """Open the notebooks in JupyterLab."""
-    setup()
+    setup("book")
     call(python(), "-m", "jupyterlab", "notebooks", env=home() if homeless() else None, step="JupyterLab")
 
 
 def lock(options: argparse.Namespace) -> None:
-    """Write the two locks and environment.yml anew from pyproject.toml."""
-    setup()
-    base, extras = ROOT / "requirements.lock", ROOT / "requirements-extras.lock"
+    """Write the locks and environment.yml anew from pyproject.toml."""
+    setup("setup")
     compiling = (
         python(), "-m", "uv", "pip", "compile", "--quiet", "--universal", "--fork-strategy", "fewest",
-        "--python-version", "3.11",
-        "--generate-hashes", "--custom-compile-command", "python tools/make.py lock", "pyproject.toml",
+        "--python-version", "3.11", "--generate-hashes", "--custom-compile-command", "python tools/make.py lock",
     )  # fmt: skip
     upgrade = ("--upgrade",) if options.upgrade else ()
-    call(*compiling, *upgrade, "--extra", "book", "--extra", "test", "-o", base, step="locking")
-    call(*compiling, *upgrade, "--extra", "dev", "-c", base, "-o", extras, step="locking the extras")
-    call(python(), "-m", "voicewire.publish.lockfile", step="writing environment.yml")
+    asked = {
+        "setup": ("--group", "setup"),
+        "book": ("pyproject.toml", "--extra", "book"),
+        "test": ("pyproject.toml", "--extra", "book", "--extra", "test"),
+        "extras": ("pyproject.toml", "--extra", "dev"),
+    }
+    whole = CACHE / "locks"  # each with all that those before it hold, and nothing in the checkout before all are there
+    whole.mkdir(parents=True, exist_ok=True)
+    standing = "".join((ROOT / name).read_text(encoding="utf-8") for name in LAYERS.values())
+    lower: list[str | Path] = []
+    for layer, name in LAYERS.items():
+        file = whole / name
+        file.write_text(standing, encoding="utf-8")  # uv keeps these versions, whichever layer had them
+        call(*compiling, *upgrade, *asked[layer], *lower, "-o", file, step=f"locking {layer}")
+        lower += ["-c", file]
+    module, package = ("-m", "voicewire.publish.lockfile"), {"PYTHONPATH": str(ROOT / "src")}
+    call(python(), *module, whole, *LAYERS.values(), env=package, step="writing the locks and environment.yml")
 
 
 def clean(options: argparse.Namespace) -> None:
@@ -338,8 +392,8 @@ def clean(options: argparse.Namespace) -> None:
 
 
 def prepare(options: argparse.Namespace) -> None:
-    """Set up .venv, and nothing else."""
-    setup()
+    """Set up .venv for readers, or up to the layer that VOICEWIRE_LAYER names, and nothing else."""
+    setup("book")
 
 
 COMMANDS = {

@@ -1,8 +1,9 @@
-"""environment.yml from requirements.lock, for conda and Binder: the same pins, inlined.
+"""The locks, each without what those before it hold, and environment.yml for conda and Binder.
 
-``python -m voicewire.publish.lockfile`` (called by ``python tools/make.py lock``) writes it. The pins stand in the
-file itself because Binder caches the environment by this file's content: a ``-r requirements.lock`` or ``-e .`` in
-it would be built anew at each commit. Only the standard library is used.
+``python -m voicewire.publish.lockfile`` (called by ``python tools/make.py lock``) writes them. environment.yml has the
+pins of requirements.lock in the file itself because Binder caches the environment by this file's content: a
+``-r requirements.lock`` or ``-e .`` in it would be built anew at each commit. conda and mamba hand each entry to pip
+as one line of a list of requirements, so that its hashes hold there too. Only the standard library is used.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["environment_yml", "pins", "reference_python", "without_paths"]
+__all__ = ["Pin", "added", "environment_yml", "pins", "reference_python", "without_paths"]
 
 _LINUX = {
     "implementation_name": "cpython",
@@ -49,8 +51,32 @@ dependencies:
 """
 
 
-def pins(lock_text: str) -> list[tuple[str, str, str]]:
-    """Return name, version and marker (or nothing) of every pin in a lock.
+class Pin(NamedTuple):
+    """One version of a package in a lock.
+
+    Attributes
+    ----------
+    name, version : str
+        As the lock has them.
+    marker : str
+        Where it applies, or nothing: everywhere.
+    hashes : tuple of str
+        Of each file that may be installed, such as "sha256:0a1b".
+
+    Examples
+    --------
+    >>> Pin("numpy", "2.1.0", "", ()).name
+    'numpy'
+    """
+
+    name: str
+    version: str
+    marker: str
+    hashes: tuple[str, ...]
+
+
+def pins(lock_text: str) -> list[Pin]:
+    """Return every pin in a lock.
 
     Parameters
     ----------
@@ -59,7 +85,7 @@ def pins(lock_text: str) -> list[tuple[str, str, str]]:
 
     Returns
     -------
-    list of (str, str, str)
+    list of Pin
         In the order of the lock.
 
     Raises
@@ -69,20 +95,53 @@ def pins(lock_text: str) -> list[tuple[str, str, str]]:
 
     Examples
     --------
-    >>> pins("numpy==2.1.0 ; python_version < '3.13'")
-    [('numpy', '2.1.0', "python_version < '3.13'")]
+    >>> pins("numpy==2.1.0 ; python_version < '3.13' --hash=sha256:0a1b")
+    [Pin(name='numpy', version='2.1.0', marker="python_version < '3.13'", hashes=('sha256:0a1b',))]
     """
     found = []
-    for line in lock_text.splitlines():
-        if not line.strip() or line[0].isspace() or line.startswith("#"):
-            continue
-        match = re.fullmatch(r"([A-Za-z0-9._-]+)==([^\s;]+)\s*(?:;\s*(.*?))?\s*\\?", line)
+    for block in _blocks(lock_text)[1:]:
+        line = " ".join(part.strip().removesuffix("\\").strip() for part in block.splitlines() if "# " not in part)
+        match = re.fullmatch(r"([A-Za-z0-9._-]+)==([^\s;]+)(?: ; (.*?))?((?: --hash=\S+)*)", line.strip())
         if match is None:
             raise ValueError(f"the lock has a line that pins nothing: {line!r}")
-        found.append((match[1], match[2], match[3] or ""))
+        found.append(Pin(match[1], match[2], match[3] or "", tuple(re.findall(r"--hash=(\S+)", match[4]))))
     if not found:
         raise ValueError("the lock holds no pin: make it anew with 'python tools/make.py lock'")
     return found
+
+
+def _blocks(lock_text: str) -> list[str]:
+    """Return what stands before the first pin, then each pin with its hashes and the comments below it."""
+    return re.split(r"(?m)^(?=[^\s#])", f"\n{lock_text}")
+
+
+def added(lock_text: str, lower: Mapping[str, str]) -> str:
+    """Return a lock without the pins that other locks hold for the same places.
+
+    Parameters
+    ----------
+    lock_text : str
+        A lock that holds all of it.
+    lower : mapping of str to str
+        The locks that it is installed with, by their names.
+
+    Returns
+    -------
+    str
+        The same text without these pins, and with a comment that names these locks.
+
+    Examples
+    --------
+    >>> print(added("# made\\nnumpy==2.1.0\\npytest==9.0\\n", {"requirements.lock": "numpy==2.1.0\\n"}))
+    # made
+    # It holds only what it adds to requirements.lock.
+    pytest==9.0
+    <BLANKLINE>
+    """
+    known = {pin[:3] for text in lower.values() for pin in pins(text)}
+    head, *blocks = _blocks(lock_text)
+    said = f"# It holds only what it adds to {', '.join(lower)}.\n" if lower else ""
+    return head.removeprefix("\n") + said + "".join(block for block in blocks if pins(block)[0][:3] not in known)
 
 
 def reference_python(root: Path) -> str:
@@ -110,6 +169,8 @@ def reference_python(root: Path) -> str:
 def environment_yml(lock_text: str, python: str) -> str:
     """Return the text of environment.yml: the pins of a lock that apply to the newest `python` (3.11) on Linux.
 
+    Each has its hashes: pip then takes no other file, whoever calls it.
+
     Parameters
     ----------
     lock_text : str
@@ -129,12 +190,17 @@ def environment_yml(lock_text: str, python: str) -> str:
 
     Examples
     --------
-    >>> lock = "numpy==2.1.0\\ntomli==2.0 ; python_version < '3.11'\\n"
-    >>> print(environment_yml(lock, "3.11").splitlines()[-1].strip())
-    - numpy==2.1.0
+    >>> lock = "numpy==2.1.0 --hash=sha256:0a1b\\ntomli==2.0 ; python_version < '3.11'\\n"
+    >>> print("\\n".join(environment_yml(lock, "3.11").splitlines()[-2:]))
+          - numpy==2.1.0
+            --hash=sha256:0a1b
     """
     place = {**_LINUX, "python_version": python, "python_full_version": f"{python}.99"}
-    lines = [f"      - {name}=={version}\n" for name, version, marker in pins(lock_text) if _applies(marker, place)]
+    lines = [
+        "\n        --hash=".join([f"      - {pin.name}=={pin.version}", *pin.hashes]) + "\n"
+        for pin in pins(lock_text)
+        if _applies(pin.marker, place)
+    ]
     return _HEAD.format(python=python) + "".join(lines)
 
 
@@ -188,16 +254,17 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def main() -> None:
-    """Write environment.yml beside requirements.lock, and free both locks of this machine's paths."""
-    root = Path(__file__).resolve().parents[3]
-    for name in ("requirements.lock", "requirements-extras.lock"):
-        file = root / name
-        if file.is_file():
-            file.write_text(without_paths(file.read_text(encoding="utf-8"), root), encoding="utf-8")
+def main(arguments: Sequence[str]) -> None:
+    """Write environment.yml, and from a folder that has the locks whole, the lowest first, what each one adds."""
+    root, whole = Path(__file__).resolve().parents[3], Path(arguments[0])
+    lower: dict[str, str] = {}
+    for name in arguments[1:]:
+        text = without_paths((whole / name).read_text(encoding="utf-8"), whole)
+        (root / name).write_text(added(text, lower), encoding="utf-8")
+        lower[name] = text
     lock = (root / "requirements.lock").read_text(encoding="utf-8")
     (root / "environment.yml").write_text(environment_yml(lock, reference_python(root)), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
