@@ -26,21 +26,10 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     tempfile.tempdir = os.environ["TMPDIR"] = str(place)
 
+pytest_plugins = ["lanes"]
+
 STRICT = os.environ.get("VOICEWIRE_STRICT") == "1"
 """Set by .ci/run, where everything is installed: a test that is skipped there has failed."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--needing", metavar="NAMES", help="only tests that need one of these, between commas")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    needed = {item: needs.of(item) for item in items}  # a name that isn't known ends it, whatever is selected
-    if (asked := config.getoption("needing")) is None:
-        return
-    wanted = set(needs.known(asked.split(",")))
-    config.hook.pytest_deselected(items=[item for item in items if wanted.isdisjoint(needed[item])])
-    items[:] = [item for item in items if not wanted.isdisjoint(needed[item])]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -31,6 +31,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from voicewire import claims, cli, paths
 
+pytestmark = pytest.mark.night
+
 NUMBERS = ("", " ", "nonsense", "nan", "inf", "-inf", "-1e300", "1e300", "1e999", "-1", "0x10", "١٢x", "1,5", "None")
 NO_PLACE = ("", "\0", "/nowhere/at/all", "/dev/null", "/proc/new", "/sys/new", "{folder}/noise/below", "x" * 300)
 NO_FILE = (*NO_PLACE, "{folder}", "{folder}/missing", "{folder}/link")

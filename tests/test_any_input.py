@@ -20,6 +20,8 @@ from hypothesis.extra import numpy as arrays
 from nonsense import Case, TooLongError, alike, double, finite, limited, numbers, refused, replacements
 from valid_arguments import CASES, EXEMPT, READING, ROOMS
 
+pytestmark = pytest.mark.night
+
 
 def _public() -> dict[str, Any]:
     """All public functions, and the constructors and methods of all public classes, by name below `voicewire`."""

@@ -21,6 +21,8 @@ from voicewire.publish.pages import functions
 from voicewire.publish.pages.api import chapters, entries, names, pages, sources, uses
 from voicewire.publish.paper import document
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 PAGES = [SITE / f"{pages.docname(room)}.html" for room in names.rooms()]

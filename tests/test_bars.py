@@ -12,6 +12,8 @@ from voicewire import paths
 from voicewire.publish.bars import __main__, bar, browser, files, pages, scorecard
 from voicewire.publish.paper import chromium
 
+pytestmark = pytest.mark.landing
+
 BROWSER = pytest.mark.needs("chromium", "playwright")
 PAGE = "<!DOCTYPE html><article class='bd-article'>{}</article>"
 PICTURE = '<svg width="300" height="200" style="display: block"></svg>'

@@ -13,6 +13,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish import lockfile
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 
 

@@ -15,6 +15,8 @@ from voicewire import claims, paths
 from voicewire.ledger import loading
 from voicewire.publish.pages import cards, placing
 
+pytestmark = pytest.mark.landing
+
 JUDGING = sorted({row["notebook"] for row in claims.scorecard() if row["notebook"]})
 
 

@@ -14,6 +14,8 @@ import pytest
 
 from voicewire import _code_cache, paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from voicewire import cli, paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 NAMED = re.compile(r"`+(?:\$ )?voicewire ([a-z][^`\n]*)`|^ *(?:\$ )?voicewire ([a-z][a-z-]* .*)$", re.M)
 PARSER = cli.parser()

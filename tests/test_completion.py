@@ -11,6 +11,8 @@ import pytest
 
 from voicewire import cli
 
+pytestmark = pytest.mark.landing
+
 ASK = """
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))

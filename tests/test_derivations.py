@@ -16,6 +16,8 @@ import pytest
 
 from voicewire import paths
 
+pytestmark = pytest.mark.landing
+
 LISTED = Path(__file__).with_name("derivations.txt").read_text(encoding="utf-8")
 UNCHECKED = {"definition"}
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "check", "solution"}

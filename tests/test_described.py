@@ -17,6 +17,8 @@ import pytest
 
 from voicewire import claims, paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 HEAD = "| where in the paper | what it describes | where it is here | or why not |"
 LISTED = Path(__file__).with_name("described.txt")  # what another reading of each paper found, line by line

@@ -13,6 +13,8 @@ from packaging.utils import canonicalize_name
 
 from voicewire.publish import lockfile
 
+pytestmark = pytest.mark.landing
+
 ROOT = Path(__file__).resolve().parents[1]
 SETUP, BOOK, TEST, EXTRAS = LOCKS = (
     "requirements-setup.lock", "requirements.lock", "requirements-test.lock", "requirements-extras.lock",

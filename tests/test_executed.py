@@ -19,6 +19,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from voicewire import paths
 from voicewire.publish import executed, lockfile, notebooks
 
+pytestmark = pytest.mark.landing
+
 NFC, ECHO = "notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"
 FILES = {
     "src/voicewire/claims.py": "a",

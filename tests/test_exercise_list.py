@@ -21,6 +21,8 @@ import pytest
 
 from voicewire import paths
 
+pytestmark = pytest.mark.landing
+
 CHAPTERS = {f"{path.parent.name}/{path.stem}": path for path in paths.chapters()}
 chapters = pytest.mark.parametrize("chapter", CHAPTERS)
 ASKED = re.compile(r"```\{exercise\} (?P<title>.+) \((?P<kind>[\w ]+), (?P<level>\w+)\)\n:label: (?P<label>\S+)\n")

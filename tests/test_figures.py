@@ -12,6 +12,8 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 
 from voicewire import figures
 
+pytestmark = pytest.mark.landing
+
 
 def luminance(colour: str) -> float:
     channels = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]

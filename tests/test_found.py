@@ -21,6 +21,8 @@ from PIL import Image
 from voicewire import paths
 from voicewire.publish.pages import about, found, gather, hints, people, previews, uses
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.landing
+
 HERE = Path(__file__).resolve().parents[1] / "benchmarks" / "harness.py"
 spec = importlib.util.spec_from_file_location("harness", HERE)
 harness = importlib.util.module_from_spec(spec)

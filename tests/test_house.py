@@ -13,6 +13,8 @@ import yaml
 
 from voicewire import claims, paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 
 

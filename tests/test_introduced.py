@@ -27,6 +27,8 @@ import yaml
 from voicewire import paths
 from voicewire.publish.pages import functions, gather
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 EVERYDAY = {
     "baseline", "claim", "framing", "hold", "kernel", "locus", "location", "opening", "pole", "reading", "report",

@@ -16,6 +16,8 @@ from voicewire.ledger import collecting
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.publish.pages import drawings, functions, introduction
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 DRAWN = sorted(path for path in (ROOT / "book").glob("**/drawings/*.svg"))
 STYLE = re.compile(r"<style>(.*?)</style>", re.S)

@@ -6,6 +6,10 @@ import hashlib
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.landing
+
 PAGE = Path(__file__).parents[1] / "book" / "licences.md"
 DATA = Path(__file__).parents[1] / "data"
 FOREIGN = re.compile(r"recorded elsewhere|Debian's|PyPI's|Python package", re.IGNORECASE)

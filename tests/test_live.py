@@ -22,6 +22,8 @@ from voicewire.ledger import loading
 from voicewire.ledger.vocabulary import VERDICTS
 from voicewire.publish.live import build, chapters, fetch, linking, page, proof, waves, wheels
 
+pytestmark = pytest.mark.landing
+
 
 @pytest.fixture
 def session():

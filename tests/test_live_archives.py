@@ -15,6 +15,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish.live import archives, linking
 
+pytestmark = pytest.mark.landing
+
 NODE = shutil.which("node")
 LONG = f"one/{'long' * 20}/{'name' * 20}.py"
 FILES = {"one/__init__.py": b"", LONG: b"a = 1\n" * 300, "one/full.py": b"#" * 512, "one/a.pyi": b"", "one/a.h": b""}

@@ -16,6 +16,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish.live import archives, compiled, packed
 
+pytestmark = pytest.mark.landing
+
 LIVE = paths.root() / "_build" / "html" / "live"
 NODE = shutil.which("node")
 

@@ -17,6 +17,8 @@ import pytest
 
 from voicewire.publish.live import build, fetch, wheels
 
+pytestmark = pytest.mark.landing
+
 ENGINE = {"pyodide.mjs": b"engine", "python_stdlib.zip": b"library"}
 WHEEL = "numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl"
 COMPILED = {WHEEL: b"compiled"}

@@ -9,6 +9,7 @@ from live_pages import PARTS, Server, listed, served
 from marionette import CONTROL, Firefox, firefox
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("live", "firefox"),
 ]

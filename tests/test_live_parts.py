@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import lanes
 import pytest
 from live_pages import OFFERED, PARTS, Opened, Server, chromium, exercise, lab, served
 
@@ -63,7 +64,7 @@ def opened(request: Any, browser: Any, shared: Any, server: Server) -> Iterator[
             context.close()
 
 
-@pytest.mark.parametrize("opened", CHAPTERS, indirect=True)
+@pytest.mark.parametrize("opened", lanes.sampled(CHAPTERS, 1), indirect=True)
 def test_a_wrong_and_a_right_answer(opened: Opened) -> None:
     asked = exercise(opened.cells)
     check = opened.cell(asked.answer + 1)
@@ -77,7 +78,7 @@ def test_a_wrong_and_a_right_answer(opened: Opened) -> None:
     assert "vw-solved" not in check.get_attribute("class")
 
 
-@pytest.mark.parametrize("opened", PARTS, indirect=True)
+@pytest.mark.parametrize("opened", lanes.sampled([*PARTS], 1), indirect=True)
 def test_a_figure_is_changed_reset_and_found_again(opened: Opened) -> None:
     change = PARTS[opened.name]
     number = opened.number(change.cell)

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from voicewire.publish.live import _curves as curves
 from voicewire.publish.live import _seals as seals
 
+pytestmark = pytest.mark.landing
+
 KEY = st.binary(min_size=32, max_size=32)
 NONCE = st.binary(min_size=12, max_size=12)
 TEXT = st.binary(max_size=150)

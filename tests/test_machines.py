@@ -25,6 +25,8 @@ from voicewire.ledger.vocabulary import REGISTERED, STALE, UNJUDGED, VERDICTS, S
 from voicewire.publish.machines import archives, crate, linked, listing, papers
 from voicewire.publish.pages import scorecard
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 ROWS = claims.scorecard(ROOT)
 PAPERS = [row for row in ROWS if row["whose"] == "paper" and row["verdict"] in VERDICTS]

@@ -17,6 +17,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish.paper import PDF
 
+pytestmark = pytest.mark.landing
+
 SPEC = importlib.util.spec_from_file_location("make", paths.root() / "tools" / "make.py")
 assert SPEC is not None and SPEC.loader is not None
 make: Any = importlib.util.module_from_spec(SPEC)
@@ -226,11 +228,12 @@ def calls(checkout, monkeypatch) -> list[tuple[list[str], dict[str, str]]]:
     """What make calls, and the variables it sets, instead of doing it."""
     seen: list[tuple[list[str], dict[str, str]]] = []
 
-    def call(*command: object, env: dict[str, str] | None = None, **_: object) -> None:
+    def run(*command: object, env: dict[str, str] | None = None) -> int:
         seen.append(([str(part) for part in command], env or {}))
         make.SITE.mkdir(parents=True, exist_ok=True)
+        return 0
 
-    monkeypatch.setattr(make, "call", call)
+    monkeypatch.setattr(make, "run", run)
     monkeypatch.setattr(make, "SITE", checkout / "_build/html")
     monkeypatch.setattr(make, "SOURCE", checkout / "_build/source")
     for name in ("_config.yml", "genindex.md"):
@@ -333,3 +336,27 @@ def test_a_home_that_cannot_be_written_is_seen(monkeypatch, tmp_path, home):
     else:
         monkeypatch.setenv("HOME", home)
     assert make.homeless()
+
+
+def test_every_step_runs_whatever_became_of_the_others(checkout, monkeypatch, capsys):
+    status = {"ruff": 1, "pytest": -9}
+    monkeypatch.setattr(make, "setup", lambda layer: None)
+    exits = {name: (sys.executable, "-c", f"import os; os.kill(os.getpid(), {-code})" if code < 0 else f"exit({code})")
+             for name in make.checks() for code in [status.get(name, 0)]}  # fmt: skip
+    monkeypatch.setattr(make, "checks", lambda: {name: (command, {}) for name, command in exits.items()})
+    assert make.main(["test"]) == 137
+    told = capsys.readouterr()
+    rows = {line.split()[0]: line for line in told.out.splitlines() if line.startswith("   ")}
+    assert list(rows) == list(exits)
+    assert [name for name, row in rows.items() if "FAILED" in row] == [*status]
+    assert told.err == "make: ruff, pytest failed; what each says is above\n"
+
+
+def test_it_says_beforehand_how_long_it_took_last_time(checkout, monkeypatch, capsys):
+    monkeypatch.setattr(make, "setup", lambda layer: None)
+    monkeypatch.setattr(make, "checks", lambda: {"ruff": ((sys.executable, "-c", ""), {})})
+    assert make.main(["test"]) == 0
+    assert "not known yet" in capsys.readouterr().out
+    make.took("test", 610.0)
+    assert make.main(["test"]) == 0
+    assert "it took 10 min here last time" in capsys.readouterr().out

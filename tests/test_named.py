@@ -10,6 +10,8 @@ from voicewire import paths
 from voicewire.publish.access import pages
 from voicewire.publish.pages import named
 
+pytestmark = pytest.mark.landing
+
 SITE = paths.root() / "_build" / "html"
 BUILT = pages(SITE) if SITE.is_dir() else []
 SOURCES = [page for page in BUILT if fnmatch(page, "_modules/*")]  # all made alike, without a fold or table

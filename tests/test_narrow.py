@@ -16,6 +16,8 @@ from voicewire.figures import LINESTYLES, SERIES, new_axes, origin
 from voicewire.publish.legible import LETTERS
 from voicewire.publish.pages import pictures
 
+pytestmark = pytest.mark.landing
+
 TELEPHONE = 312
 """CSS pixels: what a page of 360 has for a figure."""
 

@@ -15,6 +15,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from voicewire.publish import executed, notebooks
 
+pytestmark = pytest.mark.landing
+
 ROOT = Path(__file__).resolve().parents[1]
 spec = importlib.util.spec_from_file_location("nbval_tolerance", ROOT / "tests" / "nbval_tolerance.py")
 plugin = importlib.util.module_from_spec(spec)

@@ -15,6 +15,8 @@ import needed
 import needs
 import pytest
 
+pytestmark = pytest.mark.landing
+
 pytest_plugins = ["pytester"]
 
 TESTS = needs.ROOT / "tests"

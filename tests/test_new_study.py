@@ -14,6 +14,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish import new_study
 
+pytestmark = pytest.mark.night
+
 ROOT = paths.root()
 NAME = "frames"
 NEVER_COPIED = (".git", ".venv", "_build", ".cache", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info", "captures")

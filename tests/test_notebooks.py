@@ -12,6 +12,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from voicewire import paths
 from voicewire.publish import notebooks
 
+pytestmark = pytest.mark.landing
+
 
 def write(path: Path, *sources: str) -> Path:
     cells = [new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]

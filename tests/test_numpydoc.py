@@ -20,6 +20,8 @@ from numpydoc.validate import validate
 
 from voicewire import paths
 
+pytestmark = pytest.mark.landing
+
 PACKAGE = paths.root() / "src" / "voicewire"
 
 CHECKS = {

@@ -16,6 +16,8 @@ from voicewire.ledger import collecting
 from voicewire.publish import clone
 from voicewire.publish.pages import claim_list, gather, mend, scorecard, status
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 
 

@@ -20,6 +20,8 @@ from voicewire import audio, paths
 from voicewire.publish.pages import download
 from voicewire.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 BASE = "https://book.example/"

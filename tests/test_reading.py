@@ -13,6 +13,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish import weave
 
+pytestmark = pytest.mark.landing
+
 
 @functools.cache
 def chapter(path):

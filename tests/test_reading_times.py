@@ -11,6 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from voicewire import paths
 from voicewire.publish.pages import introduction, reading
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from voicewire import paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 LISTED = [
     part.partition("\n") for part in re.split(r"(?m)^## ", Path(__file__).with_name("said.txt").read_text("utf-8"))[1:]

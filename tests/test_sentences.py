@@ -31,6 +31,8 @@ from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 from voicewire.transport import paper
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 FRONT = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md")), *sorted((ROOT / "book").glob("*/index.md"))]
 

@@ -25,7 +25,7 @@ from voicewire.publish.pages import light
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
 
-pytestmark = pytest.mark.needs("pages")
+pytestmark = [pytest.mark.landing, pytest.mark.needs("pages")]
 
 LOADS = {
     "script": "src",

@@ -13,6 +13,8 @@ import pytest
 from voicewire import paths
 from voicewire.ledger.letter import REPLY
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 PACKAGE = ROOT / "src" / "voicewire"
 PARTS = [part.name for part in paths.PARTS]

@@ -22,6 +22,8 @@ from voicewire.publish.pages import light, symbols
 from voicewire.voip import figures as voip_figures
 from voicewire.voip.calls import call
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 LISTED = {
     f"{part.name}/{chapter}": found

@@ -17,6 +17,8 @@ import pytest
 
 from voicewire import paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 LARGE = 100_000
 """Times 21,475 it leaves 32 bits; a factor of a million (ms in ns) at 2,148."""

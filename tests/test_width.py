@@ -8,6 +8,8 @@ import pytest
 from voicewire import paths
 from voicewire.publish import weave
 
+pytestmark = pytest.mark.landing
+
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 NOTEBOOKS = paths.root() / "notebooks"

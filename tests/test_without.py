@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.landing
+
 LIBRARIES = ["librosa", "parselmouth", "av", "soundfile", "webrtcvad", "aiocoap", "cryptography"]
 COMPILERS = ["numba", "llvmlite"]
 BLOCK = """

@@ -59,13 +59,17 @@ def say(text: str) -> None:
     print(f"== {text}", flush=True)
 
 
+def run(*command: str | Path, env: dict[str, str] | None = None) -> int:
+    """Run a command in the checkout; return its exit status, as a shell tells it."""
+    words = [str(part) for part in command]
+    status = subprocess.run(words, cwd=ROOT, env={**os.environ, **(env or {})}, check=False).returncode
+    return status if status >= 0 else 128 - status
+
+
 def call(*command: str | Path, env: dict[str, str] | None = None, step: str = "") -> None:
     """Run a command in the checkout; end with a clear error if it fails."""
-    result = subprocess.run([str(part) for part in command], cwd=ROOT, env={**os.environ, **(env or {})}, check=False)
-    if result.returncode:
-        raise StepError(
-            f"{step or Path(command[0]).name} failed (exit status {result.returncode}); its output is above"
-        )
+    if status := run(*command, env=env):
+        raise StepError(f"{step or Path(command[0]).name} failed (exit status {status}); its output is above")
 
 
 def digest(files: Sequence[Path]) -> str:
@@ -328,19 +332,18 @@ def test(options: argparse.Namespace) -> None:
     setup("test")
     steps = checks()
     say(f"{', '.join(steps)}: {how_long('test')}")
-    start, ended = time.perf_counter(), {}
+    start = time.perf_counter()
+    ended: dict[str, tuple[int, float]] = {}
     for name, (command, env) in steps.items():
         say(name)
         begun = time.perf_counter()
-        done = subprocess.run([str(part) for part in command], cwd=ROOT, env={**os.environ, **env}, check=False)
-        ended[name] = done.returncode, time.perf_counter() - begun
+        ended[name] = run(*command, env=env), time.perf_counter() - begun
     say("make test")
     for name, (status, seconds) in ended.items():
         print(f"   {name:<10} {seconds:5.0f} s  {f'FAILED (exit status {status})' if status else 'passed'}", flush=True)
     failed = [name for name, (status, _) in ended.items() if status]
     if failed:
-        worst = max((status if status > 0 else 128 - status) for status, _ in ended.values())
-        raise StepError(f"{', '.join(failed)} failed; what each says is above", worst)
+        raise StepError(f"{', '.join(failed)} failed; what each says is above", max(s for s, _ in ended.values()))
     took("test", time.perf_counter() - start)
 
 

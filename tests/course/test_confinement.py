@@ -19,6 +19,8 @@ from voicewire.course import confinement, sandbox, session
 from voicewire.course.key import GradingError
 from voicewire.course.session import Session, SessionError
 
+pytestmark = pytest.mark.landing
+
 spec = importlib.util.spec_from_file_location("submissions", Path(__file__).with_name("submissions.py"))
 assert spec is not None and spec.loader is not None
 given = importlib.util.module_from_spec(spec)

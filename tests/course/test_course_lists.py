@@ -22,6 +22,8 @@ from voicewire.course.grading import Question, Report
 from voicewire.course.handout import student_copy
 from voicewire.course.key import ASSIGNMENT, read_keys
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 PARTS = [part.name for part in paths.PARTS if paths.chapters(part.name)]
 

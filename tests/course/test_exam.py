@@ -13,6 +13,8 @@ from voicewire.course import exam, teach
 from voicewire.course.markup import Markup
 from voicewire.course.questions import Question, Step
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 PARTS = [part.name for part in paths.PARTS if paths.chapters(part.name)]
 SEEDS = range(40)

@@ -12,6 +12,8 @@ from voicewire import cli
 from voicewire.course import handout
 from voicewire.course.key import GradingError
 
+pytestmark = pytest.mark.landing
+
 needs_nbgrader = pytest.mark.needs("nbgrader")
 
 

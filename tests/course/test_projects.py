@@ -12,6 +12,8 @@ from voicewire import paths
 from voicewire.course import handout
 from voicewire.course.key import ASSIGNMENT, PROJECT, read_key
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 each = pytest.mark.parametrize("study", paths.STUDIES)
 LINK = re.compile(r"\[([^\]]+)\]\((\S+?)\.ipynb#(\S+)\)")

@@ -15,6 +15,8 @@ from voicewire.course.handout import student_copy
 from voicewire.course.markup import Markup, blocks, labels
 from voicewire.ledger.vocabulary import MIME
 
+pytestmark = pytest.mark.landing
+
 NAMED = pytest.mark.parametrize("chapter", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 

@@ -23,6 +23,8 @@ from voicewire.course.handout import student_copy
 from voicewire.course.key import ASSIGNMENT, GradingError, read_keys
 from voicewire.course.markup import Markup, blocks, labels
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 SEED = 86753091234567
 CHAPTERS = paths.chapters()

@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import needs
 import pytest
 
 LANES = ("reader", "landing", "night")
@@ -26,7 +29,7 @@ WORTH = 3.0
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("voicewire")
     group.addoption("--lane", choices=LANES, help="only the tests of this lane (default: every test)")
-    group.addoption("--needing", default="", help="with --lane landing: a reader's tests that need one of these, too")
+    group.addoption("--needing", default="", help="a reader's tests that need one of these, to those of the landing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -65,21 +68,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of the lane, and those that an earlier lane had to skip; longest files first."""
-    lane = config.getoption("--lane")
-    if lane is None:
+    needed = {item: needs.of(item) for item in items}  # a name that isn't known ends it, whatever is selected
+    lane, asked = config.getoption("--lane"), set(needs.known(filter(None, config.getoption("--needing").split(","))))
+    if lane is None and not asked:
         return
-    needing = set(filter(None, config.getoption("--needing").split(",")))
 
     def wanted(item: pytest.Item) -> bool:
         own = lane_of(item)
-        needed = {name for mark in item.iter_markers("needs") for name in mark.args}
-        return own == lane or (lane == "landing" and own == "reader" and bool(needed & needing))
+        return own == lane or (own == "reader" and lane in ("landing", None) and not asked.isdisjoint(needed[item]))
 
     left = [item for item in items if not wanted(item)]
     spent = seconds()
     items[:] = sorted(filter(wanted, items), key=lambda item: -spent.get(item.nodeid.partition("::")[0], 0.0))
-    if left:
-        config.hook.pytest_deselected(items=left)
+    config.hook.pytest_deselected(items=left)
+
+
+def sampled(names: Sequence[str], count: int) -> list[Any]:
+    """Parameters of which the first and others at even distances come before a landing, and the rest by night."""
+    kept = {names[len(names) * k // count] for k in range(count)} if names else set()
+    return [name if name in kept else pytest.param(name, marks=pytest.mark.night) for name in names]
 
 
 class Seconds:

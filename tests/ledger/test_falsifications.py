@@ -26,6 +26,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from voicewire import claims, cli, paths
 
+pytestmark = pytest.mark.landing
+
 ROOT = paths.root()
 NOTEBOOK = "notebooks/nfc/03_reproduction.ipynb"
 LEDGER = "data/nfc/claims.yml"

@@ -5,7 +5,11 @@ The bounded run is here; `python -m voicewire.mqtt.fuzz --streams 1000000` is th
 
 from __future__ import annotations
 
+import pytest
+
 from voicewire.mqtt import fuzz
+
+pytestmark = pytest.mark.night
 
 
 def test_mutated_streams() -> None:

@@ -47,6 +47,8 @@ from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.process import free_port, resident
 
+pytestmark = pytest.mark.night
+
 SECONDS = float(os.environ.get("VOICEWIRE_HOSTILE_SECONDS", "0"))
 """How long to look (0: a few examples, as in every run of the tests)."""
 STARVED = 20.0

@@ -20,6 +20,8 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.process import free_port
 
+pytestmark = pytest.mark.night
+
 KILLS = int(os.environ.get("VOICEWIRE_KILLS", "6"))
 
 

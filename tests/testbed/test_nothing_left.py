@@ -20,6 +20,8 @@ from voicewire.testbed import Capture, DelayProxy, Host, Link, LinkSpec, Mosquit
 from voicewire.testbed.capability import capabilities, find_mosquitto
 from voicewire.testbed.mosquitto import free_port
 
+pytestmark = pytest.mark.night
+
 Holdings = Callable[[], Counter[str]]
 needs_mosquitto = pytest.mark.needs("mosquitto")
 

@@ -22,6 +22,8 @@ from voicewire.transport.run_mqtt import ROLES
 from voicewire.transport.series import CATALOGUE
 from voicewire.transport.series_ends import CoapPair, TcpPair
 
+pytestmark = pytest.mark.night
+
 BEDS = [
     "proxy",
     pytest.param("namespaces", marks=pytest.mark.needs("namespaces")),
