@@ -183,13 +183,14 @@ def test_every_fault_of_a_room_has_a_name_of_its_own():
         assert len(names) == len(set(names))
 
 
-def test_an_edit_of_one_function_leaves_what_is_drawn_of_the_others(target, tmp_path):
-    def drawn(seed: int, text: str) -> list[str]:
-        return [each.change for each in mutate.draw(found(tmp_path, a=text), 99, seed) if each.function == "study.f"]
+def test_an_edit_or_a_move_leaves_what_is_drawn_of_other_functions(target, tmp_path):
+    def drawn(count: int, seed: int, text: str) -> list[tuple[str, str]]:
+        return [each.name for each in mutate.draw(found(tmp_path, a=text), count, seed)]
 
+    assert drawn(3, 0, F + G) == drawn(3, 0, G + F) != drawn(3, 1, F + G)
     edited = G.replace("5", "5, 6, 7").replace("return", "y = 1\n        return")
-    assert drawn(0, F + G) == drawn(0, edited + F) != drawn(1, F + G)
-    assert len(mutate.draw(found(tmp_path, a=F), 3, 0)) == 3
+    before, after = drawn(99, 0, F + G), drawn(99, 0, edited + F)
+    assert [name for name in before if name[0] == "study.f"] == [name for name in after if name[0] == "study.f"]
 
 
 def test_what_was_noticed_and_lives_now_is_told_by_name(target, tmp_path, monkeypatch, capsys):
