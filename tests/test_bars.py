@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
 from voicewire.publish.bars import __main__, bar, browser, files, pages, scorecard
 from voicewire.publish.paper import chromium
 
@@ -78,10 +77,6 @@ def test_where_nothing_is_measured_nothing_holds():
 def test_a_missing_site_is_said(tmp_path, capsys):
     assert __main__.main([str(tmp_path)]) == 1
     assert capsys.readouterr().err == f"the bars: no pages in {tmp_path}: make book\n"
-
-
-def test_the_command_is_run_on_the_built_site():
-    assert "-m voicewire.publish.bars _build/html" in (paths.root() / ".ci/run").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -252,20 +252,6 @@ def test_links_between_the_front_files_resolve():
             assert (ROOT / target).exists(), f"{file}: {target}"
 
 
-def test_the_table_of_what_runs_where_names_every_part_of_the_night():
-    script = (ROOT / ".ci" / "nightly").read_text(encoding="utf-8")
-    parts = re.findall(r"^part (\w+) \d+ ", script, re.M)
-    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## What runs where")[2].partition("##")[0]
-    named = re.findall(r"^\| .*?\(`(\w+)`\)", table, re.M)
-    assert len(parts) == len(set(parts)) > 0
-    assert sorted(named) == sorted(parts)
-    for part in ("fuzz", "kills"):
-        row = next(line for line in table.splitlines() if f"(`{part}`)" in line)
-        command = re.search(rf"^part {part} \d+ ([^#\n]*)", script, re.M)[1]
-        count = int(re.findall(r"\d+", command)[-1])
-        assert {1_000_000: "a million"}.get(count, str(count)) in row.split("|")[4]
-
-
 def test_workflows_pin_their_actions_and_run_nothing_of_their_own():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         content = path.read_text(encoding="utf-8")
@@ -278,4 +264,3 @@ def test_workflows_pin_their_actions_and_run_nothing_of_their_own():
         assert yaml.safe_load(content)["permissions"]
     commands = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert "bash .ci/run" in commands
-    assert "bash .ci/nightly" in (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")

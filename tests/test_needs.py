@@ -175,7 +175,7 @@ def test_every_package_of_the_extras_is_known():
 
 def test_what_tests_import_is_locked_or_known():
     """Also what only comes with a package of an extra."""
-    lock = (needs.ROOT / "requirements.lock").read_text(encoding="utf-8")
+    lock = "".join((needs.ROOT / f"requirements{layer}.lock").read_text(encoding="utf-8") for layer in ("", "-test"))
     locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
     brought = packages_distributions()
     own = {"voicewire", "tests", "__future__", *sys.stdlib_module_names, *(path.stem for path in FILES)}
