@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -191,6 +193,14 @@ def test_one_place_names_the_range_of_pythons():
     others = workflow["jobs"]["other-pythons"]["strategy"]["matrix"]["python"]
     assert others == [python for python in promised() if python != REFERENCE]
     assert re.search(r"(?m)^version=(.*)$", read(".ci/forky"))[1] == promised()[-1]
+
+
+def test_a_python_that_is_not_there_is_said_not_to_be_tried(tmp_path):
+    place = {**os.environ, "VOICEWIRE_FORKY": str(tmp_path / "none")}
+    command = ["bash", str(ROOT / ".ci/forky"), "touch", str(tmp_path / "tried")]
+    done = subprocess.run(command, env=place, capture_output=True, text=True, check=True)
+    assert re.fullmatch(rf"== Python {promised()[-1]}: .*, NOTHING was tried on it\n", done.stdout)
+    assert not (tmp_path / "none").exists() and not (tmp_path / "tried").exists()
 
 
 def test_one_place_names_the_reference_python():
