@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VENV = ROOT / os.environ.get("VOICEWIRE_VENV", ".venv")
+VENV = ROOT / os.environ.get("VOICEWIRE_VENV", ".venv")  # each Python that CI tries has one of its own
 CACHE = ROOT / ".cache"
 SITE = ROOT / "_build" / "html"
 SOURCE = ROOT / "_build" / "source"
