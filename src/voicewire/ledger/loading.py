@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -253,14 +253,23 @@ def content_of(path: Path, name: str) -> Any:
     >>> content_of(paths.data("nfc") / "claims.yml", "claims.yml")["study"]
     'nfc'
     """
+    return _checked(_text_of(path, name), name)
+
+
+def _text_of(path: Path, name: str) -> str:
+    """Return the text of a ledger's file: in a page of the book the JSON beside it."""
     try:
-        if find_spec("yaml") is None:
-            return json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-        text = path.read_text(encoding="utf-8")
+        return (path.with_suffix(".json") if find_spec("yaml") is None else path).read_text(encoding="utf-8")
     except OSError as error:
         raise ClaimError(f"{name} can't be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ClaimError(f"{name} is not YAML in UTF-8: {error}") from None
+
+
+def _checked(text: str, name: str) -> Any:
+    """Return what a ledger's text holds, checked against the schema; JSON was checked when the page was made."""
+    if find_spec("yaml") is None:
+        return json.loads(text)
     import jsonschema
     import yaml
 
@@ -307,9 +316,14 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
     """
     if study not in paths.STUDIES:
         raise ClaimError(f"unknown study {study!r}: choose one of {', '.join(paths.STUDIES)}")
-    path = (base or paths.root()) / "data" / study / "claims.yml"
     name = f"data/{study}/claims.yml"
-    content = content_of(path, name)
+    return dict(_read(study, name, _text_of((base or paths.root()) / name, name)))
+
+
+@lru_cache(maxsize=32)
+def _read(study: str, name: str, text: str) -> Mapping[str, Claim]:
+    """Read a ledger from its text: the same text is parsed and checked once."""
+    content = _checked(text, name)
     if content["study"] != study:
         raise ClaimError(f"{name} says study: {content['study']}")
     claims: dict[str, Claim] = {}
