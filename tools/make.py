@@ -192,8 +192,12 @@ def chapters() -> list[Path]:
 
 def execute(command: str, everything: bool = False) -> None:
     """Execute the notebooks whose text, code or data changed since they were executed here, into ``_build``."""
+    fonts = home()
+    if not [*Path(fonts["MPLCONFIGDIR"]).glob("fontlist-*.json")]:
+        # on a slow machine Matplotlib would tell of it on a notebook's standard error
+        call(python(), "-c", "import matplotlib.font_manager", env=fonts, step="Matplotlib's list of fonts")
     how = ("-m", "voicewire.publish.executed", command, *(["--all"] if everything else []))
-    call(python(), *how, env={**home(), **THREADS}, step="executing the notebooks")
+    call(python(), *how, env={**fonts, **THREADS}, step="executing the notebooks")
 
 
 def stage(as_committed: bool) -> None:
