@@ -256,6 +256,16 @@ def test_the_pages_are_built_when_something_changed(checkout, calls):
     assert len(calls) == 3
 
 
+def test_what_tools_leave_in_hidden_folders_changes_no_page(checkout, calls):
+    make.build(anew=False)
+    for name in (".ruff_cache/0.17/1", ".ipynb_checkpoints/a.ipynb", "nfc/__pycache__/a.pyc"):
+        file = checkout / "notebooks" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    make.build(anew=False)
+    assert len(calls) == 1
+
+
 def test_pages_are_printed_once_and_again_where_nothing_came_of_it(checkout, calls):
     make.build(anew=False)
     make.print_pages()

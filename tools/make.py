@@ -206,10 +206,15 @@ def stage(as_committed: bool) -> None:
     Only what differs is written, so that Sphinx sees what changed.
     """
     found = {p.relative_to(ROOT): p for folder in STAGED for p in (ROOT / folder).rglob("*") if p.is_file()}
+    # An instructor's source is no page, and a second copy of it would be one more place to read solutions from. What
+    # tools leave in hidden folders (JupyterLab's checkpoints, ruff's cache) is nobody's.
+    left_out = {"__pycache__", "assignment.ipynb"}
+    found = {
+        name: path
+        for name, path in found.items()
+        if not left_out & set(name.parts) and not any(part.startswith(".") for part in name.parts)
+    }
     found |= {Path(name): ROOT / name for name in STAGED_FILES if (ROOT / name).is_file()}
-    # an instructor's source is no page, and a second copy of it would be one more place to read solutions from
-    left_out = {".ipynb_checkpoints", "__pycache__", "assignment.ipynb"}
-    found = {name: p for name, p in found.items() if not left_out & set(name.parts)}
     if not as_committed:
         executed = ROOT / "_build" / "executed"
         found |= {name: executed / name for name in found if (executed / name).is_file()}
