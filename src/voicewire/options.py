@@ -254,7 +254,9 @@ def _path(given: str) -> Path:
     if not given or "\0" in given or len(given) > 4000:
         raise argparse.ArgumentTypeError(f"{given!r:.40} is not a path")
     try:
-        Path(given).exists()
+        Path(given).stat()  # not exists, which answers no to each of these from Python 3.14 on
+    except (FileNotFoundError, NotADirectoryError):
+        pass
     except OSError as error:
         raise argparse.ArgumentTypeError(f"{given!r:.40}: {error.strerror}") from None
     return Path(given)

@@ -54,6 +54,8 @@ BLOCKS = ("body", "orelse", "finalbody")
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 UNNAMED = {"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"}
 """Functions that run, as a rule, in the line that they stand in."""
+RENAMED = "_of_a_comprehension_"
+"""How a name begins that a comprehension makes for itself."""
 
 
 def offered(base: Path | None = None) -> list[Path]:
@@ -164,9 +166,49 @@ def names(source: str) -> tuple[set[str], set[str]]:
     """
     text = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
     found = _Names()
-    found.read(ast.parse(text).body, set())
+    found.read(_Plain().visit(ast.parse(text)).body, set())
     used = found.used | (found.later - found.made)
     return found.made, {name for name in used if not hasattr(builtins, name)}
+
+
+class _Plain(ast.NodeTransformer):
+    """Make of a cell one whose names each Python's `symtable` tells alike.
+
+    From Python 3.12 on what a comprehension makes stands among the names around it: these are renamed. From 3.14 on a
+    cell's own ``await`` is an error there: it goes, with ``async``, since it makes and uses no name. And a variable's
+    annotation stands in a table of its own there, or in none: it becomes a line of its own.
+    """
+
+    def visit_Await(self, node: ast.Await) -> ast.expr:
+        return self.visit(node.value)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.AST:
+        return self.visit(ast.copy_location(ast.For(**dict(ast.iter_fields(node))), node))
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.AST:
+        return self.visit(ast.copy_location(ast.With(**dict(ast.iter_fields(node))), node))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        made: list[ast.stmt] = [ast.Expr(node.annotation)]
+        if node.value is not None:
+            made.insert(0, ast.Assign([node.target], node.value))
+        return [self.visit(ast.fix_missing_locations(ast.copy_location(each, node))) for each in made]
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> ast.AST:
+        self.generic_visit(node)
+        targets = [n for each in node.generators for n in ast.walk(each.target)]
+        made = {n.id for n in targets if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        kept = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}  # and made before they are used
+        outside = set(ast.walk(node.generators[0].iter))  # the first is read where the comprehension stands
+        for inside in ast.walk(node):
+            if isinstance(inside, ast.Name) and inside not in outside:
+                own = inside.id in made or (inside.id in kept and isinstance(inside.ctx, ast.Load))
+                inside.id = RENAMED * own + inside.id
+            if isinstance(inside, ast.comprehension):
+                inside.is_async = 0
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
 
 
 class _Names:
@@ -196,8 +238,12 @@ class _Names:
 
         def look(table: symtable.SymbolTable, now: bool) -> None:
             for symbol in table.get_symbols():
+                if symbol.get_name().startswith(RENAMED):
+                    continue
                 top = table.get_type() == "module"
-                if top and (symbol.is_assigned() or symbol.is_imported()):
+                # what := makes in a comprehension stands in a table of its own on Python 3.11
+                own = top or (table.get_name() in UNNAMED and symbol.is_global())
+                if own and (symbol.is_assigned() or symbol.is_imported()):
                     made.add(symbol.get_name())
                 if symbol.is_referenced() and (symbol.is_global() or top):
                     (self.used if now else self.later).update({symbol.get_name()} - (sure if now else set()))
