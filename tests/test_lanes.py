@@ -84,17 +84,25 @@ def test_each_step_runs_whatever_became_of_the_others(small, capfd):
         "two": "FAILED (exit status 3)",
         "three": "FAILED: not over within 0 min",
         "four": "passed",
-        "all": "",
     }
 
 
 def test_single_parts_run_by_their_names(small, capfd):
     assert small("four", "one") == 0
     rows = capfd.readouterr().out.partition("how it ended")[2].splitlines()[1:]
-    assert [row.split()[0] for row in rows] == ["one", "four", "all"]
+    assert [row.split()[0] for row in rows] == ["one", "four"]
     with pytest.raises(SystemExit):
         small("five")
     assert "no night part five: one, two, three, four" in capfd.readouterr().err
+
+
+def test_a_step_runs_beside_the_next(lanes, tmp_path, capfd):
+    there = tmp_path / "there"
+    wait = f"for i in $(seq 600); do [ -e {there} ] && echo met && exit 0; sleep 0.1; done; exit 1"
+    chosen = [lanes.Step("night", "one", "…", wait, 2, True), lanes.Step("night", "two", "…", f"touch {there}", 2)]
+    lanes.run(chosen)
+    assert [step.status for step in chosen] == [0, 0]
+    assert capfd.readouterr().out.endswith("== one said\nmet\n\n")
 
 
 def test_missing_packages_are_installed(lanes, monkeypatch):

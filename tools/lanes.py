@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,7 @@ class Step:
     what: str
     run: str = ""
     minutes: int = 0
+    beside: bool = False
     status: int | None = None
     seconds: float = 0.0
     busy: float = 0.0
@@ -70,31 +72,64 @@ def install() -> None:
         subprocess.run(get, env=env, check=True, stdout=subprocess.DEVNULL)
 
 
-def busy() -> float:
-    """Return the processor's seconds of all children that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+class Running:
+    """A step that was started, within its limit; what it started is ended with it."""
 
+    def __init__(self, step: Step) -> None:
+        self.step, self.start, self.over = step, time.monotonic(), threading.Event()
+        self.late = False
+        make.say(f"{step.lane}: {step.name}, at most {step.minutes} min: {step.what}")
+        self.said = make.CACHE / f"{step.name}.log"
+        make.CACHE.mkdir(exist_ok=True)
+        with self.said.open("wb") as file:
+            self.process = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", step.run],
+                cwd=make.ROOT,
+                env={**os.environ, **make.THREADS},
+                start_new_session=True,
+                stdout=file if step.beside else None,
+                stderr=subprocess.STDOUT if step.beside else None,
+            )
 
-def run(step: Step) -> None:
-    """Run a step within its limit; what it started is ended with it."""
-    make.say(f"{step.lane}: {step.name}, at most {step.minutes} min: {step.what}")
-    start, before = time.monotonic(), busy()
-    command = ["bash", "-euo", "pipefail", "-c", step.run]
-    env = {**os.environ, **make.THREADS}
-    with subprocess.Popen(command, cwd=make.ROOT, env=env, start_new_session=True) as process:
+    def end(self) -> None:
+        """Ask a step that is late to end, and make it after half a minute."""
+        self.late = True
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, how)
+            if self.over.wait(30):
+                return
+
+    def wait(self) -> None:
+        """Wait until it is over, and keep how it ended; what a step said that ran beside another is printed then."""
+        left = max(0.0, 60 * self.step.minutes - (time.monotonic() - self.start))
+        timer = threading.Timer(left, self.end)
+        timer.start()
         try:
-            step.status = process.wait(60 * step.minutes)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            step.status = 124  # as timeout(1) has it
-    step.seconds, step.busy = time.monotonic() - start, busy() - before
+            _, status, used = os.wait4(self.process.pid, 0)
+        except BaseException:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            raise
+        finally:
+            self.over.set()
+            timer.cancel()
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        self.step.status = 124 if self.late else self.process.returncode  # as timeout(1) has it
+        self.step.seconds, self.step.busy = time.monotonic() - self.start, used.ru_utime + used.ru_stime
+        if self.step.beside:
+            make.say(f"{self.step.name} said")
+            print(self.said.read_text(encoding="utf-8", errors="replace"), flush=True)
+
+
+def run(chosen: Sequence[Step]) -> None:
+    """Run steps one after the other; one that is listed as `beside` runs together with the next."""
+    running: list[Running] = []
+    for number, step in enumerate(chosen, 1):
+        running.append(Running(step))
+        if not step.beside or number == len(chosen):
+            for each in reversed(running):
+                each.wait()
+            running.clear()
 
 
 def report(done: Sequence[Step]) -> int:
@@ -105,8 +140,7 @@ def report(done: Sequence[Step]) -> int:
             step.status or 0, f"FAILED (exit status {step.status})"
         )
         print(f"   {step.name:<20} {step.seconds / 60:6.1f} min  {step.busy / 60:6.1f} CPU min  {how}")
-    total = sum(step.seconds for step in done)
-    print(f"   {'all':<20} {total / 60:6.1f} min  {sum(step.busy for step in done) / 60:6.1f} CPU min", flush=True)
+    sys.stdout.flush()
     return int(not done or any(step.status for step in done))
 
 
@@ -143,8 +177,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.lane == "night":
         os.environ["VOICEWIRE_EXTRAS"] = "1"
         make.setup("extras")
-    for step in chosen:
-        run(step)
+    start = time.monotonic()
+    run(chosen)
+    make.say(f"all took {(time.monotonic() - start) / 60:.1f} min")
     return report(chosen)
 
 
