@@ -14,7 +14,7 @@ import pytest
 
 from voicewire import _code_cache, paths
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 ROOT = paths.root()
 

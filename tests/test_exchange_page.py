@@ -14,6 +14,7 @@ from voicewire.publish import access
 CHAPTERS = ["emqtt/01_packets", "emqtt/02_end_to_end"]
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("pages", "live", "chromium", "playwright"),
 ]

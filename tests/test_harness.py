@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 HERE = Path(__file__).resolve().parents[1] / "benchmarks" / "harness.py"
 spec = importlib.util.spec_from_file_location("harness", HERE)

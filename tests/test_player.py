@@ -20,6 +20,7 @@ PAGES = access.pages(SITE) if SITE.is_dir() else []
 WITH_PLAYER = [name for name in PAGES if '<div class="vw-compare"' in (SITE / name).read_text(encoding="utf-8")]
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("chromium", "playwright", "axe"),
 ]

@@ -25,6 +25,7 @@ PAGE = "notebooks/pharyngeal/02_formants.html"
 WAIT = 240_000  # milliseconds, on a busy machine
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("pages", "live", "chromium", "playwright", "linux"),
 ]

@@ -21,6 +21,7 @@ LIVE = SITE / "live" / "chapters" / f"{CHAPTER}.json"
 WAIT = 240_000  # milliseconds, on a busy machine
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("live", "chromium", "playwright"),
 ]

@@ -11,6 +11,7 @@ SITE = paths.root() / "_build" / "html"
 PAGES = ["book/index.html", "notebooks/echo/02_rls_by_shifts.html", "book/scorecard.html", "book/how-to-use.html"]
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("pages", "chromium", "playwright", "axe"),
 ]

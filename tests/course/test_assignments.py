@@ -16,7 +16,7 @@ from voicewire import paths
 from voicewire.course import grading, handout
 from voicewire.course.key import ASSIGNMENT, read_key
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 STUDIES = sorted(path.parent.name for path in paths.root().glob(f"notebooks/*/{ASSIGNMENT}"))
 needs_linux = pytest.mark.needs("linux")

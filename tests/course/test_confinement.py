@@ -44,12 +44,11 @@ for file in pathlib.Path(HANDED_IN).rglob("*.ipynb"):
 def in_the_open(*command: str) -> list[str]:
     """Return a command that runs where everybody may read the interpreter, the package and the checkout."""
     start = ["bwrap", "--dev-bind", "/", "/", "--die-with-parent"]
-    home = Path("/root")
-    needed = sorted({sys.prefix, sys.base_prefix, str(paths.root())}, key=len)
-    inside = [place for place in needed if Path(place).is_relative_to(home)]
-    if inside:
-        start += ["--perms", "0755", "--tmpfs", str(home)]
-        for place in inside:
+    for place in sorted({sys.prefix, sys.base_prefix, str(paths.root())}, key=len):
+        outermost = next((str(each) for each in reversed(Path(place).parents) if not each.stat().st_mode & 0o001), None)
+        if outermost:  # such as root's own folder, or one that mktemp made
+            if outermost not in start:
+                start += ["--perms", "0755", "--tmpfs", outermost]
             start += [*sandbox._way(place), "--ro-bind", place, place]
     return [*start, "--", *command]
 

@@ -12,7 +12,7 @@ from voicewire import cli
 from voicewire.course import handout
 from voicewire.course.key import GradingError
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 needs_nbgrader = pytest.mark.needs("nbgrader")
 

@@ -9,6 +9,7 @@ from voicewire.course import printing, slides
 from voicewire.course.markup import Markup, labels
 
 pytestmark = [
+    pytest.mark.night,
     pytest.mark.slow,
     pytest.mark.needs("chromium", "playwright"),
 ]

@@ -23,7 +23,7 @@ from voicewire.course.handout import student_copy
 from voicewire.course.key import ASSIGNMENT, GradingError, read_keys
 from voicewire.course.markup import Markup, blocks, labels
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 ROOT = paths.root()
 SEED = 86753091234567

@@ -26,7 +26,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from voicewire import claims, cli, paths
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 ROOT = paths.root()
 NOTEBOOK = "notebooks/nfc/03_reproduction.ipynb"
