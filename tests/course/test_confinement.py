@@ -79,7 +79,8 @@ def test_each_way_holds_what_it_promises(kind, user, open_folder):
     expected["network"] = (given.answered({"a1": NETWORK}), given.NOTHING, "")
     if kind != "process":
         expected["neighbours"] = (given.answered({"a1": NEIGHBOURS}), given.NOTHING, "")
-        expected["reads-source"] = everything["reads-source"]
+        if kind != "user" or not paths.root().is_relative_to("/tmp"):  # as below: then the checkout lies there, too
+            expected["reads-source"] = everything["reads-source"]
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         given.hand_in(folder, expected)
