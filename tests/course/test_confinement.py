@@ -19,7 +19,7 @@ from voicewire.course import confinement, sandbox, session
 from voicewire.course.key import GradingError
 from voicewire.course.session import Session, SessionError
 
-pytestmark = pytest.mark.landing
+pytestmark = pytest.mark.night
 
 spec = importlib.util.spec_from_file_location("submissions", Path(__file__).with_name("submissions.py"))
 assert spec is not None and spec.loader is not None
