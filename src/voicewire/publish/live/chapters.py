@@ -241,9 +241,7 @@ class _Names:
                 if symbol.get_name().startswith(RENAMED):
                     continue
                 top = table.get_type() == "module"
-                # what := makes in a comprehension stands in a table of its own on Python 3.11
-                own = top or (table.get_name() in UNNAMED and symbol.is_global())
-                if own and (symbol.is_assigned() or symbol.is_imported()):
+                if top and (symbol.is_assigned() or symbol.is_imported()):
                     made.add(symbol.get_name())
                 if symbol.is_referenced() and (symbol.is_global() or top):
                     (self.used if now else self.later).update({symbol.get_name()} - (sure if now else set()))
@@ -252,6 +250,8 @@ class _Names:
                 look(inner, now and not function)
 
         look(symtable.symtable(ast.unparse(statement), "cell", "exec"), True)
+        if not isinstance(statement, SCOPES):  # symtable does not tell what := makes in a comprehension
+            made |= {each.target.id for each in ast.walk(statement) if isinstance(each, ast.NamedExpr)}
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             self.used |= {statement.target.id} - sure
         self.made |= made
