@@ -208,6 +208,7 @@ def test_every_need_is_some_tests():
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
     """Run two tests of which one needs what is missing, with the hooks and settings of all tests."""
     monkeypatch.setattr(needs, "there", lambda name: name not in ("node", "bash"))
+    monkeypatch.delenv("VOICEWIRE_STRICT", raising=False)
     pytester.makeconftest(TEXTS[TESTS / "conftest.py"])
     settings = (needs.ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (pytester.path / "pyproject.toml").write_text(settings.replace('testpaths = ["tests"]\n', ""), encoding="utf-8")
