@@ -18,9 +18,11 @@ from hypothesis import settings
 settings.register_profile("voicewire", deadline=None)  # how long an example takes says nothing about the code
 settings.load_profile("voicewire")
 
-if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+if worker and not Path(tempfile.gettempdir()).name.startswith(f"vw-{worker}-"):
     # Each worker has a place of its own for temporary files, or one would see what the other holds. Open to all, as
-    # the machine's own is: some tests end in processes of another user.
+    # the machine's own is: some tests end in processes of another user. Not one within the other, where a test runs
+    # this file again: the names of sockets would get too long.
     place = Path(tempfile.mkdtemp(prefix=f"vw-{worker}-"))
     place.chmod(0o1777)
     atexit.register(shutil.rmtree, place, ignore_errors=True)

@@ -234,6 +234,7 @@ def calls(checkout, monkeypatch) -> list[tuple[list[str], dict[str, str]]]:
         return 0
 
     monkeypatch.setattr(make, "run", run)
+    monkeypatch.setattr(make, "browser", lambda: True)
     monkeypatch.setattr(make, "SITE", checkout / "_build/html")
     monkeypatch.setattr(make, "SOURCE", checkout / "_build/source")
     for name in ("_config.yml", "genindex.md"):
@@ -254,6 +255,16 @@ def test_the_pages_are_built_when_something_changed(checkout, calls):
     assert len(calls) == 2
     make.build(anew=True)
     assert len(calls) == 3
+
+
+def test_pages_are_built_from_nothing_when_a_browser_came(checkout, calls, monkeypatch):
+    make.build(anew=False)
+    (make.SITE / "a.html").touch()
+    make.build(anew=False)
+    assert len(calls) == 1 and (make.SITE / "a.html").exists()
+    monkeypatch.setattr(make, "browser", lambda: False)
+    make.build(anew=False)
+    assert len(calls) == 2 and not (make.SITE / "a.html").exists()
 
 
 def test_what_tools_leave_in_hidden_folders_changes_no_page(checkout, calls):

@@ -236,8 +236,20 @@ def site_state() -> str:
     return f"{digest(files)} {head.stdout.decode().strip() if head else 'no git'}"
 
 
+def browser() -> bool:
+    """Whether there is a browser that can print: each page then offers what was printed."""
+    ask = "from voicewire.publish.paper import chromium; raise SystemExit(chromium.find() is None)"
+    return run(python(), "-c", ask) == 0
+
+
 def build(anew: bool, as_committed: bool = False) -> None:
-    """Build the pages, unless they were built from the same files at the same commit."""
+    """Build the pages, unless they were built from the same files at the same commit.
+
+    They are built from nothing if a browser came or went since: Sphinx writes no page again whose text is the same.
+    """
+    offering = SITE / ".voicewire-offers"
+    offers = "print" if browser() else "no print"
+    anew = anew or (offering.is_file() and offering.read_text() != offers)
     if anew:
         for name in ("html", "source", ".doctrees", ".jupyter_cache"):
             shutil.rmtree(ROOT / "_build" / name, ignore_errors=True)
@@ -251,6 +263,7 @@ def build(anew: bool, as_committed: bool = False) -> None:
     how = ("build", SOURCE, "--path-output", ROOT, "--toc", SOURCE / "book" / "_toc.yml")
     strict = ("-q", "-n", "-W", "--keep-going")
     call(python().with_name("jupyter-book"), *how, *strict, env=home(), step="building the book")
+    offering.write_text(offers)
     stamp.write_text(site_state())
 
 
