@@ -249,7 +249,7 @@ def build(anew: bool, as_committed: bool = False) -> None:
     """
     offering = SITE / ".voicewire-offers"
     offers = "print" if browser() else "no print"
-    anew = anew or (offering.is_file() and offering.read_text() != offers)
+    anew = anew or (SITE.is_dir() and (not offering.is_file() or offering.read_text() != offers))
     if anew:
         for name in ("html", "source", ".doctrees", ".jupyter_cache"):
             shutil.rmtree(ROOT / "_build" / name, ignore_errors=True)
@@ -260,10 +260,11 @@ def build(anew: bool, as_committed: bool = False) -> None:
         return
     stamp.unlink(missing_ok=True)
     say("building the book")
+    SITE.mkdir(parents=True, exist_ok=True)
+    offering.write_text(offers)
     how = ("build", SOURCE, "--path-output", ROOT, "--toc", SOURCE / "book" / "_toc.yml")
     strict = ("-q", "-n", "-W", "--keep-going")
     call(python().with_name("jupyter-book"), *how, *strict, env=home(), step="building the book")
-    offering.write_text(offers)
     stamp.write_text(site_state())
 
 
