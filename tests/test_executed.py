@@ -265,3 +265,13 @@ def test_a_process_that_is_killed_fails_its_notebook_and_the_others_are_executed
     paths = _say(tmp_path, one="import os\nos.kill(os.getppid(), 9)", two="print(2)")
     ended = {run.path: run.error for run in notebooks.execute({path: path for path in paths}, workers=1)}
     assert ended == {paths[0]: "the process that executed it ended with exit code -9", paths[1]: ""}
+
+
+def test_the_longest_is_executed_first(base, ran):
+    (base / executed.SAID).parent.mkdir(parents=True)
+    for order in ([NFC, ECHO], [ECHO, NFC]):
+        spent = dict(zip(order, (9.0, 1.0), strict=True))
+        (base / executed.SAID).write_text(json.dumps({"seconds": spent}), encoding="utf-8")
+        ran.clear()
+        executed.execute(base, everything=True)
+        assert ran == order
