@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator
@@ -84,6 +85,14 @@ def _holdings() -> Counter[str]:
     mounts = Path("/proc/mounts").read_text().splitlines()
     found.update(line for line in mounts if "netns" in line and "vw-" in line)
     return found
+
+
+@pytest.fixture(autouse=True)
+def _figures_of_its_own() -> Generator[None]:
+    """A test sees no figure that another left open: a notebook's kernel closes them after each cell, a test doesn't."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
