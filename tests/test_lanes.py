@@ -147,7 +147,7 @@ def test_a_reader_has_none_of_the_programs(tmp_path):
 
 FILES = {
     "test_plain": "import pytest\ndef test_a(): ...\n@pytest.mark.night\ndef test_b(): ...\n"
-    "@pytest.mark.needs('java')\ndef test_c(): ...\n",
+    "@pytest.mark.needs('java')\ndef test_c(): ...\n@pytest.mark.needs('live')\ndef test_p(): ...\n",
     "test_of_landing": "import pytest\npytestmark = [pytest.mark.slow, pytest.mark.landing]\ndef test_d(): ...\n",
     "test_of_night": "import pytest\npytestmark = pytest.mark.night\ndef test_e(): ...\nprint('imported')\n",
     "test_sampled": "import lanes, pytest\n@pytest.mark.parametrize('x', lanes.sampled('uvwxyz', 2))\n"
@@ -158,8 +158,10 @@ FILES = {
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ("", "abcdeffffff"),
-        ("--lane reader", "acff"),
+        ("", "abcdeffffffp"),
+        ("--lane reader", "acffp"),
+        ("--lane reader --pages with", "p"),
+        ("--lane reader --pages without", "acff"),
         ("--lane landing", "d"),
         ("--lane landing --needing java", "cd"),
         ("--lane night", "beffff"),

@@ -18,6 +18,8 @@ import pytest
 
 LANES = ("reader", "landing", "night")
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = {"pages", "live", "printed"}
+"""What a test needs that needs the built book."""
 KEPT = ROOT / ".cache" / "test-seconds.json"
 """What each file took where it was run last, here."""
 KNOWN = ROOT / "tests" / "seconds.json"
@@ -30,6 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("voicewire")
     group.addoption("--lane", choices=LANES, help="only the tests of this lane (default: every test)")
     group.addoption("--needing", default="", help="a reader's tests that need one of these, to those of the landing")
+    group.addoption("--pages", choices=("with", "without"), help="only tests that need the built book, or no such test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,8 +76,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if lane is None and not asked:
         return
 
+    pages = config.getoption("--pages")
+
     def wanted(item: pytest.Item) -> bool:
         own = lane_of(item)
+        if pages and (pages == "with") == PAGES.isdisjoint(needed[item]):
+            return False
         return own == lane or (own == "reader" and lane in ("landing", None) and not asked.isdisjoint(needed[item]))
 
     left = [item for item in items if not wanted(item)]
