@@ -9,7 +9,7 @@ from tests.test_browser import OTHERS, Visit, axe, browser, looked_at, pytestmar
 __all__ = ["axe", "browser", "pytestmark"]  # fixtures and needs that pytest finds by their names here
 
 
-@pytest.mark.parametrize("name", lanes.sampled(OTHERS, 2))
+@pytest.mark.parametrize("name", lanes.sampled(OTHERS, 1))
 def test_a_page_is_quiet_offline_accessible_and_no_wider_than_a_telephone(browser, axe, name):
     with Visit(browser, name) as visit:
         looked_at(visit, axe)

@@ -214,6 +214,7 @@ def test_another_version_of_a_library_is_another_state(monkeypatch):
     assert executed.versions() != before
 
 
+@pytest.mark.night
 @pytest.mark.needs("posix")
 def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
     for name, source in ((ECHO, "print(1)"), (NFC, "import time\ntime.sleep(600)")):
@@ -246,6 +247,7 @@ def _say(base: Path, **sources: str) -> list[Path]:
     return [base / f"{name}.ipynb" for name in sources]
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interruption_ends_every_process_that_was_started(tmp_path, workers, capfd):
     before = set(multiprocessing.active_children())  # another test's pool may live on
@@ -259,6 +261,7 @@ def test_an_interruption_ends_every_process_that_was_started(tmp_path, workers, 
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.night
 @pytest.mark.needs("posix")
 def test_a_process_that_is_killed_fails_its_notebook_and_the_others_are_executed(tmp_path):
     """The kernel here kills the process that executes it, as a machine without memory would."""

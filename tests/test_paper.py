@@ -203,6 +203,7 @@ def test_an_epub_has_its_pages_pictures_and_formulas_and_no_link_that_leads_nowh
     assert picture and f"book/{picture[1]}" in names
 
 
+@pytest.mark.night
 @printed
 @pytest.mark.slow
 @pytest.mark.needs("java", "epubcheck")
@@ -214,6 +215,7 @@ def test_the_epub_is_one_by_the_publishers_own_checker():
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
+@pytest.mark.night
 @printed
 @pytest.mark.slow
 def test_it_is_light_and_its_bookmarks_are_all_headings():
@@ -230,6 +232,7 @@ def test_it_is_light_and_its_bookmarks_are_all_headings():
     assert (SITE / PDF).stat().st_size < 30e6
 
 
+@pytest.mark.night
 @printed
 @pytest.mark.slow
 def test_no_visible_cell_of_code_is_cut_and_no_picture_is_lost():

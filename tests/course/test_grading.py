@@ -40,6 +40,7 @@ def hold(reports: list[grading.Report], expected: dict) -> None:
     assert not {n: said[n] for n, (_, _, word) in expected.items() if word not in said[n]}
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_nobody_gets_more_than_was_earned_or_changes_what_others_get(tmp_path, holdings):
     """The bar: 30 and more submissions, none of which loops, in one run."""
@@ -58,6 +59,7 @@ def test_nobody_gets_more_than_was_earned_or_changes_what_others_get(tmp_path, h
         assert next(r for r in reports if r.file.startswith(f"{name}/")).problems == [], name
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_greed_and_loops_cost_their_limit_and_no_more(tmp_path, holdings):
     expected = {**given.GREEDY, **given.LOOPS, "perfect": given.HONEST["perfect"]}
@@ -74,6 +76,7 @@ def test_alone_each_gets_what_it_gets_among_the_others(tmp_path):
         hold(grading.grade(tmp_path / name), {name: given.HONEST[name]})
 
 
+@pytest.mark.night
 def test_an_interrupted_run_waits_for_nobody_and_leaves_nothing(tmp_path, holdings):
     given.hand_in(tmp_path, {"a": given.HONEST["perfect"], "b": (given.answered(first=given.LOOP), (), "")})
     held = holdings()
