@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 
@@ -77,7 +78,7 @@ def test_scorecard_of_the_book_is_complete():
 
 
 def test_a_closed_pipe_is_no_error():
-    command = f"{sys.executable} -m voicewire.cli scorecard --json | head -1"
+    command = f"{shlex.quote(sys.executable)} -m voicewire.cli scorecard --json | head -1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert result.stderr == ""
 
