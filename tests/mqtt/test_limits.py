@@ -6,6 +6,7 @@ import base64
 import contextlib
 import datetime
 import hashlib
+import itertools
 import resource
 import socket
 import ssl
@@ -14,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from voicewire.mqtt import Access, BrokerThread, ConfigError, Limits, MalformedError, RefusedError
 from voicewire.mqtt import packets as p
@@ -280,7 +283,8 @@ def test_a_will_needs_permission(broker: Start) -> None:
 @pytest.mark.parametrize(
     ("rule", "pattern", "expected"),
     [("#", "a/#", True), ("a/#", "a", True), ("a/#", "a/+/b", True), ("a/+", "a/#", False), ("a/+", "a/b", True),
-     ("a/b", "a/+", False), ("+", "#", False), ("#", "$SYS/x", False), ("a/+/c", "a/b", False), ("+/+", "a/+", True)],
+     ("a/b", "a/+", False), ("+", "#", False), ("#", "$SYS/x", False),
+     ("+/#", "#", True), ("a/+/c", "a/b", False), ("+/+", "a/+", True)],
 )  # fmt: skip
 def test_one_filter_within_another(rule: str, pattern: str, expected: bool) -> None:
     assert covers(rule, pattern) is expected
@@ -304,10 +308,10 @@ def test_passwords(broker: Start, tmp_path: Path) -> None:
     six = base64.b64encode(hashlib.sha512(b"six" + salt).digest()).decode()
     text = base64.b64encode(salt).decode()
     path = tmp_path / "users"
-    path.write_text(f"# users\nann:$7$101${text}${seven}\n\nbob:$6${text}${six}\ncid:plain:text\nbad:$7$x\n")
+    path.write_text(f"# users\nann:$7$101${text}${seven}\n\nbob:$6${text}${six}\ncid:plain:text\n")
     port = broker(password_file=path).port
     for user, password, code in (
-        ("ann", b"seven", 0), ("bob", b"six", 0), ("cid", b"plain:text", 0), ("ann", b"six", 4), ("bad", b"x", 4),
+        ("ann", b"seven", 0), ("bob", b"six", 0), ("cid", b"plain:text", 0), ("ann", b"six", 4),
         ("nobody", b"x", 4), ("ann", None, 4), (None, None, 5),
     ):  # fmt: skip
         with Wire(port) as wire:
@@ -321,6 +325,90 @@ def test_passwords(broker: Start, tmp_path: Path) -> None:
             Passwords(path)
     with pytest.raises(ConfigError, match="cannot read"):
         Passwords(tmp_path / "missing")
+
+
+B64 = base64.b64encode(bytes(64)).decode()
+
+
+@pytest.mark.parametrize(
+    ("secret", "seen"),
+    [
+        ("", "empty"),
+        ("$2b$12$abcdefghijklmnopqrstuv", "unknown scheme"),
+        ("$argon2id$v=19$m=65536", "unknown scheme"),
+        ("$", "unknown scheme"),
+        ("$7$x", "rounds"),
+        (f"$7$0$c2FsdA==${B64}", "rounds"),
+        (f"$7$-5$c2FsdA==${B64}", "rounds"),
+        (f"$7$1000001$c2FsdA==${B64}", "rounds"),
+        (f"$7$99999999999999999999$c2FsdA==${B64}", "rounds"),
+        (f"$7$101$${B64}", "damaged"),
+        (f"$7$101$c2FsdA==${B64[:-4]}", "damaged"),
+        ("$7$101$c2FsdA==$", "damaged"),
+        ("$7$101$c2FsdA==", "damaged"),
+        (f"$7$101$c2FsdA==${B64}$more", "damaged"),
+        (f"$6$c2FsdA==${B64[:20]}!{B64[20:]}", "damaged"),
+        ("$6$", "damaged"),
+        ("$6", "damaged"),
+        ("$7", "damaged"),
+    ],
+)
+def test_a_hash_that_is_not_understood_is_refused_with_its_line(tmp_path: Path, secret: str, seen: str) -> None:
+    """Taken for a password, whoever has read the file could log in with it."""
+    path = tmp_path / "users"
+    path.write_text(f"# users\nann:plain\nbob:{secret}\n")
+    with pytest.raises(ConfigError, match=f"line 3, of 'bob': .*{seen}"):
+        Passwords(path)
+
+
+def test_a_byte_order_mark_and_ends_of_lines_belong_to_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "users"
+    path.write_bytes("\ufeffann:a b \r\n\r\nbob:\x0bc\u2028d\r\n".encode())
+    passwords = Passwords(path)
+    assert passwords.check("ann", b"a b ") and passwords.check("bob", "\x0bc\u2028d".encode())
+    path.write_text("ann:a\nann:b\n")
+    with pytest.raises(ConfigError, match="line 2: 'ann' has a password already"):
+        Passwords(path)
+
+
+def test_a_password_that_takes_long_keeps_nobody_waiting(broker: Start, tmp_path: Path) -> None:
+    """It is checked beside the loop; what follows CONNECT in the same breath waits for it."""
+    rounds, salt = 300_000, b"salt"
+    wanted = base64.b64encode(hashlib.pbkdf2_hmac("sha512", b"long", salt, rounds)).decode()
+    (tmp_path / "users").write_text(f"ann:$7${rounds}${base64.b64encode(salt).decode()}${wanted}\nbob:b\n")
+    b = broker(password_file=tmp_path / "users", sys_interval=0)
+    with connect(b.port, "bob", username="bob", password=b"b") as bob:
+        order: list[str] = []
+        wires = [Wire(b.port) for _ in range(4)]
+        for i, wire in enumerate(wires):
+            wire.send(p.Connect(f"ann{i}", username="ann", password=b"long" if i else b"wrong"), p.Pingreq())
+        for _ in range(5):
+            bob.send(p.Pingreq())
+            bob.expect(p.Pingresp())
+        order.append(f"{sum(s.startswith('ann') for s in b.broker.sessions)} of 3 there")
+        wires[0].expect(p.Connack(False, 4), None)
+        for wire in wires[1:]:
+            wire.expect(p.Connack(), p.Pingresp())
+        assert order == ["0 of 3 there"]
+        for wire in wires:
+            wire.close()
+
+
+def test_a_name_with_a_mark_in_it_is_replaced_once() -> None:
+    mine = Permissions((Access("home/%u/#"), Access("id/%c/%u")), "%c", "secret")
+    assert mine.may_write("home/%c/x") and not mine.may_write("home/secret/x")
+    assert mine.may_read("id/secret/%c") and not mine.may_read("id/secret/secret")
+
+
+LEVELS = st.lists(st.sampled_from(["a", "b", "+", ""]), min_size=1, max_size=4)
+FILTERS = st.builds(lambda levels, end: "/".join(levels + ["#"] * end), LEVELS, st.booleans()) | st.just("#")
+TOPICS = ["/".join(levels) for n in range(1, 7) for levels in itertools.product(["a", "b", "", "c"], repeat=n)]
+
+
+@given(FILTERS, FILTERS)
+def test_one_filter_within_another_is_decided_exactly(rule: str, pattern: str) -> None:
+    """Against all topics of up to six levels of three names and one that no filter has: enough for four levels."""
+    assert covers(rule, pattern) == all(matches(rule, topic) for topic in TOPICS if matches(pattern, topic))
 
 
 def test_a_session_belongs_to_its_user(broker: Start, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import logging
 import ssl
 import uuid
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from voicewire import __version__
 from voicewire.mqtt import packets as p
@@ -71,6 +72,7 @@ class Broker:
         self.ends = EndToEnd(self.router, self.outbox, self.work, self.log)
         self.sessions = self.router.sessions
         self._passwords = Passwords(c.password_file) if c.password_file else None
+        self._hashing: ThreadPoolExecutor | None = None
         self._server: asyncio.Server | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._swept = 0.0
@@ -131,8 +133,9 @@ class Broker:
         """Take connections at the port."""
         c = self.config
         self._server = await self.loop.create_server(
-            lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True
-        )
+            lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True,
+            ssl_handshake_timeout=c.limits.connect_timeout if context else None,
+        )  # fmt: skip
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
@@ -153,6 +156,8 @@ class Broker:
         for connection in list(self.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
+        if self._hashing is not None:
+            self._hashing.shutdown(wait=False, cancel_futures=True)
         if self.store is not None:
             self.store.close()
         self.log.info("stopped")
@@ -197,7 +202,34 @@ class Broker:
         """
         if packet.protocol not in ("MQTT", "MQIsdp"):
             raise MalformedError(f"protocol {packet.protocol[:20]!r} [MQTT-3.1.2-1]")
-        code = self._admit(packet)
+        name = packet.username
+        if self._passwords is None or name is None or not self._passwords.slow(name):
+            self._connect(connection, packet, self._proven(packet))
+            return
+        connection.wait()
+        if self._hashing is None:
+            self._hashing = ThreadPoolExecutor(1, "voicewire-passwords")
+        asked = self.loop.run_in_executor(self._hashing, self._proven, packet)
+        asked.add_done_callback(lambda answer: self._hashed(connection, packet, answer))
+
+    def _proven(self, packet: p.Connect) -> bool:
+        """Is the password that of the user, as far as there are passwords?"""
+        name = packet.username
+        return self._passwords is None or name is None or self._passwords.check(name, packet.password)
+
+    def _hashed(self, connection: Talker, packet: p.Connect, answer: asyncio.Future[bool]) -> None:
+        """A password that takes long has been checked beside the loop."""
+        if connection.closing or answer.cancelled():
+            return
+        try:
+            self._connect(connection, packet, answer.result())
+            connection.proceed()
+        except Exception as error:
+            connection.broke(error)
+        self.outbox.flush()
+
+    def _connect(self, connection: Talker, packet: p.Connect, proven: bool) -> None:
+        code = self._admit(packet, proven)
         if code != ACCEPTED:
             self.log.warning("%s refused with code %d", connection.peer, code)
             connection.push(bytes((0x20, 2, 0, code)))
@@ -239,7 +271,7 @@ class Broker:
             self.router.resume(session, connection)
             self.ends.answer_again(session)
 
-    def _admit(self, packet: p.Connect) -> int:
+    def _admit(self, packet: p.Connect, proven: bool) -> int:
         limits = self.config.limits
         if packet.level != 4 or packet.protocol != "MQTT":
             return BAD_VERSION
@@ -252,7 +284,7 @@ class Broker:
             if packet.username is None:
                 if not self.config.allow_anonymous:
                     return NOT_AUTHORISED
-            elif not self._passwords.check(packet.username, packet.password):
+            elif not proven:
                 return BAD_PASSWORD
             # A name that has been proven owns its sessions: nobody else may take one over, or end it.
             if known is not None and known.username != packet.username:

@@ -60,7 +60,7 @@ def register(subparsers: Any) -> None:
         action="append",
         default=[],
         metavar="TOPIC",
-        help="refuse this topic filter (repeatable)",
+        help="refuse exactly this topic filter (repeatable); who may read a topic is said by access rules",
     )
     broker.add_argument("--password-file", type=_LARGE, metavar="FILE", help="name:hash lines as of mosquitto_passwd")
     broker.add_argument("--tls-cert", type=_SMALL, metavar="PEM", help="certificate chain, with the key or --tls-key")

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import ipaddress
 import math
+import re
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -205,11 +206,16 @@ class Access:
         check_filter(self.topic)
 
 
+def _levels(pattern: str) -> list[str]:
+    """The levels of a filter; a topic has at least one, so ``#`` alone is ``+/#``."""
+    return ["+", "#"] if pattern == "#" else pattern.split("/")
+
+
 def covers(rule: str, pattern: str) -> bool:
     """Is every topic that `pattern` matches also matched by `rule`?"""
-    outer, inner = rule.split("/"), pattern.split("/")
     if pattern.startswith("$") and rule[:1] in "+#":
         return False
+    outer, inner = _levels(rule), _levels(pattern)
     for i, level in enumerate(outer):
         if level == "#":
             return True
@@ -218,6 +224,8 @@ def covers(rule: str, pattern: str) -> bool:
     return len(outer) == len(inner)
 
 
+MARKS = re.compile("%[uc]")
+"""What stands for the user name and the client id in the topic of a rule."""
 REMEMBERED = 16384
 """Bytes for a client's remembered permissions to write."""
 
@@ -238,13 +246,13 @@ class Permissions:
     __slots__ = ("_denied", "_known", "_read", "_room", "_write")
 
     def __init__(self, rules: tuple[Access, ...], user: str | None, client_id: str) -> None:
+        names = {"%u": user or "", "%c": client_id}
+
         def filled(text: str) -> str | None:
-            for mark, value in (("%u", user or ""), ("%c", client_id)):
-                if mark in text:
-                    if not value or any(c in value for c in "+#/"):
-                        return None  # a name with a wildcard must not widen its owner's rights
-                    text = text.replace(mark, value)
-            return text
+            values = [names[mark] for mark in MARKS.findall(text)]
+            if not all(values) or any(c in value for value in values for c in "+#/"):
+                return None  # a name with a wildcard must not widen its owner's rights
+            return MARKS.sub(lambda mark: names[mark[0]], text)  # once: a name with a mark in it stays as it is
 
         mine = [(filled(r.topic), r.allow) for r in rules if r.user in ("*", user or "")]
         self._denied = [t for t, allow in mine if t and allow == "none"]
@@ -304,49 +312,100 @@ def permissions(rules: tuple[Access, ...], user: str | None, client_id: str) -> 
     return Permissions(rules, user, client_id) if rules else EVERYTHING
 
 
+MOST_ROUNDS = 1_000_000
+"""Of PBKDF2, for one password: about half a second. A file that asks for more is refused."""
+SLOW = 1000
+"""Rounds from which on a password is not checked in the broker's own loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What a password is compared with: itself (no salt), its SHA512 (0 rounds), or its PBKDF2."""
+
+    wanted: bytes
+    salt: bytes | None = None
+    rounds: int = 0
+
+    def check(self, password: bytes) -> bool:
+        """Is it this password?"""
+        if self.salt is None:
+            given = password
+        elif not self.rounds:
+            given = hashlib.sha512(password + self.salt).digest()
+        else:
+            given = hashlib.pbkdf2_hmac("sha512", password, self.salt, self.rounds, len(self.wanted))
+        return hmac.compare_digest(given, self.wanted)
+
+
+def read_secret(text: str) -> Secret:
+    """Read what stands behind a name in a password file.
+
+    Raises
+    ------
+    ValueError
+        If it is nothing that is known; the message says what was seen.
+    """
+    if not text:
+        raise ValueError("the password is empty")
+    if not text.startswith("$"):
+        return Secret(text.encode())
+    _, scheme, *parts = text.split("$")
+    if scheme not in ("6", "7"):
+        raise ValueError(f"a hash of the unknown scheme ${scheme[:20]}$ (known are $6$ and $7$, of mosquitto_passwd)")
+    rounds = 0
+    if scheme == "7" and parts:
+        number, parts = parts[0], parts[1:]
+        if not (number.isascii() and number.isdecimal() and len(number) < 10 and 1 <= int(number) <= MOST_ROUNDS):
+            raise ValueError(f"{number[:20]!r} rounds of PBKDF2 (1 to {MOST_ROUNDS} are possible)")
+        rounds = int(number)
+    try:
+        salt, wanted = (base64.b64decode(part, validate=True) for part in parts)
+    except ValueError:
+        raise ValueError(f"a damaged hash of scheme ${scheme}$: salt and hash in Base64 are expected") from None
+    if not salt or len(wanted) != 64:
+        raise ValueError(f"a damaged hash of scheme ${scheme}$: it has {len(wanted)} bytes, SHA512 has 64")
+    return Secret(wanted, salt, rounds)
+
+
 class Passwords:
     """User names and password hashes.
 
     One `name:hash` a line, the hash as `mosquitto_passwd` writes it (``$7$``: PBKDF2-SHA512, ``$6$``: salted
-    SHA512); anything else counts as the password itself.
+    SHA512); what does not begin with ``$`` is the password itself.
     """
 
     def __init__(self, path: Path | str) -> None:
-        self._users: dict[str, str] = {}
-        self.plain = False
+        self._users: dict[str, Secret] = {}
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
+            lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
         except OSError as error:
             raise ConfigError(f"cannot read the password file {path}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ConfigError(f"the password file {path} is no text in UTF-8") from None
         for i, line in enumerate(lines, 1):
+            line = line.removesuffix("\r")
             if not line.strip() or line.startswith("#"):
                 continue
             name, colon, secret = line.partition(":")
             if not colon or not name:
                 raise ConfigError(f"{path}, line {i}: 'name:hash' expected")
-            self.plain |= not secret.startswith(("$6$", "$7$"))
-            self._users[name] = secret
+            if name in self._users:
+                raise ConfigError(f"{path}, line {i}: {name[:40]!r} has a password already")
+            try:
+                self._users[name] = read_secret(secret)
+            except ValueError as error:
+                raise ConfigError(f"{path}, line {i}, of {name[:40]!r}: {error}") from None
+        self.plain = any(secret.salt is None for secret in self._users.values())
+
+    def slow(self, user: str) -> bool:
+        """Does it take long to check a password of `user`?"""
+        secret = self._users.get(user)
+        return secret is not None and secret.rounds >= SLOW
 
     def check(self, user: str, password: bytes | None) -> bool:
         """Is `password` that of `user`?"""
         secret = self._users.get(user)
-        if secret is None or password is None:
-            return False
-        parts = secret.split("$")
-        try:
-            if secret.startswith("$7$"):
-                salt, wanted = base64.b64decode(parts[3]), base64.b64decode(parts[4])
-                given = hashlib.pbkdf2_hmac("sha512", password, salt, int(parts[2]), len(wanted))
-            elif secret.startswith("$6$"):
-                salt, wanted = base64.b64decode(parts[2]), base64.b64decode(parts[3])
-                given = hashlib.sha512(password + salt).digest()
-            else:
-                given, wanted = password, secret.encode()
-        except (IndexError, ValueError):
-            return False
-        return hmac.compare_digest(given, wanted)
+        return secret is not None and password is not None and secret.check(password)
 
 
 @dataclass(slots=True)
@@ -358,7 +417,8 @@ class Config:
     host, port : str, int
         Where to listen; port 0 takes a free one.
     deny_subscribe : tuple of str
-        Topic filters that SUBSCRIBE is refused for (0x80).
+        Topic filters that SUBSCRIBE is refused for (0x80): exactly these, not what else matches the same topics.
+        Who may read a topic is said by `access`.
     access : tuple of Access
         Access rules; none: everything is allowed.
     password_file : Path, optional

@@ -71,6 +71,15 @@ class _Loop:
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self._me)
 
+    def run_in_executor(self, executor: object, do: Callable[..., T], *args: Any) -> asyncio.Future[T]:
+        """Do it at once: there is nobody to do it beside."""
+        future = self.create_future()
+        try:
+            future.set_result(do(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
     def create_task(self, coro: Any, **more: Any) -> asyncio.Task[Any]:
         return asyncio.Task(coro, loop=self._me, **more)
 
