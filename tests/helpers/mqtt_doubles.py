@@ -39,6 +39,9 @@ class Peer:
         self.room -= 1
         self.told.append(data)
 
+    def push_message(self, head, payload):
+        self.push(head + payload)
+
     def push_qos0(self, data, count):
         if self.error:
             raise self.error
@@ -73,6 +76,12 @@ class Journal:
         self.number += 1
         self.told.append(("outgoing", client_id, packet_id, qos, message.payload))
         return self.number
+
+    def released(self, number, message):
+        self.told.append(("released", number))
+
+    def done(self, number, message):
+        self.told.append(("done", number))
 
     def __getattr__(self, name):
         return lambda *arguments: self.told.append((name, *arguments))

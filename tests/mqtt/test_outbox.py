@@ -7,7 +7,7 @@ import logging
 import pytest
 from mqtt_doubles import Loop
 
-from voicewire.mqtt.outbox import PATIENCE, RETRY, Outbox
+from voicewire.mqtt.outbox import PATIENCE, PIECE, RETRY, SHORT, TURN, Outbox
 
 
 class Peer:
@@ -16,12 +16,17 @@ class Peer:
     def __init__(self, box, told, name, closing=False, error=None):
         self.box, self.told, self.name, self.closing, self.error = box, told, name, closing, error
         self.out, self.dirty, self.transport = [], False, self
+        self.weighed = 0
 
     def is_closing(self):
         return self.closing
 
-    def push(self):
-        self.out.append(b"x")
+    @property
+    def out_size(self):
+        return sum(map(len, self.out))
+
+    def push(self, data=b"x"):
+        self.out.append(data)
         if not self.dirty:
             self.dirty = True
             self.box.dirty.append(self)
@@ -31,6 +36,18 @@ class Peer:
             raise self.error
         self.told.append((self.name, len(self.out)))
         self.out, self.dirty = [], False
+
+    def weigh(self):
+        self.weighed += 1
+
+    def write_piece(self):
+        """Write the first of what there is; more than that it never takes."""
+        if self.error:
+            raise self.error
+        if not self.out or self.out[0] == b"":
+            return 0  # the socket is full
+        self.told.append((self.name, len(self.out[0])))
+        return len(self.out.pop(0))
 
     def broke(self, error):
         self.told.append((self.name, error))
@@ -142,3 +159,61 @@ def test_patience_ends_early_when_a_publisher_s_turn_comes(box, told):
     assert told == [("a", 2)]
     box.put_off(peer)
     assert [seconds for seconds, _ in box.loop.asked] == [PATIENCE]
+
+
+# ---------------------------------------------------------------------- what is long
+def test_what_is_long_is_written_in_turns_and_answers_are_not_behind_it(box, told):
+    long, other, answer = Peer(box, told, "long"), Peer(box, told, "other"), Peer(box, told, "answer")
+    for _ in range(3):
+        long.push(bytes(PIECE))
+    other.push(bytes(PIECE + 1))
+    answer.push(bytes(SHORT))
+    box.flush()
+    assert told == [("answer", 1)] and (long.weighed, other.weighed) == (1, 1)
+    told.clear()
+    assert box.loop.turn() == [0.0]
+    assert told == [("long", PIECE), ("other", PIECE + 1), ("long", PIECE), ("long", PIECE)]
+    assert not (long.dirty or other.dirty or box.long or box.loop.asked)
+
+
+def test_a_turn_ends_after_so_many_bytes_and_the_next_goes_on(box, told):
+    peers = [Peer(box, told, n) for n in range(2 * TURN // PIECE + 1)]
+    for peer in peers:
+        peer.push(bytes(PIECE))
+    box.flush()  # no more at once than a turn's worth
+    assert len(told) == TURN // PIECE
+    assert box.loop.turn() == [0.0] and len(told) == 2 * TURN // PIECE
+    assert box.loop.turn() == [0.0] and [name for name, _ in told] == list(range(len(peers)))
+    assert box.loop.asked == []
+
+
+def test_who_takes_no_more_has_no_turn_until_asked_for(box, told):
+    full, broken, closing = Peer(box, told, "full"), Peer(box, told, "broken"), Peer(box, told, "closing")
+    for peer in (full, broken, closing):
+        peer.push(bytes(PIECE))
+        peer.push(b"")
+        peer.push(bytes(PIECE))
+    box.flush()
+    broken.error, closing.closing = OSError("gone"), True
+    box.loop.turn()
+    box.loop.turn()
+    assert told == [("full", PIECE), ("broken", broken.error)]
+    assert not full.dirty and not box.long and not box.loop.asked
+    del full.out[0]
+    box.later(full)
+    box.loop.turn()
+    assert told[2:] == [("full", PIECE)]
+
+
+def test_a_turn_writes_no_promise_that_the_store_does_not_have(box, told):
+    box.store = disk = Disk(told)
+    disk.pending, peer = False, Peer(box, told, "a")
+    peer.push(bytes(PIECE + 1))
+    box.flush()
+    disk.pending = disk.full = True  # something has been promised since
+    peer.push()
+    assert box.loop.turn() == [0.0]
+    assert told == [("halt", True)]
+    disk.full = False
+    assert box.loop.turn() == [RETRY]
+    assert told[1:] == ["committed", ("halt", False), ("a", PIECE + 1), ("a", 1)]

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, hostile, process
+from voicewire.mqtt import incoming as incoming_module
 from voicewire.mqtt import packets as p
+from voicewire.mqtt import routing as routing_module
 from voicewire.mqtt import session as session_module
 from voicewire.mqtt import work as work_module
 from voicewire.mqtt.hold import Missing, Report, Status
@@ -443,8 +445,8 @@ def test_many_packets_at_once_are_cut_into_slices(broker: Start) -> None:
 
 def test_a_long_delivery_is_cut_into_slices(broker: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody gets it, in order; the answer and the hold wait for the last of them."""
-    monkeypatch.setattr(session_module, "SLICE", 8)
-    monkeypatch.setattr(work_module, "SLICE", 8)
+    for module in (session_module, work_module, incoming_module, routing_module):
+        monkeypatch.setattr(module, "SLICE", 8)
     b = broker()
     wires = [subscribed(b.port, "t", qos=i % 3, client_id=f"c{i}") for i in range(30)]
     late = subscribed(b.port, "t", qos=1, client_id="kept", clean=False)
@@ -471,7 +473,7 @@ def test_a_long_delivery_is_cut_into_slices(broker: Start, monkeypatch: pytest.M
         each.close()
 
 
-def test_work_stops_when_its_owner_is_full_or_gone() -> None:
+def test_work_stops_when_its_owner_is_full_or_gone_unless_it_lasts() -> None:
     class Owner:
         closing = congested = False
         asked = 0
@@ -512,6 +514,18 @@ def test_work_stops_when_its_owner_is_full_or_gone() -> None:
         for _ in range(9):
             await asyncio.sleep(0)
         assert done == [0, 1, 0, 2, 3, 4] and owner.asked == 101 and other.asked == 1 and not len(w)
+        done.clear()
+        last: Any = Owner()
+        w.run(steps(), last, lasting=True)
+        last.closing = last.congested = True
+        for _ in range(9):
+            await asyncio.sleep(0)
+        assert done == [0, 1, 2, 3, 4] and last.asked == 1 and not len(w)  # what lasts is done to its end
+        done.clear()
+        w.run(steps(), other)
+        w.run(steps(), last, lasting=True)
+        w.end()
+        assert done == [0, 0, 1, 2, 3, 4] and not len(w)
 
     asyncio.run(main())
 
@@ -558,8 +572,8 @@ def test_the_journal_keeps_its_order(tmp_path: Path) -> None:
     first, second, third = (store.outgoing("x", 0, 2, Message(b"t", b"%d" % i)) for i in range(3))
     store.sent(second, 7)
     store.sent(first, 8)
-    store.released(second)
-    store.done(first)
+    store.released(second, Message(b"t", b"1"))
+    store.done(first, Message(b"t", b"0"))
     store.received("x", 5)
     store.forget_received("x", 5)
     store.received("x", 6)

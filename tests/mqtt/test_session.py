@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.config import EVERYTHING, Access, permissions
 from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
-from voicewire.mqtt.session import OVERHEAD, Message, Route, Session
+from voicewire.mqtt.session import OVERHEAD, Message, Pending, Route, Session
 from voicewire.mqtt.work import SLICE
 
 
@@ -77,12 +78,13 @@ def test_a_queue_is_made_once():
 
 def test_holds_are_those_of_both_kinds():
     session = Session("a", clean=True)
-    session.received = {1: "hold", 2: None}
+    hold, another = (Hold(session, n, 2, 1, (), True, "", lambda hold: None) for n in (1, 3))
+    session.received = {1: hold, 2: None, 4: Pending()}
     assert session.holds() == []  # none of them is open
     session.open_holds = 1
-    assert session.holds() == ["hold"]
-    session.held = {3: "another"}
-    assert session.holds() == ["hold", "another"]
+    assert session.holds() == [hold]
+    session.held = {3: another}
+    assert session.holds() == [hold, another]
 
 
 def subscribers(count):
@@ -90,41 +92,24 @@ def subscribers(count):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 100, 499, 500, 501, 1999, 5000])
-@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 70_000, 10_000_000])
-def test_pieces_hold_everybody_once_and_are_light_enough_for_a_slice(count, size):
+def test_pieces_hold_everybody_once_and_fit_into_a_slice(count):
     everybody = subscribers(count)
-    pieces = list(Route(b"t", "t", everybody, 1).pieces(size))
-    assert [entry for piece, _ in pieces for entry in piece.subscribers] == everybody
-    for piece, steps in pieces:
+    pieces = list(Route(b"t", "t", everybody, 1).pieces())
+    assert [entry for piece in pieces for entry in piece.subscribers] == everybody
+    for piece in pieces:
         assert (piece.topic, piece.name, piece.kind) == (b"t", "t", 1)
-        assert size <= piece.light  # it is not cut again
-        assert steps <= max(SLICE // 4, 1 + size // 4096)
-        assert steps >= len(piece.subscribers) * (1 + size // 4096)
-    assert len(pieces) <= 1 + count * (1 + size // 4096) // (SLICE // 8)
+        assert piece.steps == len(piece.subscribers) <= SLICE // 4
+    assert len(pieces) <= 1 + count // (SLICE // 4)
 
 
 def test_who_has_ended_meanwhile_is_left_out_of_the_pieces_to_come():
     everybody = subscribers(1200)
-    pieces = Route(b"t", "t", everybody).pieces(0)
-    first, _ = next(pieces)
+    pieces = Route(b"t", "t", everybody).pieces()
+    first = next(pieces)
     for session, _ in everybody[::2]:
         session.ended = True
-    rest = [entry for piece, _ in pieces for entry in piece.subscribers]
+    rest = [entry for piece in pieces for entry in piece.subscribers]
     assert rest == [entry for entry in everybody[len(first.subscribers) :] if not entry[0].ended]
-
-
-@example(1)
-@example(2)
-@given(st.integers(0, 3000))
-def test_light_is_what_one_slice_can_hand_out(count):
-    """A step is 4,096 bytes for one subscriber; to one subscriber anything is light."""
-    light = Route(b"t", "t", subscribers(count)).light
-    if count < 2:
-        assert light >= 2**28  # more than a packet can be
-    else:
-        assert light < 0 or count * (1 + (light >> 12)) < SLICE
-        assert count * (1 + (light + 4097 >> 12)) > SLICE  # one step more each would not fit
-        assert (light < 0) == (count > SLICE // 2)
 
 
 def test_heads_are_remembered_a_few_at_a_time_and_only_short_ones():

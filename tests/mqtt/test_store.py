@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_clean_sessions_leave_nothing(tmp_path: Path) -> None:
             pub.quiet()
         connect(b.port, "c", clean=True).close()
     store = Store(path)
-    for table in ("sessions", "subscriptions", "retained", "outgoing", "received", "holds"):
+    for table in ("sessions", "subscriptions", "retained", "messages", "outgoing", "received", "holds"):
         assert store._db.execute(f"select count(*) from {table}").fetchone() == (0,), table
     store.close()
 
@@ -159,17 +160,32 @@ def test_a_store_that_cannot_be_used(tmp_path: Path) -> None:
         Store(tmp_path / "mine")
 
 
-def test_a_store_of_the_version_before_is_taken_over(tmp_path: Path) -> None:
-    """It did not know who has retained a message."""
-    db = sqlite3.connect(tmp_path / "s")
-    db.executescript(
-        "create table retained (topic text primary key, payload blob, qos int) without rowid;"
-        "insert into retained values ('t', x'61', 1); pragma user_version=1;"
-    )
-    db.close()
+OLDER = """
+create table sessions (client text primary key, username text) without rowid;
+create table subscriptions (client text, filter text, qos int, primary key (client, filter)) without rowid;
+create table retained (topic text primary key, payload blob, qos int{owner}) without rowid;
+create table outgoing (number integer primary key, client text, packet_id int, qos int,
+    released int default 0, sent int, topic blob, payload blob, retain int, hold int);
+create table received (client text, packet_id int, primary key (client, packet_id)) without rowid;
+create table holds (number integer primary key, client text, state text);
+insert into sessions values ('c', null);
+insert into retained (topic, payload, qos) values ('t', x'61', 1);
+insert into outgoing values (1, 'c', 0, 1, 0, 0, x'71', x'62', 0, 0);
+pragma user_version={version};
+"""
+
+
+@pytest.mark.parametrize(("version", "owner"), [(1, ""), (2, ", owner text")])
+def test_a_store_of_a_version_before_is_taken_over(tmp_path: Path, version: int, owner: str) -> None:
+    """The first did not know who has retained a message, the second had a payload beside each delivery."""
+    with closing(sqlite3.connect(tmp_path / "s")) as db:
+        db.executescript(OLDER.format(version=version, owner=owner))
     for _ in range(2):
-        with BrokerThread(Config(port=0, persist=tmp_path / "s")) as b, subscribed(b.port, "t", qos=1) as wire:
-            assert wire.publication().payload == b"a"
+        with BrokerThread(Config(port=0, persist=tmp_path / "s")) as b:
+            with subscribed(b.port, "t", qos=1) as wire:
+                assert wire.publication().payload == b"a"
+            with connect(b.port, "c", clean=False, present=True) as wire:
+                assert wire.publication().payload == b"b"
 
 
 def test_sigterm_ends_the_broker(tmp_path: Path) -> None:

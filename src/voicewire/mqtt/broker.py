@@ -35,6 +35,8 @@ from voicewire.mqtt.work import Work, weight
 __all__ = ["Broker"]
 
 REFUSED = 0x80
+LAST, QUIET = 5.0, 0.2
+"""Seconds that clients get, when the broker ends, to read what waits for them; and to read nothing of it."""
 ACCEPTED, BAD_VERSION, BAD_ID, UNAVAILABLE, BAD_PASSWORD, NOT_AUTHORISED = range(6)
 SWEEP = 0.25
 """Seconds between two looks for clients that have been silent for too long."""
@@ -139,12 +141,17 @@ class Broker:
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def stop(self) -> None:
-        """Close every connection and the store."""
+        """Finish what was acknowledged, as far as clients read; then close every connection and the store."""
         for task in self._tasks:
             task.cancel()
         if self._server is not None:
             self._server.close()
-        self.work.clear()
+        for connection in self.connections:
+            connection.halted = True
+            connection.transport.pause_reading()
+        self.work.end()
+        self.outbox.flush()
+        await self._written()
         for session in self.sessions.values():
             session.will = None
             for hold in session.holds():
@@ -161,6 +168,18 @@ class Broker:
         if self.store is not None:
             self.store.close()
         self.log.info("stopped")
+
+    async def _written(self) -> None:
+        """Wait until clients have read what waits for them, or have read nothing for a while."""
+        before, since = -1, self.loop.time()
+        end = since + LAST
+        while self.loop.time() < end:
+            waiting = sum(c.out_size + c.transport.get_write_buffer_size() for c in self.connections if not c.closing)
+            if waiting != before:
+                before, since = waiting, self.loop.time()
+            if not waiting or self.loop.time() - since > QUIET:
+                return
+            await asyncio.sleep(0.01)
 
     def _regularly(self, do: Callable[[], None], seconds: float) -> asyncio.Task[None]:
         """Call `do` again and again; an exception is logged, and does not end it."""

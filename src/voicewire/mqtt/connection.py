@@ -9,12 +9,15 @@ from typing import cast
 from voicewire.mqtt.decode import read_length
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.incoming import BEFORE_CONNECT, Incoming, Services
+from voicewire.mqtt.outbox import PIECE
 from voicewire.mqtt.pressure import Pressure
-from voicewire.mqtt.session import Session
+from voicewire.mqtt.session import COPIED, Session
 from voicewire.mqtt.shares import STRANGERS, Owner
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 
+HIGH, LOW = 2**15, 2**13
+"""Bytes in a transport above which it is given no more, and below which it is: the rest waits here, uncopied."""
 LINE = 1000
 """Messages that wait for a client's acknowledgements before publishers have to wait for it."""
 
@@ -23,9 +26,9 @@ class Connection(asyncio.Protocol):
     """The broker's end of one network connection."""
 
     __slots__ = (
-        "began", "broker", "busy", "closing", "congested", "dirty", "excused", "fd", "halted", "held", "holder",
-        "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing", "pressure",
-        "rest", "router", "seen", "session", "slow", "transport",
+        "began", "blocked", "broker", "busy", "closing", "congested", "dirty", "excused", "fd", "halted", "held",
+        "holder", "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing",
+        "pressure", "rest", "router", "seen", "session", "slow", "transport",
     )  # fmt: skip
 
     def __init__(self, broker: Services) -> None:
@@ -43,13 +46,14 @@ class Connection(asyncio.Protocol):
         self.partial = broker.router.shares.partial
         self.held = 0
         self.holder: Owner = None
-        self.out: list[bytes] = []
+        self.out: list[bytes | memoryview] = []
         self.out_size = 0
         self.dirty = False
         self.closing = False
         self.busy = False
         self.halted = False
-        self.congested = False
+        self.blocked = False  # the transport takes no more
+        self.congested = False  # more than `out_high` bytes wait, here and in the transport
         self.slow = False
         self.pressing = False
         self.fd = -1
@@ -64,7 +68,7 @@ class Connection(asyncio.Protocol):
         address = transport.get_extra_info("peername")
         self.peer = f"{address[0]}:{address[1]}" if address else "?"
         limits = self.broker.config.limits
-        self.transport.set_write_buffer_limits(limits.out_high, limits.out_low)
+        self.transport.set_write_buffer_limits(min(limits.out_high, HIGH), min(limits.out_low, LOW))
         # Where bytes go as they are, `write` may hand them to the kernel itself.
         sock = transport.get_extra_info("socket")
         if os.name == "posix" and sock is not None and transport.get_extra_info("ssl_object") is None:
@@ -77,6 +81,7 @@ class Connection(asyncio.Protocol):
         """The network connection is gone; unless DISCONNECT came first, the will is published."""
         self.closing = self.halted = True
         self.rest = None
+        self.out, self.out_size = [], 0
         self.partial.drop(self)
         self.broker.connections.discard(self)
         self.broker.work.unpark(self)
@@ -187,25 +192,39 @@ class Connection(asyncio.Protocol):
             self.transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """More than `out_high` bytes wait for this client: it is not read from until they are gone."""
-        self.congested = True
-        self.judge()
-        self.transport.pause_reading()
+        """The transport takes no more: what else there is waits here."""
+        self.blocked = True
 
     def resume_writing(self) -> None:
         """The client reads again."""
+        self.blocked = False
         try:
+            if self.out and not self.dirty:
+                self.outbox.later(self)
+            else:
+                self.weigh()
+        except Exception as error:
+            self.broke(error)
+
+    def weigh(self) -> None:
+        """Above `out_high` bytes that wait for this client it is not read from, until `out_low` are left."""
+        limits, waiting = self.broker.config.limits, self.out_size + self.transport.get_write_buffer_size()
+        if not self.congested:
+            if waiting > limits.out_high:
+                self.congested = True
+                self.judge()
+                self.transport.pause_reading()
+        elif waiting <= limits.out_low:
             self.congested = False
             self.judge()
             self.broker.work.unpark(self)
-            if self.session is not None and self.session.queue:
-                self.router.pump(self.session, self)
+            session = self.session
+            if session is not None and session.queue and session.connection is self:
+                self.router.pump(session, self)
                 self.outbox.flush()
             if not self.behind():
                 self.pressure.release()
             self.read_again()
-        except Exception as error:
-            self.broke(error)
 
     # ------------------------------------------------------------------ back-pressure
     def progress(self) -> int:
@@ -266,24 +285,63 @@ class Connection(asyncio.Protocol):
             self.dirty = True
             self.outbox.dirty.append(self)
 
+    def push_message(self, head: bytes, payload: bytes) -> None:
+        """Send a message with the next flush, without a copy of a payload that is long."""
+        if len(payload) >= COPIED:
+            self.push(head)
+            self.push(payload)
+        else:
+            self.push(head + payload)
+
     def write(self) -> None:
         """Write what has collected: at once where nothing waits already (uvloop waits for the end of its round)."""
         self.dirty = False
         out = self.out
-        if out:
+        if out and not self.blocked:
             data = out[0] if len(out) == 1 else b"".join(out)
             self.out = []
             self.out_size = 0
-            self.router.bytes_sent += len(data)
-            if self.fd >= 0 and not self.transport.get_write_buffer_size():
-                try:
-                    sent = os.write(self.fd, data)
-                except OSError:  # the socket is full, or broken: the transport knows what to do
-                    sent = 0
-                if sent == len(data):
-                    return
-                data = data[sent:]
-            self.transport.write(data)
+            if not self._send(data):
+                self.weigh()
+
+    def write_piece(self) -> int:
+        """Write a piece of what has collected, and say how many bytes it was: 0 if no more can be written now."""
+        out = self.out
+        if self.blocked or not out:
+            return 0
+        data: bytes | memoryview = out[0]
+        if len(data) > PIECE:
+            view = memoryview(data)
+            data, out[0] = view[:PIECE], view[PIECE:]
+        else:
+            size, count = len(data), 1
+            while count < len(out) and size + len(out[count]) <= PIECE:
+                size += len(out[count])
+                count += 1
+            if count > 1:
+                data = b"".join(out[:count])
+            del out[:count]
+        self.out_size -= len(data)
+        self._send(data)
+        if self.closing and not out:
+            self.transport.close()
+        else:
+            self.weigh()
+        return len(data)
+
+    def _send(self, data: bytes | memoryview) -> bool:
+        """Write, and say whether the kernel has taken all of it; else the transport has the rest."""
+        self.router.bytes_sent += len(data)
+        if self.fd >= 0 and not self.transport.get_write_buffer_size():
+            try:
+                sent = os.write(self.fd, data)
+            except OSError:  # the socket is full, or broken: the transport knows what to do
+                sent = 0
+            if sent == len(data):
+                return True
+            data = data[sent:]
+        self.transport.write(data)
+        return False
 
     @property
     def name(self) -> str:
@@ -318,5 +376,8 @@ class Connection(asyncio.Protocol):
         self.broker.loop.call_later(1.0, self.transport.abort)
         self.broker.gone(self, will=will)
         if self.outbox.commit() and not self.transport.is_closing():  # a closed descriptor may be somebody else's now
+            if self.out_size > PIECE or self.blocked:
+                self.outbox.later(self)  # which closes when all is written
+                return
             self.write()
         self.transport.close()

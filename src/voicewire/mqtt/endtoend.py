@@ -59,7 +59,7 @@ class EndToEnd:
             if route.kind == LIST and not (qos == 2 and packet_id in session.received):
                 self._tell_ids(route, session)
             if qos == 2:
-                self.remember(session, packet_id, None)
+                self._remember(session, packet_id)
             source.push((b"\x40\x02" if qos == 1 else b"\x50\x02") + packet_id.to_bytes(2, "big"))
 
     def _tell_ids(self, route: Route, session: Session) -> None:
@@ -100,10 +100,12 @@ class EndToEnd:
     ) -> None:  # fmt: skip
         before: Hold | None = None
         if qos > 1 and packet_id in session.received:
-            before = session.received[packet_id]
-            if before is None:
+            known = session.received[packet_id]
+            if known is None:
                 source.push((b"\x50\x02" if qos == 2 else b"\x56\x02") + packet_id.to_bytes(2, "big"))
+            if not isinstance(known, Hold):
                 return
+            before = known
         elif qos == 1 and session.held is not None:
             before = session.held.get(packet_id)
         if before is not None and (before.status is not Status.SHORT or before.report):
@@ -119,7 +121,7 @@ class EndToEnd:
         if before is not None:  # sent again after nobody was left to answer: those who have answered still count
             hold.acknowledged, hold.number, hold.kept = before.acknowledged, before.number, before.kept
         if qos > 1:
-            self.remember(session, packet_id, hold)
+            session.received[packet_id] = hold  # the store notes it with the deliveries
         elif qos == 1:
             if session.held is None:
                 session.held = {}
@@ -134,8 +136,7 @@ class EndToEnd:
                 self.router.retained.keep(route, payload, min(qos or 1, 2), session.owner)
             self.router.deliver(route, payload, qos or 1, source, hold)
         else:
-            hold.begin()
-            self.router.keep(hold)
+            self.router.begin(hold)
 
     def expire(self, hold: Hold) -> None:
         """The time limit of a hold is reached; many may be at once."""
@@ -200,16 +201,16 @@ class EndToEnd:
             if hold.status is not None and hold.qos == 3 and hold.report:
                 self.answer(hold)
 
-    def remember(self, session: Session, packet_id: int, hold: Hold | None) -> None:
-        """Note the packet id of a QoS 2 or 3 message until its PUBREL."""
-        session.received[packet_id] = hold
+    def _remember(self, session: Session, packet_id: int) -> None:
+        """Note the packet id of a QoS 2 message that goes to nobody, until its PUBREL."""
+        session.received[packet_id] = None
         if session.durable and self.router.store is not None:
             self.router.store.received(session.client_id, packet_id)
 
     def forget_received(self, session: Session, packet_id: int) -> None:
         """PUBREL: the packet id may be used for a new message."""
         hold = session.received.pop(packet_id)
-        if hold is not None:
+        if isinstance(hold, Hold):
             session.open_holds -= 1
             self.abandon(hold)
         if session.durable and self.router.store is not None:

@@ -304,7 +304,7 @@ class _Run:
         broker = self.broker
         for _ in range(10_000):
             await asyncio.sleep(0)
-            if not len(broker.work) and not broker.outbox.dirty:
+            if not (len(broker.work) or broker.outbox.dirty or broker.outbox.long):
                 break
         self.out.jobs_left += len(broker.work)
         self.out.connections_left += len(broker.connections - {self.witness})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain, islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.packets import WAIT_FOR_ALL
@@ -36,7 +36,7 @@ class Publisher(Protocol):
     ended: bool
     connection: Peer | None
     reports: list[str]
-    received: dict[int, Hold | None]
+    received: dict[int, Any]
     held: dict[int, Hold] | None
     open_holds: int
 

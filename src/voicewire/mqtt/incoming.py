@@ -19,8 +19,8 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import RELEASED, Session
-from voicewire.mqtt.work import Steps, Work
+from voicewire.mqtt.session import RELEASED, Pending, Route, Session
+from voicewire.mqtt.work import SLICE, Steps, Work
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 
@@ -222,16 +222,37 @@ class Incoming:
                     self.peer.push(answer)
                 return 1 + route.steps
             received[packet_id] = None
-            if session.durable and router.store is not None:
+            if route.steps <= SLICE and session.durable and router.store is not None:
                 router.store.received(session.client_id, packet_id)
         if may_write(route.name):
             payload = data[payload_at:end]
             if retain:
                 router.retained.keep(route, payload, qos, session.owner)
-            router.deliver(route, payload, qos, self.peer, None, answer)
-        elif answer:
+            if route.steps > SLICE:
+                self._deliver_long(route, payload, qos, int.from_bytes(number, "big"), session)
+                return SLICE
+            router.deliver(route, payload, qos, self.peer)
+        if answer:
             self.peer.push(answer)
         return 1 + route.steps
+
+    def _deliver_long(self, route: Route, payload: bytes, qos: int, packet_id: int, session: Session) -> None:
+        """A message to more subscribers than fit into a slice: its publisher has an answer when all have it."""
+        router, pending = self.router, Pending()
+        if qos == 2:
+            session.received[packet_id] = pending
+
+        def safe() -> None:
+            if qos == 2:
+                if session.received.get(packet_id) is not pending:  # released before it was answered
+                    return
+                session.received[packet_id] = None
+                if session.durable and router.store is not None and not session.ended:
+                    router.store.received(session.client_id, packet_id)
+            if qos and session.connection is not None:
+                session.connection.push((b"\x40\x02" if qos == 1 else b"\x50\x02") + packet_id.to_bytes(2, "big"))
+
+        router.deliver(route, payload, qos, self.peer, None, safe)
 
     def acknowledgement(self, first: int, packet_id: int, session: Session) -> None:
         """PUBACK, PUBREC, PUBREL or PUBCOMP with nothing but its packet id."""

@@ -1,10 +1,11 @@
-"""What is to be written, and when: once a tick for each connection, after the store has it."""
+"""What is to be written, and when: once a tick for each connection, after the store has it; what is long, in turns."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sqlite3
+from collections import deque
 from collections.abc import Callable
 
 from voicewire.mqtt.protocols import Journal, Peer
@@ -13,6 +14,12 @@ __all__: list[str] = []  # the broker's inside: only this room's own modules use
 
 PATIENCE = 0.005
 """Seconds for which a PUBREL may be put off in favour of a publisher that waits."""
+SHORT = 4096
+"""Bytes that are written at once, whatever else is to be: answers do not wait for what is long."""
+PIECE = 2**18
+"""Bytes that are written to one connection before it is the next one's turn."""
+TURN = 4 * 2**20
+"""Bytes that are written before the network is looked at again."""
 RETRY = 1.0
 """Seconds between two tries to write to a store that cannot be written to."""
 
@@ -31,12 +38,13 @@ class Outbox:
     def __init__(self, log: logging.Logger, halt: Callable[[bool], None]) -> None:
         self.dirty: list[Peer] = []
         self.patient: list[Peer] = []
+        self.long: deque[Peer] = deque()
         self.store: Journal | None = None
         self.stuck = False
         self.loop: asyncio.AbstractEventLoop
         self._log = log
         self._halt = halt
-        self._due = False
+        self._due = self._turning = False
 
     def flush(self) -> None:
         """Write what has collected; with a store, commit first, once for all that this tick brings."""
@@ -48,15 +56,59 @@ class Outbox:
         self._write()
 
     def _write(self) -> None:
-        dirty = self.dirty
+        dirty, left = self.dirty, TURN
         if dirty:
             self.dirty = []
             for connection in dirty:
                 try:
-                    if not connection.transport.is_closing():
+                    if connection.transport.is_closing():
+                        continue
+                    size = connection.out_size
+                    if size <= SHORT or size <= min(left, PIECE):
+                        left -= size
                         connection.write()
+                    else:
+                        self.later(connection)
                 except Exception as error:
                     connection.broke(error)
+
+    def later(self, connection: Peer) -> None:
+        """Write to `connection` piece by piece, in turn with all that have something long to be written."""
+        connection.dirty = True
+        self.long.append(connection)
+        connection.weigh()
+        self._turn_soon()
+
+    def _turn_soon(self) -> None:
+        if not self._turning:
+            self._turning = True
+            self.loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Write a piece to each in turn; what has come since may be a promise, so the store comes first."""
+        self._turning = False
+        if not self.long:
+            return
+        if not self.commit():
+            self._turning = True
+            self.loop.call_later(RETRY, self._turn)
+            return
+        left = TURN
+        while self.long and left > 0:
+            connection = self.long.popleft()
+            try:
+                if connection.transport.is_closing():
+                    continue
+                written = connection.write_piece()
+                left -= written
+                if written and connection.out:
+                    self.long.append(connection)
+                else:
+                    connection.dirty = False
+            except Exception as error:
+                connection.broke(error)
+        if self.long:
+            self._turn_soon()
 
     def _commit_and_write(self) -> None:
         if self.commit():

@@ -15,7 +15,8 @@ class Peer(Protocol):
     """What routing needs of a connection: a place to push bytes to, that may be behind or busy."""
 
     transport: asyncio.Transport
-    out: list[bytes]
+    out: list[bytes | memoryview]
+    out_size: int
     dirty: bool
     closing: bool
     congested: bool
@@ -29,11 +30,20 @@ class Peer(Protocol):
     def push(self, data: bytes) -> None:
         """Send `data` with the next flush."""
 
+    def push_message(self, head: bytes, payload: bytes) -> None:
+        """Send a message with the next flush, without a copy of a payload that is long."""
+
     def push_qos0(self, data: bytes, count: int) -> None:
         """Send `count` QoS 0 messages, unless too much waits already."""
 
     def write(self) -> None:
         """Write what has collected."""
+
+    def write_piece(self) -> int:
+        """Write a piece of what has collected, and say how many bytes it was: 0 if no more can be written now."""
+
+    def weigh(self) -> None:
+        """Work out anew whether more waits for this client than should."""
 
     def full(self) -> bool:
         """Does so much wait to be written that no more should be made?"""
@@ -94,11 +104,17 @@ class Journal(Protocol):
     def sent(self, number: int, packet_id: int) -> None:
         """A queued message got its packet id."""
 
-    def released(self, number: int) -> None:
+    def whole(self, message: Any) -> None:
+        """A message that was sealed is in the queues of all its subscribers."""
+
+    def released(self, number: int, message: Any) -> None:
         """Its PUBREC has come."""
 
-    def done(self, number: int) -> None:
+    def done(self, number: int, message: Any) -> None:
         """Its last acknowledgement has come."""
+
+    def left(self, message: Any) -> None:
+        """The session that waited for it has been forgotten."""
 
     def received(self, client: str, packet_id: int) -> None:
         """A QoS 2 message of a kept session has come."""

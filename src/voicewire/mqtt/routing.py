@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
@@ -13,10 +13,10 @@ from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
-from voicewire.mqtt.session import RELEASED, Message, Outgoing, Route, Session
+from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Route, Session
 from voicewire.mqtt.shares import Shares
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
-from voicewire.mqtt.work import Work, weight
+from voicewire.mqtt.work import SLICE, Work, weight
 
 __all__ = ["Router"]
 
@@ -191,8 +191,8 @@ class Router:
             Whose they are; held back while a subscriber is behind.
         """
         self.publish_received += count
-        if route.steps > 1 and len(blob) > route.light:
-            self.work.run(self._forward_long(route, blob, count, source), source)
+        if route.steps > SLICE:
+            self.work.run(self._forward_long(route, blob, count, source), source, lasting=True)
             return
         for session, _ in route.subscribers:
             connection = session.connection
@@ -206,16 +206,21 @@ class Router:
                     connection.broke(error)
 
     def _forward_long(self, route: Route, blob: bytes, count: int, source: Peer) -> Iterator[int]:
-        for piece, steps in route.pieces(len(blob)):
+        for piece in route.pieces():
             self.forward(piece, blob, count, source)
             self.publish_received -= count
-            yield steps
+            yield piece.steps
 
     def deliver(
         self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None = None,
-        answer: bytes | None = b"",
+        safe: Callable[[], None] | None = None,
     ) -> None:  # fmt: skip
         """Send one message to every subscriber of `route`, at the lesser of both QoS [MQTT-3.8.4-6].
+
+        When this returns, each has it in flight or in its queue, and the journal has all of that: the bytes are
+        written later, and the payload is one for all. Where there are more subscribers than fit into a slice, this
+        is so only when `safe` is called; until then nobody is sent the message, and a journal that is read again
+        knows nothing of it.
 
         Parameters
         ----------
@@ -229,14 +234,16 @@ class Router:
             Whose it is; held back while a subscriber is behind.
         hold : Hold, optional
             Begins when all have been sent it.
-        answer : bytes or None
-            Goes to `source` then; with None, this is a piece of a longer delivery, which sees to that.
+        safe : callable, optional
+            Called when the message may be acknowledged.
         """
         self.publish_received += 1
-        if route.steps > 1 and len(payload) > route.light:
-            self.work.run(self._deliver_long(route, payload, qos, source, hold, answer), source)
+        if route.steps > SLICE:
+            message = Message(route.topic, payload, False, hold)
+            self.work.run(self._deliver_long(route, message, qos, source, safe), source, lasting=True)
             return
-        message: Message | None = None
+        made: Message | None = None
+        packet = b""
         for session, granted in route.subscribers:
             if hold is not None and self.favours and len(self.outbox.dirty) >= FIRST:
                 self.outbox.flush()
@@ -248,37 +255,78 @@ class Router:
                         hold.cannot(session.client_id, Missing.QOS_0)
                     if connection is None:
                         continue
-                    connection.push_qos0(route.head(0, len(payload)) + payload, 1)
+                    packet = packet or route.head(0, len(payload)) + payload
+                    connection.push_qos0(packet, 1)
                     self.publish_sent += 1
                 else:
-                    if message is None:
-                        message = Message(route.topic, payload, False, hold)
+                    if made is None:
+                        made = Message(route.topic, payload, False, hold)
                     if hold is None or session.client_id not in hold.acknowledged:
-                        self.send(session, connection, message, q, route)
+                        self.send(session, connection, made, q, route)
                     if connection is None:
                         continue
                 if (connection.slow or session.queue) and source is not None:
                     connection.hold_back(source)
             except Exception as error:
                 self._failed(session, error)
-        if answer and source is not None:
-            source.push(answer)
-        elif hold is not None and answer is not None:
-            hold.begin()
-            self.keep(hold)
+        if hold is not None:
+            self.begin(hold)
+        if safe is not None:
+            safe()
 
     def _deliver_long(
-        self, route: Route, payload: bytes, qos: int, source: Peer | None, hold: Hold | None, answer: bytes | None
+        self, route: Route, message: Message, qos: int, source: Peer | None, safe: Callable[[], None] | None
     ) -> Iterator[int]:
-        for piece, steps in route.pieces(len(payload)):
-            self.deliver(piece, payload, qos, source, hold, None)
-            self.publish_received -= 1
-            yield steps
+        """Hand a message out in slices: first into all queues, sealed, then from there to those who are there."""
+        hold = message.hold
+        message.sealed = True
+        for piece in route.pieces():
+            for session, granted in piece.subscribers:
+                if min(qos, granted):
+                    if hold is None or session.client_id not in hold.acknowledged:
+                        self._enqueue(session, message, min(qos, granted))
+                elif hold is not None:
+                    hold.cannot(session.client_id, Missing.QOS_0)
+            yield piece.steps
+        message.sealed = False
+        if message.number and self.store is not None:
+            self.store.whole(message)
         if hold is not None:
-            hold.begin()
-            self.keep(hold)
-        if answer and source is not None:
-            source.push(answer)
+            self.begin(hold)
+        if safe is not None:
+            safe()
+        packet = b""
+        for piece in route.pieces():
+            for session, granted in piece.subscribers:
+                connection = session.connection
+                if connection is None:
+                    continue
+                try:
+                    if min(qos, granted):
+                        self.pump(session, connection)
+                    else:
+                        packet = packet or message.encode(0)
+                        connection.push_qos0(packet, 1)
+                        self.publish_sent += 1
+                    if (connection.slow or session.queue) and source is not None and not source.closing:
+                        connection.hold_back(source)
+                except Exception as error:
+                    self._failed(session, error)
+            yield piece.steps
+
+    def begin(self, hold: Hold) -> None:
+        """All subscribers of a held message are known: from here on it can be decided.
+
+        Parameters
+        ----------
+        hold : Hold
+            The message's.
+        """
+        publisher = hold.publisher
+        if hold.qos > 1 and publisher.durable and self.store is not None and not publisher.ended:
+            self.store.received(publisher.client_id, hold.packet_id)
+        hold.begin()
+        self.keep(hold)
 
     def _failed(self, session: Session, error: Exception) -> None:
         if session.connection is None:
@@ -327,11 +375,15 @@ class Router:
         session.load += len(payload)
         self.publish_sent += 1
         if route is None or message.retain:
-            connection.push(message.encode(qos, packet_id))
+            connection.push_message(message.head(qos, packet_id), payload)
         else:
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
             size = len(payload)
-            connection.push((route.heads.get(size << 2 | qos) or route.head(qos, size)) + extra + payload)
+            head = (route.heads.get(size << 2 | qos) or route.head(qos, size)) + extra
+            if size < COPIED:
+                connection.push(head + payload)
+            else:
+                connection.push_message(head, payload)
 
     def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
         """Send what is retained.
@@ -355,7 +407,7 @@ class Router:
         limits, size = self.limits, message.size
         queue, hold = session.waiting_line(), message.hold
         if (
-            len(queue) >= limits.max_queued
+            (len(queue) >= limits.max_queued and not (message.sealed and session.connection is not None and not queue))
             or (session.load + size > limits.max_queued_bytes and session.load)
             or self.waiting_bytes + size > limits.max_waiting_bytes
             or self.shares.waiting[session.owner] + size > self.shares.max_waiting
@@ -390,7 +442,7 @@ class Router:
             Whom it waits for.
         """
         queue, inflight, waiting = session.queue, session.inflight, self.shares.waiting
-        while queue and len(inflight) < self.max_inflight and not connection.full():
+        while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
             message, qos, number = entry
             size = message.size
@@ -405,7 +457,7 @@ class Router:
             if number and self.store is not None:
                 self.store.sent(number, packet_id)
             self.publish_sent += 1
-            connection.push(message.encode(qos, packet_id))
+            connection.push_message(message.head(qos, packet_id), message.payload)
         if not queue:
             session.queue = None
 
@@ -415,7 +467,7 @@ class Router:
         session.load -= len(message.payload)
         self.dropped += 1
         if number and self.store is not None:
-            self.store.done(number)
+            self.store.done(number, message)
         if message.hold is not None:
             message.hold.lose(session.client_id, Missing.NOT_SUBSCRIBED)
 
@@ -437,7 +489,7 @@ class Router:
             else:
                 if message.hold is not None and message.hold.status is None:
                     message.hold.missing.pop(session.client_id, None)
-                connection.push(message.encode(qos, packet_id, dup=True))
+                connection.push_message(message.head(qos, packet_id, dup=True), message.payload)
         if session.queue:
             for message, _, _ in session.queue:
                 if message.hold is not None and message.hold.status is None:
@@ -459,7 +511,7 @@ class Router:
         message, _, number = entry
         session.load -= len(message.payload)
         if number and self.store is not None:
-            self.store.released(number)
+            self.store.released(number, message)
         hold = message.hold
         if hold is not None:
             hold.acknowledge(session.client_id, data)
@@ -480,7 +532,7 @@ class Router:
         message, qos, number = entry
         session.load -= len(message.payload)
         if number and self.store is not None:
-            self.store.done(number)
+            self.store.done(number, message)
         hold = message.hold
         if qos == 1 and hold is not None:
             hold.acknowledge(session.client_id)
@@ -531,7 +583,9 @@ class Router:
         for pattern in session.subscriptions:
             self.tree.remove(pattern, session)
             yield pattern.count("/") + weight(pattern)
-        for message, _, _ in [*session.inflight.values(), *(session.queue or ())]:
+        for message, _, number in [*session.inflight.values(), *(session.queue or ())]:
+            if number and self.store is not None:
+                self.store.left(message)
             hold = message.hold
             if hold is not None:
                 hold.lose(session.client_id, Missing.SESSION_ENDED)

@@ -13,12 +13,17 @@ from voicewire.mqtt.work import SLICE
 
 __all__ = ["Message", "Session"]
 
+COPIED = 16_384
+"""Bytes of payload from which on it is written from where it lies, behind its own head: a copy would cost more."""
 OVERHEAD = 100
 """Bytes that a waiting message costs beside its topic and payload."""
 
 
 class Message:
     """An application message inside the broker; shared by all its subscribers.
+
+    `sealed`: it is still being handed out, and nobody may be sent it yet. `number` is that of its row in the store, if
+    it has one of its own, and `stored` how many deliveries there refer to it.
 
     Parameters
     ----------
@@ -41,21 +46,24 @@ class Message:
     False
     """
 
-    __slots__ = ("hold", "payload", "retain", "topic")
+    __slots__ = ("hold", "number", "payload", "retain", "sealed", "stored", "topic")
 
     def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
         self.topic = topic
         self.payload = payload
         self.retain = retain
         self.hold = hold
+        self.sealed = False
+        self.number = 0
+        self.stored = 0
 
     @property
     def size(self) -> int:
         """How many bytes it counts for while it waits."""
         return len(self.topic) + len(self.payload) + OVERHEAD
 
-    def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
-        """Write the PUBLISH that carries the message; at QoS 3 with a `waited_packet_num` of 0.
+    def head(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
+        """Write all of the PUBLISH that stands before the payload; at QoS 3 with a `waited_packet_num` of 0.
 
         Parameters
         ----------
@@ -69,7 +77,7 @@ class Message:
         Returns
         -------
         bytes
-            The packet.
+            Fixed header, topic and packet id.
         """
         extra = packet_id.to_bytes(2, "big") if qos else b""
         if qos == 3:
@@ -77,11 +85,33 @@ class Message:
         size = 2 + len(self.topic) + len(extra) + len(self.payload)
         first = 0x30 | qos << 1 | self.retain | dup << 3
         name = len(self.topic).to_bytes(2, "big") + self.topic
-        return bytes((first,)) + encode_length(size) + name + extra + self.payload
+        return bytes((first,)) + encode_length(size) + name + extra
+
+    def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
+        """Write the whole PUBLISH, as `head` and the payload are together.
+
+        Parameters
+        ----------
+        qos, packet_id, dup : int, int, bool
+            As for `head`.
+
+        Returns
+        -------
+        bytes
+            The packet.
+        """
+        return self.head(qos, packet_id, dup) + self.payload
 
 
 RELEASED = Message(b"", b"")
 """Stands in `Session.inflight` for a message whose PUBREC has come: only its PUBCOMP is missing."""
+
+
+class Pending:
+    """Stands in `Session.received` for a message that is still being handed out: a repeated one gets no answer yet."""
+
+    __slots__ = ()
+
 
 Outgoing = tuple[Message, int, int]
 """Message, QoS, and its number in the store (0: not stored)."""
@@ -92,7 +122,7 @@ class Session:
 
     `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
     place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
-    whose PUBREL has not come, with the hold that keeps the PUBREC back if there is one; `open_holds` counts the
+    whose PUBREL has not come, with what keeps the PUBREC back if there is something; `open_holds` counts the
     holds in `received` and `held`, `load` the bytes of payload in `inflight` and the size of `queue`,
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
     then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
@@ -132,7 +162,7 @@ class Session:
         self.reports: list[str] = []
         self.inflight: dict[int, Outgoing] = {}
         self.queue: deque[Outgoing] | None = None
-        self.received: dict[int, Hold | None] = {}
+        self.received: dict[int, Hold | Pending | None] = {}
         self.held: dict[int, Hold] | None = None
         self.open_holds = 0
         self.load = 0
@@ -230,18 +260,17 @@ class Session:
         """
         if not self.open_holds:
             return []
-        return [h for h in self.received.values() if h is not None] + list((self.held or {}).values())
+        return [h for h in self.received.values() if isinstance(h, Hold)] + list((self.held or {}).values())
 
 
 class Route:
     """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
 
     `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses, 2 for what clients may not publish to, 3 for
-    `$e2e/ids/…`; `steps` is
-    the number of subscribers. A message of more than `light` bytes is too much to be handed out in one slice.
+    `$e2e/ids/…`; `steps` is the number of subscribers: of more than `SLICE`, one message is handed out in slices.
     """
 
-    __slots__ = ("heads", "kind", "light", "name", "need", "steps", "subscribers", "topic")
+    __slots__ = ("heads", "kind", "name", "need", "steps", "subscribers", "topic")
 
     def __init__(self, topic: bytes, name: str, subscribers: list[tuple[Session, int]], kind: int = 0) -> None:
         self.topic = topic
@@ -250,16 +279,14 @@ class Route:
         self.kind = kind
         self.need = 0
         self.steps = len(subscribers)
-        self.light = (SLICE // (len(subscribers) or 1) - 1 << 12) - 1 if len(subscribers) > 1 else 1 << 30
         self.heads: dict[int, bytes] = {}
 
-    def pieces(self, size: int) -> Iterator[tuple[Route, int]]:
-        """Cut the route for a message of `size` bytes into some that are light; yields each, and its steps."""
-        each = 1 + (size >> 12)
-        count = max(1, SLICE // 4 // each)
+    def pieces(self) -> Iterator[Route]:
+        """Cut the route into some with subscribers for a slice; who has gone by then is left out."""
+        count = SLICE // 4
         for i in range(0, len(self.subscribers), count):
             there = [entry for entry in self.subscribers[i : i + count] if not entry[0].ended]
-            yield Route(self.topic, self.name, there, self.kind), count * each
+            yield Route(self.topic, self.name, there, self.kind)
 
     def head(self, qos: int, size: int) -> bytes:
         """Return a PUBLISH up to its packet id, for a payload of `size` bytes; `heads` remembers the last few."""

@@ -16,6 +16,8 @@ SLICE = 2000
 
 Steps = Iterator[int]
 """Does its work bit by bit; each bit yields how many steps it was."""
+Job = tuple[Steps, Peer | None, bool]
+"""The work, whose it is, and whether it goes on without them."""
 
 
 def weight(text: str | bytes) -> int:
@@ -37,40 +39,46 @@ class Work:
     def __init__(self, finish: Callable[[], None], log: logging.Logger) -> None:
         self._finish = finish
         self._log = log
-        self._jobs: deque[tuple[Steps, Peer | None]] = deque()
-        self._parked: dict[Peer, Steps] = {}
+        self._jobs: deque[Job] = deque()
+        self._parked: dict[Peer, Job] = {}
         self._due = False
         self.loop: asyncio.AbstractEventLoop
 
     def __len__(self) -> int:
         return len(self._jobs) + len(self._parked)
 
-    def run(self, steps: Steps, owner: Peer | None = None) -> int:
+    def run(self, steps: Steps, owner: Peer | None = None, lasting: bool = False) -> int:
         """Do the first slice at once, the rest later; `owner` is not served meanwhile. Returns the steps done."""
-        used, more = self._slice(steps, owner)
+        used, more = self._slice(steps, None if lasting else owner)
         if more:
             if owner is not None:
                 owner.wait()
-            self.add(steps, owner)
+            self.add(steps, owner, lasting)
         return used
 
-    def add(self, steps: Steps, owner: Peer | None = None) -> None:
-        """Do all of it later."""
-        self._jobs.append((steps, owner))
+    def add(self, steps: Steps, owner: Peer | None = None, lasting: bool = False) -> None:
+        """Do all of it later. What is `lasting` is the broker's: it goes on when its owner has gone."""
+        self._jobs.append((steps, owner, lasting or owner is None))
         if not self._due:
             self._due = True
             self.loop.call_soon(self._turn)
 
     def unpark(self, owner: Peer) -> None:
         """Go on with what waits for `owner` to read."""
-        steps = self._parked.pop(owner, None)
-        if steps is not None:
-            self.add(steps, owner)
+        job = self._parked.pop(owner, None)
+        if job is not None:
+            self.add(*job)
 
-    def clear(self) -> None:
-        """Forget all jobs."""
-        self._jobs.clear()
+    def end(self) -> None:
+        """Do now what is the broker's, and forget the rest."""
         self._parked.clear()
+        while self._jobs:
+            steps, _, lasting = self._jobs.popleft()
+            if lasting:
+                try:
+                    deque(steps, maxlen=0)
+                except Exception as error:
+                    self._log.exception("work for nobody has failed: %r", error)
 
     def _slice(self, steps: Steps, owner: Peer | None) -> tuple[int, bool]:
         used = 0
@@ -84,14 +92,16 @@ class Work:
         self._due = False
         if not self._jobs:
             return
-        steps, owner = self._jobs.popleft()
-        if owner is not None and owner.congested and not owner.closing:
-            self._parked[owner] = steps  # until it reads again, or is gone
-        elif owner is None or not owner.closing:
+        job = steps, owner, lasting = self._jobs.popleft()
+        if owner is not None and owner.closing:
+            owner = None
+        if owner is not None and owner.congested and not lasting:
+            self._parked[owner] = job  # until it reads again, or is gone
+        elif owner is not None or lasting:
             try:
-                _, more = self._slice(steps, owner)
+                _, more = self._slice(steps, None if lasting else owner)
                 if more:
-                    self._jobs.append((steps, owner))
+                    self._jobs.append(job)
                 elif owner is not None:
                     owner.proceed()
             except Exception as error:
