@@ -182,8 +182,8 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     finish(router)
     assert source.told == ["wait", "safe"]
     assert (asked.begun, asked.need, len(asked.missing)) == (True, SLICE // 2, SLICE // 2 + 1)
-    whats = [what for what, *_ in router.store.told if what != "sent"]
-    assert whats == ["outgoing"] * (SLICE // 2 + 1) + ["received", "keep"]
+    kinds = [what for what, *_ in router.store.told if what != "sent"]
+    assert kinds == ["outgoing"] * (SLICE // 2 + 1) + ["received", "keep"]
     assert [raw[-4:] for raw in first.connection.told] == [b"blob", b"next"]
     assert {len(reader.connection.told) for reader in readers} == {1, 2}
     assert router.waiting_bytes == 0

@@ -228,7 +228,7 @@ class Panel:
     def _hold(self, sent: p.Publish) -> Hold | None:
         """Return what the broker keeps a publisher's answer back by, while it does."""
         hold = self._broker.broker.sessions[PUBLISHER].received.get(sent.packet_id)
-        return hold if hold is not None and hold.status is None else None
+        return hold if isinstance(hold, Hold) and hold.status is None else None
 
     def _told(self, before: set[int], published: bool) -> list[str]:
         """Say of each message what its publisher has heard just now, or still waits for."""
