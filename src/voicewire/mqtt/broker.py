@@ -24,6 +24,7 @@ from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Missing
 from voicewire.mqtt.incoming import Talker
+from voicewire.mqtt.listener import Listener
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal
 from voicewire.mqtt.routing import CLOSED, LIST, Router
@@ -75,7 +76,7 @@ class Broker:
         self.sessions = self.router.sessions
         self._passwords = Passwords(c.password_file) if c.password_file else None
         self._hashing: ThreadPoolExecutor | None = None
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._swept = 0.0
         self.port = c.port
@@ -134,18 +135,19 @@ class Broker:
     async def _listen(self, context: ssl.SSLContext | None) -> None:
         """Take connections at the port."""
         c = self.config
-        self._server = await self.loop.create_server(
-            lambda: Connection(self), c.host, c.port, ssl=context, backlog=1024, reuse_address=True,
-            ssl_handshake_timeout=c.limits.connect_timeout if context else None,
-        )  # fmt: skip
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._listener = Listener(
+            lambda: Connection(self), lambda: len(self.connections), c.limits.connect_timeout, context, self.log
+        )
+        self.port = await self._listener.open(c.host, c.port)
+        if self._listener.places < c.limits.max_connections:
+            self.log.info("the limit of open files allows %d connections at a time", self._listener.places)
 
     async def stop(self) -> None:
         """Finish what was acknowledged, as far as clients read; then close every connection and the store."""
         for task in self._tasks:
             task.cancel()
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            self._listener.close()
         for connection in self.connections:
             connection.halted = True
             connection.transport.pause_reading()

@@ -157,6 +157,7 @@ def _broker(options: argparse.Namespace) -> int:
     import logging
 
     from voicewire.mqtt.config import ConfigError
+    from voicewire.mqtt.listener import RESERVE, raise_limit
     from voicewire.mqtt.store import StoreError
 
     logging.basicConfig(
@@ -166,6 +167,7 @@ def _broker(options: argparse.Namespace) -> int:
     )
     try:
         config = _config(options)
+        raise_limit(config.limits.max_connections + 2 * RESERVE)
         _run(_serve(config))
     except (ConfigError, StoreError, OSError) as error:
         return _failed("broker", error)

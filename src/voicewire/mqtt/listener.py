@@ -1,0 +1,173 @@
+"""The broker's port: connections are accepted while the process has descriptors for them; until then they wait."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import socket
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+__all__: list[str] = []  # the broker's inside: only this room's own modules use it
+
+RESERVE = 32
+"""Descriptors that are kept for the store, its log, and what else a process opens."""
+PAUSE = 0.05
+"""Seconds between two looks whether there is room again."""
+SAID = 60.0
+"""Seconds between two lines in the log that say that there is none."""
+
+
+def allowed() -> float:
+    """How many descriptors the process may have."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return math.inf
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
+
+
+def raise_limit(wanted: int) -> None:
+    """Let the process have that many descriptors, or as many as its hard limit allows."""
+    if allowed() >= wanted:
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
+def in_use() -> int:
+    """How many descriptors the process has."""
+    try:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+    except OSError:
+        return RESERVE
+
+
+async def bound(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[socket.socket]:
+    """Bind a socket to each address of `host`.
+
+    Raises
+    ------
+    OSError
+        If there is no such host, or an address is in use.
+    """
+    infos = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, address in dict.fromkeys(infos):
+            sock = socket.socket(family, kind, protocol)
+            sockets.append(sock)
+            sock.setblocking(False)
+            if os.name == "posix":
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                sock.bind(address)
+            except OSError as error:
+                why = (error.strerror or str(error)).lower()
+                raise OSError(error.errno, f"error while attempting to bind on address {address}: {why}") from None
+            sock.listen(1024)
+    except BaseException:
+        for sock in sockets:
+            sock.close()
+        raise
+    return sockets
+
+
+class Listener:
+    """Accepts connections.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the protocol of a connection that was accepted; its time runs from here on.
+    present : callable
+        How many connections there are.
+    seconds : float
+        That a TLS handshake may take.
+    context : ssl.SSLContext, optional
+        With TLS.
+    log : logging.Logger
+        Told that there is no room, once a minute.
+    """
+
+    def __init__(
+        self, make: Callable[[], asyncio.Protocol], present: Callable[[], int], seconds: float,
+        context: ssl.SSLContext | None, log: logging.Logger,
+    ) -> None:  # fmt: skip
+        self._make = make
+        self._present = present
+        self._seconds = seconds
+        self._context = context
+        self._log = log
+        self._tasks: list[asyncio.Task[None]] = []
+        self._shaking: set[asyncio.Task[None]] = set()
+        self._said = -math.inf
+        self.places = math.inf
+        self.loop: asyncio.AbstractEventLoop
+
+    async def open(self, host: str, port: int) -> int:
+        """Listen, and return the port.
+
+        Raises
+        ------
+        OSError
+            If the address cannot be used.
+        """
+        self.loop = asyncio.get_running_loop()
+        sockets = await bound(self.loop, host, port)
+        self.places = max(1, allowed() - in_use() - RESERVE)
+        for sock in sockets:
+            task = self.loop.create_task(self._accept(sock))
+            task.add_done_callback(lambda _, sock=sock: sock.close())  # type: ignore[misc]
+            self._tasks.append(task)
+        return int(sockets[0].getsockname()[1])
+
+    def close(self) -> None:
+        """Accept no more."""
+        for task in (*self._tasks, *self._shaking):
+            task.cancel()
+
+    async def _accept(self, listener: socket.socket) -> None:
+        while True:
+            while self._present() + len(self._shaking) >= self.places:
+                self._full(f"there are {self._present()} connections, and the limit of open files allows no more")
+                await asyncio.sleep(PAUSE)
+            try:
+                sock, _ = await self.loop.sock_accept(listener)
+            except OSError as error:  # no descriptor or no memory is left, or the client has gone again
+                self._full(f"a connection cannot be accepted: {error.strerror or error}")
+                await asyncio.sleep(PAUSE)
+                continue
+            if self._context is None:
+                await self._begin(sock)
+            else:
+                task = self.loop.create_task(self._begin(sock))
+                self._shaking.add(task)
+                task.add_done_callback(self._shaking.discard)
+
+    async def _begin(self, sock: socket.socket) -> None:
+        """Bring an accepted socket and a new protocol together, behind the TLS handshake if there is one."""
+        protocol = self._make()
+        seconds = self._seconds if self._context else None
+        try:
+            await self.loop.connect_accepted_socket(
+                lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=seconds
+            )
+        except (OSError, asyncio.CancelledError) as error:  # among them ssl.SSLError, ConnectionError and TimeoutError
+            sock.close()
+            if isinstance(error, asyncio.CancelledError):
+                raise
+
+    def _full(self, why: str) -> None:
+        now = self.loop.time()
+        if now - self._said >= SAID:
+            self._said = now
+            self._log.warning("%s: newcomers wait", why)
