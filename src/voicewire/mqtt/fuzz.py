@@ -308,7 +308,8 @@ class _Run:
                 break
         self.out.jobs_left += len(broker.work)
         self.out.connections_left += len(broker.connections - {self.witness})
-        self.out.tasks_left += len(asyncio.all_tasks()) - 1 - len(broker._tasks)
+        own = len(broker._tasks) + (len(broker._listener.tasks) if broker._listener else 0)
+        self.out.tasks_left += len(asyncio.all_tasks()) - 1 - own
         self.out.clean_sessions_left += sum(s.clean for s in broker.sessions.values() if s is not self.witness.session)
         shares = broker.router.shares
         self.out.bytes_left += shares.partial.bytes - self.witness.held

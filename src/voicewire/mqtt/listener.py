@@ -107,7 +107,7 @@ class Listener:
         self._seconds = seconds
         self._context = context
         self._log = log
-        self._tasks: list[asyncio.Task[None]] = []
+        self.tasks: list[asyncio.Task[None]] = []
         self._shaking: set[asyncio.Task[None]] = set()
         self._said = -math.inf
         self.places = math.inf
@@ -127,12 +127,12 @@ class Listener:
         for sock in sockets:
             task = self.loop.create_task(self._accept(sock))
             task.add_done_callback(lambda _, sock=sock: sock.close())  # type: ignore[misc]
-            self._tasks.append(task)
+            self.tasks.append(task)
         return int(sockets[0].getsockname()[1])
 
     def close(self) -> None:
         """Accept no more."""
-        for task in (*self._tasks, *self._shaking):
+        for task in (*self.tasks, *self._shaking):
             task.cancel()
 
     async def _accept(self, listener: socket.socket) -> None:
