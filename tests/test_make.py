@@ -25,6 +25,17 @@ make: Any = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(make)
 
 
+def test_compiled_modules_are_kept_in_the_cache_where_none_may_lie_beside_the_sources(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", "/nowhere")
+    make.keep_bytecode()
+    code = "import sys; print(sys.dont_write_bytecode, sys.pycache_prefix)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["False", str(make.CACHE / "bytecode")]
+    make.keep_bytecode()  # where it was never forbidden, nothing changes
+    assert make.os.environ["PYTHONPYCACHEPREFIX"] == str(make.CACHE / "bytecode")
+
+
 PROJECT = 'requires-python = ">=3.11,<3.15"\n'
 
 

@@ -184,4 +184,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    make.keep_bytecode()
     sys.exit(main())

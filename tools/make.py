@@ -182,6 +182,12 @@ def homeless() -> bool:
         return True
 
 
+def keep_bytecode() -> None:
+    """Keep compiled modules in the cache where none may lie beside the sources, or each process would compile all."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(CACHE / "bytecode")
+
+
 def chapters() -> list[Path]:
     """Return the chapter notebooks in the order of the book."""
     import tomllib  # from Python 3.11 on
@@ -455,4 +461,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    keep_bytecode()
     sys.exit(main())
