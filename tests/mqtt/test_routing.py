@@ -512,8 +512,7 @@ def test_a_session_that_ends_leaves_nothing_behind():
     router.deliver(router.route(b"b"), b"1", 1, None, first)
     router.deliver(router.route(b"b"), b"2", 1, None, second)
     ends.queue.append((without, 1, 0))
-    router.waiting_bytes += without.size
-    router.shares.waiting[None] += without.size
+    assert router.shares.wait(None, without)
     router.shares.kept[None] = 5
     given_up = []
     router.route(b"a/x")

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from voicewire.mqtt import BrokerThread, ConfigError, Limits
+from voicewire.mqtt import BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.connection import Connection
+from voicewire.mqtt.shares import OVERHEAD, Shares
 from voicewire.mqtt.wire import Wire, connect
 
 Start = Callable[..., BrokerThread]
@@ -117,7 +120,7 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         wire.expect(*(p.Puback(i + 1) for i in range(20)))
     with connect(b.port, "ann-1", clean=False, present=True, **ANN) as wire:
         assert [wire.publication().payload for _ in range(20)] == [b"%d" % i for i in range(20)]
-    assert b.broker.router.waiting_bytes == 9 * (1 + 1000 + 100)  # a quarter, in whole messages
+    assert b.broker.router.waiting_bytes == 7 * (1 + 1000 + 4 * 100)  # a quarter: each is there once, in four queues
     for i in range(4):
         connect(b.port, f"m{i}", **MALLORY).close()
     assert eventually(lambda: b.broker.router.waiting_bytes == 0)
@@ -346,3 +349,40 @@ def test_shares_that_cannot_work_are_refused() -> None:
     with pytest.raises(ConfigError, match="could never be complete"):
         Limits(max_packet=100 * 2**20)
     Limits(max_packet=100 * 2**20, max_partial_bytes=2**30)
+
+
+class Body:
+    """A message as it is counted."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.holders = size + OVERHEAD, None
+
+
+WAITING = st.lists(st.tuples(st.sampled_from([None, "ann", "bob"]), st.integers(0, 3)), max_size=40)
+
+
+@given(WAITING, st.integers(0, 5000), st.randoms(use_true_random=False))
+def test_what_waits_counts_once_in_all_and_once_for_each_user(queues, limit, random):
+    """Against a plain sum over who waits for what, whatever comes and goes in whichever order."""
+    config = Config(password_file=Path("users"), limits=Limits(max_waiting_bytes=limit, user_share=0.5))
+    shares, bodies = Shares(config), [Body(size) for size in (0, 1, 100, 1000)]
+    waiting: list[tuple[str | None, int]] = []
+    for owner, which in queues:
+        before = list(waiting)
+        if shares.wait(owner, bodies[which]):
+            waiting.append((owner, which))
+        elif waiting and random.random() < 0.5:
+            gone = waiting.pop(random.randrange(len(waiting)))
+            shares.leave(gone[0], bodies[gone[1]])
+        in_all = OVERHEAD * len(waiting) + sum(bodies[w].size - OVERHEAD for w in {w for _, w in waiting})
+        mine = {
+            user: sum(OVERHEAD for o, _ in waiting if o == user)
+            + sum(bodies[w].size - OVERHEAD for w in {w for o, w in waiting if o == user})
+            for user in (None, "ann", "bob")
+        }
+        assert shares.waiting_bytes == in_all <= max(limit, 0)
+        assert all(shares.waiting[user] == size <= limit // 2 for user, size in mine.items())
+        assert len(waiting) <= len(before) + 1
+    for owner, which in waiting:
+        shares.leave(owner, bodies[which])
+    assert shares.waiting_bytes == shares.waiting.total() == 0

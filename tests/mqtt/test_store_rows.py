@@ -38,7 +38,7 @@ def router(password_file: Path | None = None) -> Any:
     shares = Shares(config)
     retained = Retained(config.limits, shares, lambda *_: None, logging.getLogger("router"))
     return SimpleNamespace(
-        sessions={}, shares=shares, tree=SubscriptionTree(), retained=retained, waiting_bytes=0,
+        sessions={}, shares=shares, tree=SubscriptionTree(), retained=retained,
         permissions=lambda username, client: f"what {username} may on {client}",
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def test_messages_on_the_way_and_waiting_come_back_in_their_order_and_count(tmp_
     assert line == [(b"waits", b"t", False, 2, waits)]
     size = Message(b"t", b"waits", False).size
     assert session.load == len(b"later") + len(b"345") + size
-    assert given.waiting_bytes == given.shares.waiting[None] == size
+    assert given.shares.waiting_bytes == given.shares.waiting[None] == size
     assert session.next_id == 4
 
 

@@ -63,11 +63,22 @@ class Router:
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
         self.retained = Retained(self.limits, self.shares, self.send_retained, log)
-        self.route_bytes = self.waiting_bytes = 0
+        self.route_bytes = 0
         self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
         self.publish_received = self.publish_sent = 0
         self._own_rules = any("%c" in rule.topic for rule in config.access)
         self._permissions: dict[str | None, Permissions] = {}
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of all messages that wait for their clients.
+
+        Returns
+        -------
+        int
+            With what each costs beside its topic and payload.
+        """
+        return self.shares.waiting_bytes
 
     def permissions(self, user: str | None, client_id: str) -> Permissions:
         """Say what a client may do; clients of one user share it where no rule names the client id.
@@ -409,8 +420,7 @@ class Router:
         if (
             (len(queue) >= limits.max_queued and not (message.sealed and session.connection is not None and not queue))
             or (session.load + size > limits.max_queued_bytes and session.load)
-            or self.waiting_bytes + size > limits.max_waiting_bytes
-            or self.shares.waiting[session.owner] + size > self.shares.max_waiting
+            or not self.shares.wait(session.owner, message)
         ):
             self._drop(session)
             if hold is not None:
@@ -424,8 +434,6 @@ class Router:
             if session.connection is None:
                 hold.cannot(session.client_id, Missing.OFFLINE)
         session.load += size
-        self.waiting_bytes += size
-        self.shares.waiting[session.owner] += size
         queue.append((message, qos, number))
 
     def _drop(self, session: Session) -> None:
@@ -441,14 +449,12 @@ class Router:
         session, connection : Session, Peer
             Whom it waits for.
         """
-        queue, inflight, waiting = session.queue, session.inflight, self.shares.waiting
+        queue, inflight, leave = session.queue, session.inflight, self.shares.leave
         while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
             message, qos, number = entry
-            size = message.size
-            self.waiting_bytes -= size
-            waiting[session.owner] -= size
-            session.load -= size - len(message.payload)
+            leave(session.owner, message)
+            session.load -= message.size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
                 continue
@@ -565,6 +571,8 @@ class Router:
         holds : iterator of int
             Steps that give up what it waits for as a publisher.
         """
+        if session.ended:
+            return
         if self.sessions.get(session.client_id) is session:
             del self.sessions[session.client_id]
             self.shares.kept[session.owner] -= not session.clean
@@ -573,9 +581,8 @@ class Router:
             self.forget_routes()
         if session.durable and self.store is not None:
             self.store.forget(session.client_id)
-        waited = sum(message.size for message, _, _ in session.queue or ())
-        self.waiting_bytes -= waited
-        self.shares.waiting[session.owner] -= waited
+        for message, _, _ in session.queue or ():
+            self.shares.leave(session.owner, message)
         self.work.run(self._bury(session, holds))
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:

@@ -9,21 +9,21 @@ from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
+from voicewire.mqtt.shares import OVERHEAD
 from voicewire.mqtt.work import SLICE
 
 __all__ = ["Message", "Session"]
 
 COPIED = 16_384
 """Bytes of payload from which on it is written from where it lies, behind its own head: a copy would cost more."""
-OVERHEAD = 100
-"""Bytes that a waiting message costs beside its topic and payload."""
 
 
 class Message:
     """An application message inside the broker; shared by all its subscribers.
 
     `sealed`: it is still being handed out, and nobody may be sent it yet. `number` is that of its row in the store, if
-    it has one of its own, and `stored` how many deliveries there refer to it.
+    it has one of its own, and `stored` how many deliveries there refer to it. `holders` counts, by user, the queues in
+    which it waits.
 
     Parameters
     ----------
@@ -46,13 +46,14 @@ class Message:
     False
     """
 
-    __slots__ = ("hold", "number", "payload", "retain", "sealed", "stored", "topic")
+    __slots__ = ("hold", "holders", "number", "payload", "retain", "sealed", "stored", "topic")
 
     def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
         self.topic = topic
         self.payload = payload
         self.retain = retain
         self.hold = hold
+        self.holders: dict[str | None, int] | None = None
         self.sealed = False
         self.number = 0
         self.stored = 0

@@ -19,6 +19,20 @@ STRANGERS = ""
 """Stands for all who have not said CONNECT; no name in a password file is empty."""
 
 
+OVERHEAD = 100
+"""Bytes that a waiting message costs beside its topic and payload, in each queue."""
+
+
+class Waiting(Protocol):
+    """What counting needs of a message: its `size` with one overhead, and who waits for it."""
+
+    holders: dict[Owner, int] | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of topic, payload and overhead."""
+
+
 class Holder(Protocol):
     """What counting half packets needs of a connection: `held` bytes, which are `holder`'s."""
 
@@ -33,8 +47,8 @@ class Shares:
     """Counts, by user, what is limited in all.
 
     `kept` counts sessions that outlast their connection, `present` the connections with a session, `waiting` the
-    bytes of messages that wait, `retained` and `retained_bytes` what is retained; each is changed where these come
-    and go.
+    bytes of messages that wait (`waiting_bytes`: for all), `retained` and `retained_bytes` what is retained; each is
+    changed where these come and go.
 
     Parameters
     ----------
@@ -53,10 +67,41 @@ class Shares:
         self.max_retained_bytes = int(part * limits.max_retained_bytes)
         self.kept: Counter[Owner] = Counter()
         self.present: Counter[Owner] = Counter()
+        self.max_waiting_bytes = limits.max_waiting_bytes
+        self.waiting_bytes = 0
         self.waiting: Counter[Owner] = Counter()
         self.retained: Counter[Owner] = Counter()
         self.retained_bytes: Counter[Owner] = Counter()
         self.partial = Partial(limits.max_partial_bytes, int(limits.user_share * limits.max_partial_bytes), self._named)
+
+    def wait(self, owner: Owner, message: Waiting, must: bool = False) -> bool:
+        """Count a message that is to wait in one more queue of a user, if there is room or it `must`.
+
+        Its bytes are there once, however many wait for it: they count once in all, and once for each user.
+        """
+        holders, size = message.holders, message.size
+        mine = size if not holders or owner not in holders else OVERHEAD
+        new = OVERHEAD if holders else size
+        full = self.waiting_bytes + new > self.max_waiting_bytes or self.waiting[owner] + mine > self.max_waiting
+        if full and not must:
+            return False
+        if holders is None:
+            holders = message.holders = {}
+        holders[owner] = holders.get(owner, 0) + 1
+        self.waiting[owner] += mine
+        self.waiting_bytes += new
+        return True
+
+    def leave(self, owner: Owner, message: Waiting) -> None:
+        """Count a message that waits in one queue less."""
+        holders = message.holders or {}
+        left = holders[owner] - 1
+        if left:
+            holders[owner] = left
+        else:
+            del holders[owner]
+        self.waiting[owner] -= OVERHEAD if left else message.size
+        self.waiting_bytes -= OVERHEAD if holders else message.size
 
     def owner(self, username: str | None) -> Owner:
         """Return whose share a client has that has given this user name, and proven it if names are proven at all."""

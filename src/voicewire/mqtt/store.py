@@ -354,8 +354,7 @@ class Store:
             else:
                 session.waiting_line().append(entry)
                 session.load += message.size
-                router.waiting_bytes += message.size
-                router.shares.waiting[session.owner] += message.size
+                router.shares.wait(session.owner, message, must=True)
         return waiting
 
 
