@@ -66,7 +66,8 @@ class Limits:
     max_queued_bytes : int
         The same in bytes of topic and payload, in-flight ones included.
     max_waiting_bytes : int
-        Bytes of all messages that wait for all clients, in memory and in the store; more are dropped and counted.
+        Bytes of all messages that wait for all clients, in memory and in the store; more are dropped and counted. A
+        message counts once, however many clients it waits for, with 100 bytes more for each.
     max_filters : int
         Topic filters in one SUBSCRIBE or UNSUBSCRIBE; more close the connection.
     max_subscriptions : int
