@@ -292,6 +292,8 @@ class Run:
                 self.publisher.step()
             self.gone -= {each.name for each in self.subscribers if not each.line.closed}
         before = self.folder / f"{self.lives}.sqlite"
+        for task in self.broker.broker._tasks:
+            task._log_destroy_pending = False  # type: ignore[attr-defined]  # nobody ends a killed broker's tasks
         self.confirmed = set(self.publisher.confirmed)
         self.lives += 1
         for suffix in ("", "-wal"):
