@@ -189,6 +189,16 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     assert router.waiting_bytes == 0
 
 
+def test_one_that_fails_keeps_no_message_sealed(caplog):
+    router = made()
+    readers = [joined(router, f"{n}", "t", away=n == 3) for n in range(SLICE + 1)]
+    readers[3].queue = 5  # whatever goes wrong there
+    router.deliver(router.route(b"t"), b"x", 1, None)
+    finish(router)
+    assert "a message for '3' has failed" in caplog.text
+    assert sum(len(reader.connection.told) for reader in readers if reader.connection) == SLICE
+
+
 def test_a_row_of_its_own_is_whole_when_all_refer_to_it():
     router = made(Journal())
     for n in range(SLICE + 1):

@@ -293,11 +293,14 @@ class Router:
         message.sealed = True
         for piece in route.pieces():
             for session, granted in piece.subscribers:
-                if min(qos, granted):
-                    if hold is None or session.client_id not in hold.acknowledged:
-                        self._enqueue(session, message, min(qos, granted))
-                elif hold is not None:
-                    hold.cannot(session.client_id, Missing.QOS_0)
+                try:
+                    if min(qos, granted):
+                        if hold is None or session.client_id not in hold.acknowledged:
+                            self._enqueue(session, message, min(qos, granted))
+                    elif hold is not None:
+                        hold.cannot(session.client_id, Missing.QOS_0)
+                except Exception as error:
+                    self._failed(session, error)
             yield piece.steps
         message.sealed = False
         if message.number and self.store is not None:
