@@ -42,10 +42,10 @@ class Peer:
     def push_message(self, head, payload):
         self.push(head + payload)
 
-    def push_qos0(self, data, count):
+    def push_qos0(self, data, count, payload=b""):
         if self.error:
             raise self.error
-        self.told.append((data, count))
+        self.told.append((data + payload, count))
 
     def full(self):
         return self.room <= 0

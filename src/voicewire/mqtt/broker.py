@@ -120,7 +120,7 @@ class Broker:
             self.ends.restored(store.load(self.router, self.ends.settled))
         await self._listen(context)
         self._started = self._swept = self.loop.time()
-        self._tasks = [self._regularly(self._sweep, SWEEP)]
+        self._tasks = [*(self._listener.tasks if self._listener else ()), self._regularly(self._sweep, SWEEP)]
         if c.sys_interval:
             self._tasks.append(self._regularly(self._publish_statistics, c.sys_interval))
         self.log.info("listening on %s:%d%s", c.host, self.port, " (TLS)" if context else "")

@@ -16,10 +16,27 @@ from voicewire.mqtt.shares import STRANGERS, Owner
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 
-HIGH, LOW = 2**15, 2**13
+HIGH, LOW = 2**13, 2**11
 """Bytes in a transport above which it is given no more, and below which it is: the rest waits here, uncopied."""
+GATHERED = 64
+"""Pieces of memory that the kernel is handed at once as they lie; more are joined before."""
 LINE = 1000
 """Messages that wait for a client's acknowledgements before publishers have to wait for it."""
+
+
+Chunks = list[bytes | memoryview]
+
+
+def cut(chunks: Chunks, size: int) -> tuple[Chunks, Chunks]:
+    """Cut a list of bytes in two after `size` bytes; nothing is copied."""
+    for i, chunk in enumerate(chunks):
+        if len(chunk) > size:
+            if not size:
+                return chunks[:i], chunks[i:]
+            view = memoryview(chunk)
+            return [*chunks[:i], view[:size]], [view[size:], *chunks[i + 1 :]]
+        size -= len(chunk)
+    return chunks, []
 
 
 class Connection(asyncio.Protocol):
@@ -28,7 +45,7 @@ class Connection(asyncio.Protocol):
     __slots__ = (
         "began", "blocked", "broker", "busy", "closing", "congested", "dirty", "excused", "fd", "halted", "held",
         "holder", "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing",
-        "pressure", "rest", "router", "seen", "session", "slow", "transport",
+        "pressure", "rest", "router", "seen", "session", "slow", "transport", "unread",
     )  # fmt: skip
 
     def __init__(self, broker: Services) -> None:
@@ -46,8 +63,9 @@ class Connection(asyncio.Protocol):
         self.partial = broker.router.shares.partial
         self.held = 0
         self.holder: Owner = None
-        self.out: list[bytes | memoryview] = []
+        self.out: Chunks = []
         self.out_size = 0
+        self.unread = 0  # bytes that wait to be written, if they are many
         self.dirty = False
         self.closing = False
         self.busy = False
@@ -82,6 +100,8 @@ class Connection(asyncio.Protocol):
         self.closing = self.halted = True
         self.rest = None
         self.out, self.out_size = [], 0
+        self.router.unread -= self.unread
+        self.unread = 0
         self.partial.drop(self)
         self.broker.connections.discard(self)
         self.broker.work.unpark(self)
@@ -209,6 +229,9 @@ class Connection(asyncio.Protocol):
     def weigh(self) -> None:
         """Above `out_high` bytes that wait for this client it is not read from, until `out_low` are left."""
         limits, waiting = self.broker.config.limits, self.out_size + self.transport.get_write_buffer_size()
+        unread = waiting if waiting > HIGH else 0
+        self.router.unread += unread - self.unread
+        self.unread = unread
         if not self.congested:
             if waiting > limits.out_high:
                 self.congested = True
@@ -272,15 +295,20 @@ class Connection(asyncio.Protocol):
         if not self.dirty:
             self.outbox.put_off(self)
 
-    def push_qos0(self, data: bytes, count: int) -> None:
-        """Send `count` QoS 0 messages, unless too much waits already: then they are dropped."""
+    def push_qos0(self, data: bytes, count: int, payload: bytes = b"") -> None:
+        """Send `count` QoS 0 messages, or the head of one and its `payload`, unless too much waits already."""
         if self.congested or self.out_size > 65536:
             waiting = self.out_size + self.transport.get_write_buffer_size()
-            if waiting + len(data) > self.broker.config.limits.out_hard and waiting:
+            limits, size = self.broker.config.limits, len(data) + len(payload)
+            full = waiting + size > limits.out_hard or self.router.unread + size > limits.max_waiting_bytes
+            if full and waiting:
                 self.router.dropped += count
                 return
         self.out.append(data)
         self.out_size += len(data)
+        if payload:
+            self.out.append(payload)
+            self.out_size += len(payload)
         if not self.dirty:
             self.dirty = True
             self.outbox.dirty.append(self)
@@ -297,51 +325,59 @@ class Connection(asyncio.Protocol):
         """Write what has collected: at once where nothing waits already (uvloop waits for the end of its round)."""
         self.dirty = False
         out = self.out
-        if out and not self.blocked:
+        if not out or self.blocked:
+            return
+        if self.out_size < COPIED:
             data = out[0] if len(out) == 1 else b"".join(out)
             self.out = []
             self.out_size = 0
-            if not self._send(data):
-                self.weigh()
+            self.router.bytes_sent += len(data)
+            if self.fd >= 0 and not self.transport.get_write_buffer_size():
+                try:
+                    sent = os.write(self.fd, data)
+                except OSError:  # the socket is full, or broken: the transport knows what to do
+                    sent = 0
+                if sent == len(data):
+                    return
+                data = data[sent:]
+            self.transport.write(data)
+            self.weigh()
+        elif self.write_piece() and self.out and not (self.blocked or self.dirty):
+            self.outbox.later(self)
 
     def write_piece(self) -> int:
-        """Write a piece of what has collected, and say how many bytes it was: 0 if no more can be written now."""
-        out = self.out
-        if self.blocked or not out:
+        """Write a piece of what has collected, and say how many bytes it was: 0 if no more can be written now.
+
+        Nothing is copied but what the transport gets: a little, where the kernel takes no more, so that it says when
+        it does.
+        """
+        if self.blocked or not self.out:
             return 0
-        data: bytes | memoryview = out[0]
-        if len(data) > PIECE:
-            view = memoryview(data)
-            data, out[0] = view[:PIECE], view[PIECE:]
+        piece, self.out = cut(self.out, PIECE)
+        if len(piece) > GATHERED:
+            piece = [b"".join(piece)]
+        size = sum(map(len, piece))
+        if self.fd >= 0 and not self.transport.get_write_buffer_size():
+            try:
+                sent = os.writev(self.fd, piece)
+            except OSError:  # the socket is full, or broken: the transport knows what to do
+                sent = 0
+            if sent < size:
+                _, piece = cut(piece, sent)
+                if not self.closing:
+                    piece, back = cut(piece, 2 * HIGH)
+                    self.out[:0] = back
+                    size -= sum(map(len, back))
+                self.transport.write(b"".join(piece))
         else:
-            size, count = len(data), 1
-            while count < len(out) and size + len(out[count]) <= PIECE:
-                size += len(out[count])
-                count += 1
-            if count > 1:
-                data = b"".join(out[:count])
-            del out[:count]
-        self.out_size -= len(data)
-        self._send(data)
-        if self.closing and not out:
+            self.transport.write(b"".join(piece))
+        self.out_size -= size
+        self.router.bytes_sent += size
+        if self.closing and not self.out:
             self.transport.close()
         else:
             self.weigh()
-        return len(data)
-
-    def _send(self, data: bytes | memoryview) -> bool:
-        """Write, and say whether the kernel has taken all of it; else the transport has the rest."""
-        self.router.bytes_sent += len(data)
-        if self.fd >= 0 and not self.transport.get_write_buffer_size():
-            try:
-                sent = os.write(self.fd, data)
-            except OSError:  # the socket is full, or broken: the transport knows what to do
-                sent = 0
-            if sent == len(data):
-                return True
-            data = data[sent:]
-        self.transport.write(data)
-        return False
+        return size
 
     @property
     def name(self) -> str:

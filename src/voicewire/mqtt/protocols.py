@@ -33,8 +33,8 @@ class Peer(Protocol):
     def push_message(self, head: bytes, payload: bytes) -> None:
         """Send a message with the next flush, without a copy of a payload that is long."""
 
-    def push_qos0(self, data: bytes, count: int) -> None:
-        """Send `count` QoS 0 messages, unless too much waits already."""
+    def push_qos0(self, data: bytes, count: int, payload: bytes = b"") -> None:
+        """Send `count` QoS 0 messages, or the head of one and its payload, unless too much waits already."""
 
     def write(self) -> None:
         """Write what has collected."""

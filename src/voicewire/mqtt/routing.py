@@ -63,22 +63,11 @@ class Router:
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
         self.retained = Retained(self.limits, self.shares, self.send_retained, log)
-        self.route_bytes = 0
+        self.route_bytes = self.unread = 0
         self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
         self.publish_received = self.publish_sent = 0
         self._own_rules = any("%c" in rule.topic for rule in config.access)
         self._permissions: dict[str | None, Permissions] = {}
-
-    @property
-    def waiting_bytes(self) -> int:
-        """Bytes of all messages that wait for their clients.
-
-        Returns
-        -------
-        int
-            With what each costs beside its topic and payload.
-        """
-        return self.shares.waiting_bytes
 
     def permissions(self, user: str | None, client_id: str) -> Permissions:
         """Say what a client may do; clients of one user share it where no rule names the client id.
@@ -266,8 +255,11 @@ class Router:
                         hold.cannot(session.client_id, Missing.QOS_0)
                     if connection is None:
                         continue
-                    packet = packet or route.head(0, len(payload)) + payload
-                    connection.push_qos0(packet, 1)
+                    if len(payload) < COPIED:
+                        packet = packet or route.head(0, len(payload)) + payload
+                        connection.push_qos0(packet, 1)
+                    else:
+                        connection.push_qos0(route.head(0, len(payload)), 1, payload)
                     self.publish_sent += 1
                 else:
                     if made is None:
@@ -309,7 +301,7 @@ class Router:
             self.begin(hold)
         if safe is not None:
             safe()
-        packet = b""
+        head = b""
         for piece in route.pieces():
             for session, granted in piece.subscribers:
                 connection = session.connection
@@ -319,8 +311,8 @@ class Router:
                     if min(qos, granted):
                         self.pump(session, connection)
                     else:
-                        packet = packet or message.encode(0)
-                        connection.push_qos0(packet, 1)
+                        head = head or message.head(0)
+                        connection.push_qos0(head, 1, message.payload)
                         self.publish_sent += 1
                     if (connection.slow or session.queue) and source is not None and not source.closing:
                         connection.hold_back(source)
@@ -371,6 +363,7 @@ class Router:
             or connection.congested
             or len(inflight) >= self.max_inflight
             or session.load > self.max_load
+            or not self.shares.hold(session.owner, message, session.load, len(self.sessions))
         ):
             self._enqueue(session, message, qos)
             return
@@ -386,7 +379,7 @@ class Router:
             message.hold.expect(session.client_id)
         inflight[packet_id] = (message, qos, number)
         payload = message.payload
-        session.load += len(payload)
+        session.load += message.size
         self.publish_sent += 1
         if route is None or message.retain:
             connection.push_message(message.head(qos, packet_id), payload)
@@ -423,7 +416,7 @@ class Router:
         if (
             (len(queue) >= limits.max_queued and not (message.sealed and session.connection is not None and not queue))
             or (session.load + size > limits.max_queued_bytes and session.load)
-            or not self.shares.wait(session.owner, message)
+            or not self.shares.hold(session.owner, message, session.load, len(self.sessions))
         ):
             self._drop(session)
             if hold is not None:
@@ -439,6 +432,10 @@ class Router:
         session.load += size
         queue.append((message, qos, number))
 
+    def _let_go(self, session: Session, message: Message) -> None:
+        session.load -= message.size
+        self.shares.let_go(session.owner, message)
+
     def _drop(self, session: Session) -> None:
         self.dropped += 1
         if not self.dropped & (self.dropped - 1):
@@ -452,12 +449,10 @@ class Router:
         session, connection : Session, Peer
             Whom it waits for.
         """
-        queue, inflight, leave = session.queue, session.inflight, self.shares.leave
+        queue, inflight = session.queue, session.inflight
         while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
             message, qos, number = entry
-            leave(session.owner, message)
-            session.load -= message.size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
                 continue
@@ -473,7 +468,7 @@ class Router:
     def _withdraw(self, session: Session, entry: Outgoing) -> None:
         """What has waited may not be read any more: the rules have changed, or the client has."""
         message, _, number = entry
-        session.load -= len(message.payload)
+        self._let_go(session, message)
         self.dropped += 1
         if number and self.store is not None:
             self.store.done(number, message)
@@ -518,7 +513,7 @@ class Router:
             What the PUBREC carried.
         """
         message, _, number = entry
-        session.load -= len(message.payload)
+        self._let_go(session, message)
         if number and self.store is not None:
             self.store.released(number, message)
         hold = message.hold
@@ -539,7 +534,8 @@ class Router:
             The subscriber's.
         """
         message, qos, number = entry
-        session.load -= len(message.payload)
+        if message is not RELEASED:
+            self._let_go(session, message)
         if number and self.store is not None:
             self.store.done(number, message)
         hold = message.hold
@@ -584,8 +580,9 @@ class Router:
             self.forget_routes()
         if session.durable and self.store is not None:
             self.store.forget(session.client_id)
-        for message, _, _ in session.queue or ():
-            self.shares.leave(session.owner, message)
+        for message, _, _ in (*session.inflight.values(), *(session.queue or ())):
+            if message is not RELEASED:
+                self.shares.let_go(session.owner, message)
         self.work.run(self._bury(session, holds))
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:
