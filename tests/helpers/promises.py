@@ -353,7 +353,7 @@ class Run:
                 faults.append(f"{session.client_id}: {len(session.inflight)} in flight, {session.load} bytes")
         if broker.ends.open:
             faults.append(f"{broker.ends.open} holds have no verdict")
-        if broker.router.shares.held or len(broker.work):
-            faults.append(f"{broker.router.shares.held} bytes are held, {len(broker.work)} jobs")
+        if broker.router.waiting_bytes or len(broker.work):
+            faults.append(f"{broker.router.waiting_bytes} bytes wait, {len(broker.work)} jobs")
         if broker.router.dropped and all(each.qos for each in self.subscribers):
             faults.append(f"{broker.router.dropped} dropped")

@@ -14,7 +14,6 @@ from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packets import WAIT_FOR_ALL
 from voicewire.mqtt.routing import CLOSED, END_TO_END, FIRST, LIST, ORDINARY, Router
 from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.shares import ENTRY
 from voicewire.mqtt.work import SLICE, Work
 
 LOG = logging.getLogger("routing under test")
@@ -39,13 +38,6 @@ def joined(router, name, *filters, qos=1, away=False, durable=False, **state):
         router.tree.add(pattern, session, qos)
     router.forget_routes()
     return session
-
-
-def counted(router, session, message):
-    """A message that is held for a session, as after `send`."""
-    router.shares.count(session.owner, message)
-    session.load += message.size
-    return message
 
 
 def hold(need, publisher=None, qos=2):
@@ -194,7 +186,7 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     assert kinds == ["outgoing"] * (SLICE // 2 + 1) + ["received", "keep"]
     assert [raw[-4:] for raw in first.connection.told] == [b"blob", b"next"]
     assert {len(reader.connection.told) for reader in readers} == {1, 2}
-    assert router.shares.held > 0  # nobody has acknowledged it
+    assert router.waiting_bytes == 0
 
 
 def test_one_that_fails_keeps_no_message_sealed(caplog):
@@ -250,8 +242,8 @@ def test_each_is_sent_it_at_the_lesser_of_both(qos, granted):
         assert [(m.payload, q, n) for m, q, n in away.queue] == [(b"data", least, 2)]
         assert store.told == [("outgoing", "r", 1, least, b"data"), ("outgoing", "a", 0, least, b"data")]
         assert (waits.waiting, waits.missing) == ({"r", "a"}, {"a": Missing.OFFLINE})
-        assert reader.load == away.load == message.size
-        assert router.shares.held == router.shares.held_by[None] == message.size + ENTRY
+        assert (reader.load, away.load) == (4, message.size)
+        assert router.waiting_bytes == router.shares.waiting[None] == message.size
     else:
         assert reader.connection.told == [(message.encode(0), 1)]
         assert away.queue is None
@@ -350,7 +342,7 @@ def test_the_window_and_the_bytes_on_the_way_are_bounded_and_order_is_kept():
     assert [m.payload for m, _, _ in reader.queue] == [b"3", b"4", b"5"]
     while reader.inflight:
         router.finished(reader, reader.inflight.pop(next(iter(reader.inflight))), reader.connection)
-    assert (reader.queue, reader.load, router.shares.held, router.shares.held_by[None]) == (None, 0, 0, 0)
+    assert (reader.queue, reader.load, router.waiting_bytes, router.shares.waiting[None]) == (None, 0, 0, 0)
     assert [raw[-1:] for raw in reader.connection.told] == [b"%d" % n for n in range(6)]
     assert router.publish_sent == 6
 
@@ -378,24 +370,24 @@ def test_who_takes_no_more_has_it_queued(state):
     ("limits", "fits"),
     [
         ({"max_queued": 2}, 2),
-        ({"max_queued_bytes": 3 * 461}, 3),
-        ({"max_queued_bytes": 3 * 461 - 1}, 2),
+        ({"max_queued_bytes": 3 * 111}, 3),
+        ({"max_queued_bytes": 3 * 111 - 1}, 2),
         ({"max_queued_bytes": 50}, 1),  # one message fits in any case
-        ({"max_waiting_bytes": 8 * 461}, 7),  # an eighth is for those who hold little
-        ({"max_waiting_bytes": 8 * 461 - 8}, 6),
+        ({"max_waiting_bytes": 2 * 111}, 2),
+        ({"max_waiting_bytes": 2 * 111 - 1}, 1),
     ],
 )
 def test_a_queue_holds_what_its_limits_say_and_the_rest_is_counted(limits, fits, caplog):
     router = made(**limits)
     reader = joined(router, "r", "t", away=True)
     waits = hold(1)
-    for _ in range(9):
+    for _ in range(6):
         router.deliver(router.route(b"t"), bytes(10), 1, None, waits)
-    assert (len(reader.queue), router.dropped) == (fits, 9 - fits)
-    assert reader.load == router.shares.held == fits * 461
+    assert (len(reader.queue), router.dropped) == (fits, 6 - fits)
+    assert reader.load == router.waiting_bytes == fits * 111
     assert waits.missing == {"r": Missing.QUEUE_FULL}
     told = [record for record in caplog.records if "is full" in record.message]
-    assert len(told) == (9 - fits).bit_length()  # the first, the second, the fourth …
+    assert len(told) == {2: 2, 3: 2, 4: 3, 5: 3}[6 - fits]  # the first, the second, the fourth …
 
 
 def test_a_queue_is_sent_as_far_as_the_socket_takes_it_and_what_may_not_be_read_is_not():
@@ -413,7 +405,8 @@ def test_a_queue_is_sent_as_far_as_the_socket_takes_it_and_what_may_not_be_read_
     assert peer.told == [Message(topic, b"xy").encode(1, n) for n, topic in ((1, b"open/1"), (2, b"open/2"))]
     assert store.told == [("sent", 1, 1), ("done", 2), ("sent", 3, 2)]
     assert (router.dropped, router.publish_sent, len(reader.queue)) == (1, 2, 1)
-    assert reader.load == router.shares.held == router.shares.held_by[None] == 3 * Message(b"open/3", b"xy").size
+    assert reader.load == 2 + 2 + Message(b"open/3", b"xy").size
+    assert router.waiting_bytes == router.shares.waiting[None] == Message(b"open/3", b"xy").size
     assert (other.status, other.missing) == (Status.SHORT, {"r": Missing.NOT_SUBSCRIBED})
 
 
@@ -433,9 +426,7 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
         3: (message, 2, 7), 4: (RELEASED, 2, 8), 5: (RELEASED, 3, 9),
         6: (Message(b"closed", b"yyy", False, gone), 1, 10), 7: (Message(b"open", b"z", False, done), 1, 11),
     }  # fmt: skip
-    for sent, _, _ in reader.inflight.values():
-        if sent is not RELEASED:
-            counted(router, reader, sent)
+    reader.load = 5
     router.max_inflight = 5
     router._enqueue(reader, Message(b"open", b"q", False, waiting), 1)
     router._enqueue(reader, Message(b"open", b"", False, done), 1)
@@ -451,8 +442,7 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
     assert (first.missing, waiting.missing, done.missing) == ({}, {}, {"r": Missing.OFFLINE})
     assert gone.missing == {"r": Missing.NOT_SUBSCRIBED}
     assert store.told == [("done", 10), ("sent", 1, 1)]
-    left = [m for m, _, _ in (*reader.inflight.values(), *reader.queue) if m is not RELEASED]
-    assert len(left) == 5 and reader.load == router.shares.held == sum(m.size for m in left)
+    assert reader.load == 5 - 3 + 1 + 2 * Message(b"open", b"").size  # two wait for a place in the window
 
 
 @pytest.mark.parametrize("numbered", [0, 5])
@@ -466,7 +456,8 @@ def test_an_acknowledgement_counts_for_the_hold_and_the_store(qos, numbered):
     waits = hold(1, publisher)
     waits.expect("r")
     waits.begin()
-    entry = counted(router, reader, Message(b"t", b"data", False, waits)), qos, numbered
+    entry = Message(b"t", b"data", False, waits), qos, numbered
+    reader.load = 4
     if qos == 1:
         router.finished(reader, entry, reader.connection)
     else:
@@ -480,18 +471,17 @@ def test_an_acknowledgement_counts_for_the_hold_and_the_store(qos, numbered):
         assert store.told[2 if numbered else 1 :] == ([("done", 5)] if numbered else [])
         another = hold(1)
         another.expect("r")
-        late = counted(router, reader, Message(b"t", b"", False, another))
-        router.finished(reader, (late, qos, 0), reader.connection)
+        router.finished(reader, (Message(b"t", b"", False, another), qos, 0), reader.connection)
         assert another.waiting == {"r"}  # its PUBREC counts, not its PUBCOMP
 
 
 def test_who_has_caught_up_lets_go_of_its_publishers():
     router = made()
     reader = joined(router, "r", "t", pressing=True)
-    router.finished(reader, (counted(router, reader, Message(b"t", b"")), 1, 0), reader.connection)
+    router.finished(reader, (Message(b"t", b""), 1, 0), reader.connection)
     assert reader.connection.told == ["caught up"]
     reader.connection.pressing = False
-    router.finished(reader, (counted(router, reader, Message(b"t", b"")), 1, 0), reader.connection)
+    router.finished(reader, (Message(b"t", b""), 1, 0), reader.connection)
     assert len(reader.connection.told) == 1
 
 
@@ -532,14 +522,14 @@ def test_a_session_that_ends_leaves_nothing_behind():
     router.deliver(router.route(b"b"), b"1", 1, None, first)
     router.deliver(router.route(b"b"), b"2", 1, None, second)
     ends.queue.append((without, 1, 0))
-    router.shares.count(None, without)
+    assert router.shares.wait(None, without)
     router.shares.kept[None] = 5
     given_up = []
     router.route(b"a/x")
     router.end(ends, (given_up.append(n) or 1 for n in range(3)))
     assert ends.ended and given_up == [0, 1, 2]
     assert (list(router.sessions), router.shares.kept[None]) == (["s"], 4)
-    assert (router.shares.held, router.shares.held_by[None]) == (0, 0)
+    assert (router.waiting_bytes, router.shares.waiting[None]) == (0, 0)
     assert [session for session, _ in router.route(b"a/x").subscribers] == [stays]
     assert (router.route(b"b").subscribers, router.tree.match("b")) == ([], {})
     assert first.missing == second.missing == {"e": Missing.SESSION_ENDED}

@@ -10,8 +10,7 @@ from voicewire.mqtt.config import EVERYTHING, Access, permissions
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
-from voicewire.mqtt.session import Message, Pending, Route, Session
-from voicewire.mqtt.shares import ENTRY, MESSAGE
+from voicewire.mqtt.session import OVERHEAD, Message, Pending, Route, Session
 from voicewire.mqtt.work import SLICE
 
 
@@ -26,7 +25,7 @@ def test_a_message_is_written_as_the_publish_that_it_is(payload, qos, retain, du
     if not retain and not dup:
         assert head + raw[len(head) :] == raw
         assert len(raw) - len(head) - len(payload) == (0, 2, 2, 4)[qos]
-    assert message.size == len(message.topic) + len(payload) + MESSAGE + ENTRY
+    assert message.size == len(message.topic) + len(payload) + OVERHEAD
 
 
 def test_packet_ids_go_round_and_leave_out_what_is_in_use():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from voicewire.mqtt import BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.shares import ENTRY, MESSAGE, RESERVE, Shares
+from voicewire.mqtt.shares import OVERHEAD, Shares
 from voicewire.mqtt.wire import Wire, connect
 
 Start = Callable[..., BrokerThread]
@@ -120,12 +120,10 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         wire.expect(*(p.Puback(i + 1) for i in range(20)))
     with connect(b.port, "ann-1", clean=False, present=True, **ANN) as wire:
         assert [wire.publication().payload for _ in range(20)] == [b"%d" % i for i in range(20)]
-    assert b.broker.router.shares.held_by["mallory"] == 5 * (
-        1 + 1000 + MESSAGE + 4 * ENTRY
-    )  # a quarter; each counts once
+    assert b.broker.router.waiting_bytes == 7 * (1 + 1000 + 4 * 100)  # a quarter: each is there once, in four queues
     for i in range(4):
         connect(b.port, f"m{i}", **MALLORY).close()
-    assert eventually(lambda: not b.broker.router.shares.held_by["mallory"])
+    assert eventually(lambda: b.broker.router.waiting_bytes == 0)
     with connect(b.port, "m0", clean=False, **MALLORY) as wire:
         wire.send(p.Subscribe(1, (("q", 1),)))
         wire.expect(p.Suback(1, (1,)))
@@ -136,9 +134,7 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         assert wire.publication().payload == b"again"
 
 
-@pytest.mark.parametrize(
-    "limits", [Limits(max_retained=8), Limits(max_retained_bytes=8 * (3 + 1000 + MESSAGE + ENTRY))]
-)
+@pytest.mark.parametrize("limits", [Limits(max_retained=8), Limits(max_retained_bytes=8 * (3 + 1000 + 100))])
 def test_what_one_user_retains_leaves_room_for_another(users: Path, tmp_path: Path, limits: Limits) -> None:
     from voicewire.mqtt import Config
 
@@ -359,57 +355,34 @@ class Body:
     """A message as it is counted."""
 
     def __init__(self, size: int) -> None:
-        self.size, self.holders = size + MESSAGE + ENTRY, None
+        self.size, self.holders = size + OVERHEAD, None
 
 
-HELD = st.lists(st.tuples(st.sampled_from([None, "ann", "bob"]), st.integers(0, 3)), max_size=40)
+WAITING = st.lists(st.tuples(st.sampled_from([None, "ann", "bob"]), st.integers(0, 3)), max_size=40)
 
 
-@given(HELD, st.integers(0, 15_000), st.integers(1, 5), st.randoms(use_true_random=False))
-def test_what_is_held_counts_once_in_all_and_once_for_each_user(asked, limit, sessions, random):
-    """Against a plain sum over who holds what, whatever comes and goes in whichever order."""
+@given(WAITING, st.integers(0, 5000), st.randoms(use_true_random=False))
+def test_what_waits_counts_once_in_all_and_once_for_each_user(queues, limit, random):
+    """Against a plain sum over who waits for what, whatever comes and goes in whichever order."""
     config = Config(password_file=Path("users"), limits=Limits(max_waiting_bytes=limit, user_share=0.5))
     shares, bodies = Shares(config), [Body(size) for size in (0, 1, 100, 1000)]
-    held: list[tuple[str | None, int]] = []
-
-    def sums() -> tuple[int, dict[str | None, int]]:
-        def size(entries: list[tuple[str | None, int]]) -> int:
-            return ENTRY * len(entries) + sum(bodies[w].size - ENTRY for w in {w for _, w in entries})
-
-        return size(held), {user: size([e for e in held if e[0] == user]) for user in (None, "ann", "bob")}
-
-    for owner, which in asked:
-        before = sums()[0]
-        if shares.hold(owner, bodies[which], sums()[1][owner], sessions):
-            held.append((owner, which))
-            grown = sums()
-            if grown[0] > (1 - RESERVE) * limit:  # from here on it is for those who hold little
-                assert grown[1][owner] <= RESERVE * limit / sessions + bodies[which].size
-        elif held and random.random() < 0.5:
-            gone = held.pop(random.randrange(len(held)))
-            shares.let_go(gone[0], bodies[gone[1]])
-        else:
-            assert (
-                before + bodies[which].size > (1 - RESERVE) * limit
-                or sums()[1][owner] + bodies[which].size > limit // 2
-            )
-        in_all, mine = sums()
-        assert shares.held == in_all <= limit
-        assert all(shares.held_by[user] == size <= limit // 2 for user, size in mine.items())
-    for owner, which in held:
-        shares.let_go(owner, bodies[which])
-    assert shares.held == shares.held_by.total() == 0
-
-
-def test_who_holds_little_is_served_when_others_hold_all_they_may() -> None:
-    """One that acknowledges nothing fills what is open to all; ten others go on, each with a part of the rest."""
-    shares = Shares(Config(limits=Limits(max_waiting_bytes=1_000_000)))
-    load, body = 0, Body(10_000)
-    while shares.hold(None, body, load, 11):
-        load += body.size
-        body = Body(10_000)
-    assert 860_000 < load < 875_000
-    for _ in range(10):
-        assert shares.hold(None, Body(5000), 0, 11)
-    assert not shares.hold(None, Body(5000), 2 * 5450, 11)
-    assert shares.held <= 1_000_000
+    waiting: list[tuple[str | None, int]] = []
+    for owner, which in queues:
+        before = list(waiting)
+        if shares.wait(owner, bodies[which]):
+            waiting.append((owner, which))
+        elif waiting and random.random() < 0.5:
+            gone = waiting.pop(random.randrange(len(waiting)))
+            shares.leave(gone[0], bodies[gone[1]])
+        in_all = OVERHEAD * len(waiting) + sum(bodies[w].size - OVERHEAD for w in {w for _, w in waiting})
+        mine = {
+            user: sum(OVERHEAD for o, _ in waiting if o == user)
+            + sum(bodies[w].size - OVERHEAD for w in {w for o, w in waiting if o == user})
+            for user in (None, "ann", "bob")
+        }
+        assert shares.waiting_bytes == in_all <= max(limit, 0)
+        assert all(shares.waiting[user] == size <= limit // 2 for user, size in mine.items())
+        assert len(waiting) <= len(before) + 1
+    for owner, which in waiting:
+        shares.leave(owner, bodies[which])
+    assert shares.waiting_bytes == shares.waiting.total() == 0

@@ -66,10 +66,9 @@ class Limits:
     max_queued_bytes : int
         The same in bytes of topic and payload, in-flight ones included.
     max_waiting_bytes : int
-        Bytes of all messages that are in flight or wait for all clients, in memory and in the store; more are dropped
-        and counted. A message counts once, however many clients are to get it, with 300 bytes for itself and 150 for
-        each of them. The last eighth is kept for those who hold little: an equal part for each session. What waits to
-        be written at QoS 0 has the same limit.
+        Bytes of all messages that wait for all clients, in memory and in the store; more are dropped and counted. A
+        message counts once, however many clients it waits for, with 100 bytes more for each. What waits to be written
+        at QoS 0 has the same limit.
     max_filters : int
         Topic filters in one SUBSCRIBE or UNSUBSCRIBE; more close the connection.
     max_subscriptions : int

@@ -43,8 +43,8 @@ class Connection(asyncio.Protocol):
     """The broker's end of one network connection."""
 
     __slots__ = (
-        "began", "blocked", "broker", "busy", "closing", "congested", "dirty", "excused", "fd", "halted", "held",
-        "holder", "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing",
+        "began", "blocked", "broker", "bulky", "busy", "closing", "congested", "dirty", "excused", "fd", "halted",
+        "held", "holder", "incoming", "keep_alive", "need", "out", "out_size", "outbox", "partial", "peer", "pressing",
         "pressure", "rest", "router", "seen", "session", "slow", "transport", "unread",
     )  # fmt: skip
 
@@ -66,6 +66,7 @@ class Connection(asyncio.Protocol):
         self.out: Chunks = []
         self.out_size = 0
         self.unread = 0  # bytes that wait to be written, if they are many
+        self.bulky = False  # something long is in `out`, which is not to be copied
         self.dirty = False
         self.closing = False
         self.busy = False
@@ -309,6 +310,7 @@ class Connection(asyncio.Protocol):
         if payload:
             self.out.append(payload)
             self.out_size += len(payload)
+        self.bulky |= len(data) + len(payload) >= COPIED
         if not self.dirty:
             self.dirty = True
             self.outbox.dirty.append(self)
@@ -316,6 +318,7 @@ class Connection(asyncio.Protocol):
     def push_message(self, head: bytes, payload: bytes) -> None:
         """Send a message with the next flush, without a copy of a payload that is long."""
         if len(payload) >= COPIED:
+            self.bulky = True
             self.push(head)
             self.push(payload)
         else:
@@ -327,7 +330,7 @@ class Connection(asyncio.Protocol):
         out = self.out
         if not out or self.blocked:
             return
-        if self.out_size < COPIED:
+        if not self.bulky and self.out_size <= PIECE:
             data = out[0] if len(out) == 1 else b"".join(out)
             self.out = []
             self.out_size = 0
@@ -373,6 +376,8 @@ class Connection(asyncio.Protocol):
             self.transport.write(b"".join(piece))
         self.out_size -= size
         self.router.bytes_sent += size
+        if not self.out:
+            self.bulky = False
         if self.closing and not self.out:
             self.transport.close()
         else:

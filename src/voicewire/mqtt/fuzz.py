@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -34,8 +34,7 @@ from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.process import resident
-from voicewire.mqtt.session import RELEASED, Session
-from voicewire.mqtt.shares import ENTRY
+from voicewire.mqtt.shares import OVERHEAD
 from voicewire.mqtt.store import Store
 from voicewire.options import seed, whole
 from voicewire.pace import Pace
@@ -315,10 +314,14 @@ class _Run:
         shares = broker.router.shares
         self.out.bytes_left += shares.partial.bytes - self.witness.held
         kept = Counter(s.owner for s in broker.sessions.values() if not s.clean)
+        entries = [(s.owner, m) for s in broker.sessions.values() for m, _, _ in s.queue or ()]
+        bodies = {(owner, id(m)): m.size - OVERHEAD for owner, m in entries}  # once for each user
+        waiting = OVERHEAD * len(entries) + sum(bodies.values())
+        in_all = OVERHEAD * len(entries) + sum({m: size for (_, m), size in bodies.items()}.values())
         all_retained = broker.router.retained.messages.items()
         retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))
         right = kept == shares.kept and retained == shares.retained
-        right = right and held(broker.sessions.values()) == (shares.held, +shares.held_by)
+        right = right and waiting == shares.waiting.total() and in_all == shares.waiting_bytes
         self.out.miscounted += not right or max(kept.values(), default=0) > shares.max_kept
 
     async def stop(self) -> None:
@@ -326,22 +329,6 @@ class _Run:
         await self.look()
         await self.broker.stop()
         await asyncio.sleep(0)
-
-
-def held(sessions: Iterable[Session]) -> tuple[int, Counter[str | None]]:
-    """Count anew what is held for sessions: in all, and by user."""
-    by_user: Counter[str | None] = Counter()
-    bodies: dict[int, int] = {}
-    mine: set[tuple[str | None, int]] = set()
-    entries = 0
-    for session in sessions:
-        for message, _, _ in (*session.inflight.values(), *(session.queue or ())):
-            if message is not RELEASED:
-                entries += 1
-                bodies[id(message)] = message.size - ENTRY
-                by_user[session.owner] += ENTRY + (0 if (session.owner, id(message)) in mine else bodies[id(message)])
-                mine.add((session.owner, id(message)))
-    return ENTRY * entries + sum(bodies.values()), by_user
 
 
 async def _run(streams: int, seed: int, tell: Callable[[str], object] | None, folder: Path) -> Outcome:

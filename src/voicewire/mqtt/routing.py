@@ -69,6 +69,17 @@ class Router:
         self._own_rules = any("%c" in rule.topic for rule in config.access)
         self._permissions: dict[str | None, Permissions] = {}
 
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of all messages that wait for their clients.
+
+        Returns
+        -------
+        int
+            With what each costs beside its topic and payload.
+        """
+        return self.shares.waiting_bytes
+
     def permissions(self, user: str | None, client_id: str) -> Permissions:
         """Say what a client may do; clients of one user share it where no rule names the client id.
 
@@ -363,7 +374,6 @@ class Router:
             or connection.congested
             or len(inflight) >= self.max_inflight
             or session.load > self.max_load
-            or not self.shares.hold(session.owner, message, session.load, len(self.sessions))
         ):
             self._enqueue(session, message, qos)
             return
@@ -379,7 +389,7 @@ class Router:
             message.hold.expect(session.client_id)
         inflight[packet_id] = (message, qos, number)
         payload = message.payload
-        session.load += message.size
+        session.load += len(payload)
         self.publish_sent += 1
         if route is None or message.retain:
             connection.push_message(message.head(qos, packet_id), payload)
@@ -416,7 +426,7 @@ class Router:
         if (
             (len(queue) >= limits.max_queued and not (message.sealed and session.connection is not None and not queue))
             or (session.load + size > limits.max_queued_bytes and session.load)
-            or not self.shares.hold(session.owner, message, session.load, len(self.sessions))
+            or not self.shares.wait(session.owner, message)
         ):
             self._drop(session)
             if hold is not None:
@@ -432,10 +442,6 @@ class Router:
         session.load += size
         queue.append((message, qos, number))
 
-    def _let_go(self, session: Session, message: Message) -> None:
-        session.load -= message.size
-        self.shares.let_go(session.owner, message)
-
     def _drop(self, session: Session) -> None:
         self.dropped += 1
         if not self.dropped & (self.dropped - 1):
@@ -449,10 +455,12 @@ class Router:
         session, connection : Session, Peer
             Whom it waits for.
         """
-        queue, inflight = session.queue, session.inflight
+        queue, inflight, leave = session.queue, session.inflight, self.shares.leave
         while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
             message, qos, number = entry
+            leave(session.owner, message)
+            session.load -= message.size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
                 continue
@@ -468,7 +476,7 @@ class Router:
     def _withdraw(self, session: Session, entry: Outgoing) -> None:
         """What has waited may not be read any more: the rules have changed, or the client has."""
         message, _, number = entry
-        self._let_go(session, message)
+        session.load -= len(message.payload)
         self.dropped += 1
         if number and self.store is not None:
             self.store.done(number, message)
@@ -513,7 +521,7 @@ class Router:
             What the PUBREC carried.
         """
         message, _, number = entry
-        self._let_go(session, message)
+        session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.released(number, message)
         hold = message.hold
@@ -534,8 +542,7 @@ class Router:
             The subscriber's.
         """
         message, qos, number = entry
-        if message is not RELEASED:
-            self._let_go(session, message)
+        session.load -= len(message.payload)
         if number and self.store is not None:
             self.store.done(number, message)
         hold = message.hold
@@ -580,9 +587,8 @@ class Router:
             self.forget_routes()
         if session.durable and self.store is not None:
             self.store.forget(session.client_id)
-        for message, _, _ in (*session.inflight.values(), *(session.queue or ())):
-            if message is not RELEASED:
-                self.shares.let_go(session.owner, message)
+        for message, _, _ in session.queue or ():
+            self.shares.leave(session.owner, message)
         self.work.run(self._bury(session, holds))
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:

@@ -9,7 +9,7 @@ from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
-from voicewire.mqtt.shares import ENTRY, MESSAGE
+from voicewire.mqtt.shares import OVERHEAD
 from voicewire.mqtt.work import SLICE
 
 __all__ = ["Message", "Session"]
@@ -22,8 +22,8 @@ class Message:
     """An application message inside the broker; shared by all its subscribers.
 
     `sealed`: it is still being handed out, and nobody may be sent it yet. `number` is that of its row in the store, if
-    it has one of its own, and `stored` how many deliveries there refer to it. `holders` counts, by user, the clients
-    for which it is held.
+    it has one of its own, and `stored` how many deliveries there refer to it. `holders` counts, by user, the queues in
+    which it waits.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class Message:
 
     @property
     def size(self) -> int:
-        """How many bytes it counts for while it is held for one client."""
-        return len(self.topic) + len(self.payload) + MESSAGE + ENTRY
+        """How many bytes it counts for while it waits."""
+        return len(self.topic) + len(self.payload) + OVERHEAD
 
     def head(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
         """Write all of the PUBLISH that stands before the payload; at QoS 3 with a `waited_packet_num` of 0.
@@ -124,7 +124,7 @@ class Session:
     `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
     place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
     whose PUBREL has not come, with what keeps the PUBREC back if there is something; `open_holds` counts the
-    holds in `received` and `held`, `load` the size of what is in `inflight` and `queue`,
+    holds in `received` and `held`, `load` the bytes of payload in `inflight` and the size of `queue`,
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
     then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
     session that has `ended` gets nothing any more.

@@ -19,20 +19,18 @@ STRANGERS = ""
 """Stands for all who have not said CONNECT; no name in a password file is empty."""
 
 
-MESSAGE, ENTRY = 300, 150
-"""Bytes that a message costs beside its topic and payload, and each client that is to get it costs."""
-RESERVE = 0.125
-"""The part of all bytes that is kept for those who hold little: each session may have an equal part of it."""
+OVERHEAD = 100
+"""Bytes that a waiting message costs beside its topic and payload, in each queue."""
 
 
 class Waiting(Protocol):
-    """What counting needs of a message: its `size`, and for how many clients of which user it is held."""
+    """What counting needs of a message: its `size` with one overhead, and who waits for it."""
 
     holders: dict[Owner, int] | None
 
     @property
     def size(self) -> int:
-        """Bytes of topic, payload, itself and one entry."""
+        """Bytes of topic, payload and overhead."""
 
 
 class Holder(Protocol):
@@ -48,9 +46,9 @@ class Holder(Protocol):
 class Shares:
     """Counts, by user, what is limited in all.
 
-    `kept` counts sessions that outlast their connection, `present` the connections with a session, `held_by` the
-    bytes of messages that are in flight or wait (`held`: for all), `retained` and `retained_bytes` what is retained;
-    each is changed where these come and go.
+    `kept` counts sessions that outlast their connection, `present` the connections with a session, `waiting` the
+    bytes of messages that wait (`waiting_bytes`: for all), `retained` and `retained_bytes` what is retained; each is
+    changed where these come and go.
 
     Parameters
     ----------
@@ -64,66 +62,46 @@ class Shares:
         part = limits.user_share if self._named else 1.0
         self.max_kept = max(1, int(part * limits.max_sessions)) if limits.max_sessions else 0
         self.max_present = max(1, int(part * limits.max_connections))
-        self.max_held = int(part * limits.max_waiting_bytes)
-        self._most_held = limits.max_waiting_bytes
-        self._reserve = RESERVE * limits.max_waiting_bytes
-        self._open_held = self._most_held - self._reserve
+        self.max_waiting = int(part * limits.max_waiting_bytes)
         self.max_retained = int(part * limits.max_retained)
         self.max_retained_bytes = int(part * limits.max_retained_bytes)
         self.kept: Counter[Owner] = Counter()
         self.present: Counter[Owner] = Counter()
-        self.held = 0
-        self.held_by: Counter[Owner] = Counter()
+        self.max_waiting_bytes = limits.max_waiting_bytes
+        self.waiting_bytes = 0
+        self.waiting: Counter[Owner] = Counter()
         self.retained: Counter[Owner] = Counter()
         self.retained_bytes: Counter[Owner] = Counter()
         self.partial = Partial(limits.max_partial_bytes, int(limits.user_share * limits.max_partial_bytes), self._named)
 
-    def hold(self, owner: Owner, message: Waiting, load: int, sessions: int) -> bool:
-        """Count a message that is held for one more client of a user, if there is room.
+    def wait(self, owner: Owner, message: Waiting, must: bool = False) -> bool:
+        """Count a message that is to wait in one more queue of a user, if there is room or it `must`.
 
-        Its bytes are there once, however many are to get it: they count once in all, and once for each user. What is
-        left of them in the end is kept for those who hold little: so nobody goes without because others hold all.
-
-        Parameters
-        ----------
-        owner : str or None
-            The user.
-        message : Message
-            The message.
-        load : int
-            Bytes that are held for this client already.
-        sessions : int
-            How many clients there are.
+        Its bytes are there once, however many wait for it: they count once in all, and once for each user.
         """
         holders, size = message.holders, message.size
-        mine = size if not holders or owner not in holders else ENTRY
-        held = self.held + (ENTRY if holders else size)
-        if held > self._most_held or self.held_by[owner] + mine > self.max_held:
+        mine = size if not holders or owner not in holders else OVERHEAD
+        new = OVERHEAD if holders else size
+        full = self.waiting_bytes + new > self.max_waiting_bytes or self.waiting[owner] + mine > self.max_waiting
+        if full and not must:
             return False
-        if held > self._open_held and load + size > self._reserve / max(1, sessions):
-            return False
-        self.count(owner, message)
-        return True
-
-    def count(self, owner: Owner, message: Waiting) -> None:
-        """Count a message that is held for one more client of a user, whether there is room or not."""
-        holders = message.holders
-        self.held += ENTRY if holders else message.size
         if holders is None:
             holders = message.holders = {}
-        self.held_by[owner] += ENTRY if owner in holders else message.size
         holders[owner] = holders.get(owner, 0) + 1
+        self.waiting[owner] += mine
+        self.waiting_bytes += new
+        return True
 
-    def let_go(self, owner: Owner, message: Waiting) -> None:
-        """Count a message that is held for one client less."""
+    def leave(self, owner: Owner, message: Waiting) -> None:
+        """Count a message that waits in one queue less."""
         holders = message.holders or {}
         left = holders[owner] - 1
         if left:
             holders[owner] = left
         else:
             del holders[owner]
-        self.held_by[owner] -= ENTRY if left else message.size
-        self.held -= ENTRY if holders else message.size
+        self.waiting[owner] -= OVERHEAD if left else message.size
+        self.waiting_bytes -= OVERHEAD if holders else message.size
 
     def owner(self, username: str | None) -> Owner:
         """Return whose share a client has that has given this user name, and proven it if names are proven at all."""

@@ -350,11 +350,11 @@ class Store:
             if _whole(packet_id, 0, 65535):
                 session.inflight[packet_id] = entry
                 session.next_id = packet_id % 65535 + 1
+                session.load += len(message.payload)
             else:
                 session.waiting_line().append(entry)
-            if message is not RELEASED:
                 session.load += message.size
-                router.shares.count(session.owner, message)
+                router.shares.wait(session.owner, message, must=True)
         return waiting
 
 
