@@ -5,8 +5,11 @@ from __future__ import annotations
 import logging
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mqtt_doubles import Loop
 
+from voicewire.mqtt.connection import cut
 from voicewire.mqtt.outbox import PATIENCE, PIECE, RETRY, SHORT, TURN, Outbox
 
 
@@ -217,3 +220,12 @@ def test_a_turn_writes_no_promise_that_the_store_does_not_have(box, told):
     disk.full = False
     assert box.loop.turn() == [RETRY]
     assert told[1:] == ["committed", ("halt", False), ("a", PIECE + 1), ("a", 1)]
+
+
+@given(st.lists(st.binary(max_size=20), max_size=10), st.integers(0, 150))
+def test_cutting_copies_nothing_and_loses_nothing(chunks, size):
+    first, rest = cut(list(chunks), size)
+    whole = b"".join(chunks)
+    assert (b"".join(first), b"".join(rest)) == (whole[:size], whole[size:])
+    for piece in (*first, *rest):
+        assert any((piece.obj if isinstance(piece, memoryview) else piece) is chunk for chunk in chunks)

@@ -359,20 +359,18 @@ class Connection(asyncio.Protocol):
         piece, self.out = cut(self.out, PIECE)
         if len(piece) > GATHERED:
             piece = [b"".join(piece)]
-        size = sum(map(len, piece))
+        size, sent = sum(map(len, piece)), 0
         if self.fd >= 0 and not self.transport.get_write_buffer_size():
             try:
                 sent = os.writev(self.fd, piece)
             except OSError:  # the socket is full, or broken: the transport knows what to do
                 sent = 0
-            if sent < size:
-                _, piece = cut(piece, sent)
-                if not self.closing:
-                    piece, back = cut(piece, 2 * HIGH)
-                    self.out[:0] = back
-                    size -= sum(map(len, back))
-                self.transport.write(b"".join(piece))
-        else:
+        if sent < size:
+            _, piece = cut(piece, sent)
+            if self.fd >= 0 and not self.closing:
+                piece, back = cut(piece, 2 * HIGH)
+                self.out[:0] = back
+                size -= sum(map(len, back))
             self.transport.write(b"".join(piece))
         self.out_size -= size
         self.router.bytes_sent += size
