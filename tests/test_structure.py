@@ -36,7 +36,7 @@ FLOORS: dict[str, list[str]] = {
 """Rooms and single files by floor, from the top down; "" is the package. A study comes in by the list of parts."""
 
 LONG_FUNCTION = 60
-LONG_FILE = 600
+LONG_FILE = 400
 ANY_SHARE = 0.05
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import errno
+import logging
 import resource
 import socket
 import ssl
@@ -11,14 +14,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from certificates import certificate
 
 from voicewire.mqtt import BrokerThread, Config, Limits, listener
+from voicewire.mqtt import broker as broker_module
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.process import free_port, wait_for_port
 from voicewire.mqtt.wire import Wire, connect
+from voicewire.transport.extras import certificate
 
 pytestmark = pytest.mark.needs("posix")
 
@@ -27,9 +32,11 @@ pytestmark = pytest.mark.needs("posix")
 def limited(tmp_path: Path, soft: int, hard: int) -> Iterator[tuple[int, Path, int]]:
     """A broker in a process that may have so many descriptors: its port, its log and its process."""
     port, log = free_port(), tmp_path / "log"
-    shell = f'ulimit -Sn {soft}; ulimit -Hn {hard}; exec "$0" -m voicewire.mqtt broker --port {port}'
+    (tmp_path / "patient.toml").write_text("[limits]\nconnect_timeout = 600\n")
+    broker = f'"$0" -m voicewire.mqtt broker --port {port} --config patient.toml'
+    shell = f"ulimit -Sn {soft}; ulimit -Hn {hard}; exec {broker}"
     with log.open("wb") as file:
-        process = subprocess.Popen(["bash", "-c", shell, sys.executable], stderr=file)
+        process = subprocess.Popen(["bash", "-c", shell, sys.executable], stderr=file, cwd=tmp_path)
     try:
         wait_for_port(port, process, 60)
         yield port, log, process.pid
@@ -90,24 +97,73 @@ def test_a_host_with_two_addresses_is_listened_to_on_both() -> None:
         wire.expect(p.Pingresp())
 
 
-@pytest.mark.parametrize("talks", [False, True], ids=["says nothing", "shakes hands and says nothing"])
-def test_a_handshake_counts_in_the_time_to_connect(tmp_path: Path, talks: bool) -> None:
-    pem = certificate(tmp_path / "cert.pem")
-    config = Config(port=0, tls_cert=pem, limits=Limits(connect_timeout=1.5))
-    with BrokerThread(config) as b, socket.create_connection(("127.0.0.1", b.port), 10) as plain:
-        started = time.monotonic()
-        sock = plain
-        if talks:
-            time.sleep(1.0)  # most of its time is gone when it begins
-            context = ssl.create_default_context(cafile=str(pem))
-            sock = context.wrap_socket(plain, server_hostname="127.0.0.1")
-        sock.settimeout(20)
-        with contextlib.suppress(OSError):
-            assert sock.recv(1) == b""
-        spent = time.monotonic() - started
-        assert spent > 1.2  # how long it took beyond says nothing on a busy machine
+def served(seconds: float, stack: contextlib.ExitStack) -> tuple[BrokerThread, socket.socket, ssl.SSLContext]:
+    """A broker with TLS that gives so long to connect, and a socket that has been accepted."""
+    cert, key = stack.enter_context(certificate())
+    config = Config(port=0, tls_cert=cert, tls_key=key, limits=Limits(connect_timeout=seconds))
+    b = stack.enter_context(BrokerThread(config))
+    context = ssl.create_default_context(cafile=str(cert))
+    context.check_hostname = False
+    return b, stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 10)), context
+
+
+def test_who_shakes_no_hands_is_closed_when_the_time_to_connect_is_over() -> None:
+    with contextlib.ExitStack() as stack:
+        b, plain, _ = served(1.0, stack)
+        plain.settimeout(50)  # asyncio itself would give it a minute
+        with contextlib.suppress(ConnectionError):
+            assert plain.recv(1) == b""
+        assert not b.broker.connections
+
+
+def test_a_handshake_counts_in_the_time_to_connect() -> None:
+    """The clock of a connection runs from the moment when it was accepted."""
+    with contextlib.ExitStack() as stack:
+        b, plain, context = served(60.0, stack)
+        time.sleep(1.0)
+        wrapped = stack.enter_context(context.wrap_socket(plain))
         for _ in range(1000):
-            if not b.broker.connections:
+            if b.broker.connections:
                 break
             time.sleep(0.02)
-        assert not b.broker.connections
+        (connection,) = b.broker.connections
+        assert wrapped.version() and b.broker.loop.time() - connection.seen >= 1.0
+
+
+def test_a_connection_that_cannot_begin_ends_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = broker_module.Connection
+    once = iter([True])
+
+    def broken(broker: Any) -> Any:
+        if next(once, False):
+            raise RuntimeError("not this one")
+        return made(broker)
+
+    with BrokerThread(Config(port=0)) as b:
+        monkeypatch.setattr(broker_module, "Connection", broken)
+        with Wire(b.port) as first:
+            first.closed()
+        connect(b.port, "second").close()
+    assert "not this one" in caplog.text
+
+
+@pytest.mark.parametrize(("number", "said"), [(errno.EMFILE, True), (errno.ENOMEM, True), (errno.ECONNABORTED, False)])
+async def test_only_what_is_out_is_said_to_be_out(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int, said: bool
+) -> None:
+    """A client that has gone before it was accepted is no reason for newcomers to wait."""
+    loop, failed = asyncio.get_running_loop(), asyncio.Event()
+
+    async def fails(_: socket.socket) -> None:
+        failed.set()
+        raise OSError(number, "so the system says")
+
+    monkeypatch.setattr(loop, "sock_accept", fails)
+    door = listener.Listener(asyncio.Protocol, lambda: 0, 1.0, None, logging.getLogger("port under test"))
+    await door.open("127.0.0.1", 0)
+    await failed.wait()
+    await asyncio.sleep(0)
+    door.close()
+    assert ("so the system says: newcomers wait" in caplog.text) == said

@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from promises import ACCIDENTS, Plan, Run
 
+from voicewire.mqtt import Config, Limits, incoming, routes, routing, work
+from voicewire.mqtt import packets as p
+from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.memory import Line, MemoryBroker
+
 
 @pytest.mark.parametrize("seed", range(60))
 def test_what_was_confirmed_arrives_and_once(tmp_path: Path, seed: int) -> None:
@@ -31,3 +36,60 @@ def test_each_accident_happens_at_a_moment_that_counts(tmp_path: Path) -> None:
             if Run(plan, tmp_path / f"{seed}").go().happened:
                 happened.add(plan.accident)
     assert happened == set(ACCIDENTS)
+
+
+def _connected(broker: MemoryBroker, name: str, *, clean: bool = True, subscribe: bool = False) -> Line:
+    line = broker.line()
+    line.send(p.encode(p.Connect(name, clean=clean)))
+    if subscribe:
+        line.send(p.encode(p.Subscribe(1, (("t", 1),))))
+    broker.run()
+    line.take()
+    return line
+
+
+@pytest.mark.parametrize("qos", [0, 1])
+def test_a_delivery_that_has_begun_is_finished_when_the_broker_is_told_to_end(
+    monkeypatch: pytest.MonkeyPatch, qos: int
+) -> None:
+    for module in (work, routes, incoming, routing):
+        monkeypatch.setattr(module, "SLICE", 8)
+    with MemoryBroker(Config(port=0, sys_interval=0)) as broker:
+        readers = [_connected(broker, f"r{i}", subscribe=True) for i in range(40)]
+        writer = _connected(broker, "w")
+        writer.send(p.encode(p.Publish("t", b"x", qos, packet_id=qos)))
+        broker._loop.advance(0.0, lambda: len(broker.broker.work) > 0)
+        assert len(broker.broker.work) == 1
+        task = broker._loop.create_task(broker.broker.stop())
+        taken = [b""] * 40
+        while not task.done():
+            broker._loop.advance(0.01)
+            taken = [before + (reader.take() or b"") for before, reader in zip(taken, readers, strict=True)]
+        assert all(each.endswith(b"x") for each in taken)
+        assert (writer.take() or b"").startswith(b"\x40\x02\x00\x01" if qos else b"")
+
+
+def test_what_waits_goes_to_the_new_connection_of_a_reader_that_did_not_read() -> None:
+    """The old one is still being emptied; what it would be sent now, nobody would acknowledge."""
+    with MemoryBroker(Config(port=0, sys_interval=0, limits=Limits(out_high=4096, out_low=1024))) as broker:
+        old = _connected(broker, "r", clean=False, subscribe=True)
+        writer = _connected(broker, "w")
+        for number in range(1, 13):
+            writer.send(p.encode(p.Publish("t", bytes([number]) * 1000, 1, packet_id=number)))
+            broker.run(6.0)
+        session = broker.broker.sessions["r"]
+        assert session.queue and session.inflight
+        before, new = session.connection, broker.line()
+        new.send(p.encode(p.Connect("r", clean=False)))
+        broker._loop.advance(0.0, lambda: session.connection not in (before, None))
+        assert session.queue
+        old.take()
+        decoder, got = Decoder(), []
+        for _ in range(40):
+            broker.run(0.1)
+            for packet in decoder.feed(new.take() or b""):
+                if isinstance(packet, p.Publish):
+                    got.append(packet.payload[0])
+                    new.send(p.encode(p.Puback(packet.packet_id)))
+            old.take()
+        assert got == list(range(1, 13))

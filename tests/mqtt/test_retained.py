@@ -11,7 +11,8 @@ import pytest
 
 from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.retained import Retained
-from voicewire.mqtt.session import Message, Route
+from voicewire.mqtt.routes import Route
+from voicewire.mqtt.session import Message
 from voicewire.mqtt.shares import Shares
 
 

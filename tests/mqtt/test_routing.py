@@ -12,7 +12,8 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing, Status
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.packets import WAIT_FOR_ALL
-from voicewire.mqtt.routing import CLOSED, END_TO_END, FIRST, LIST, ORDINARY, Router
+from voicewire.mqtt.routes import CLOSED, END_TO_END, LIST, ORDINARY
+from voicewire.mqtt.routing import FIRST, Router
 from voicewire.mqtt.session import RELEASED, Message, Session
 from voicewire.mqtt.work import SLICE, Work
 
@@ -186,7 +187,7 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     assert kinds == ["outgoing"] * (SLICE // 2 + 1) + ["received", "keep"]
     assert [raw[-4:] for raw in first.connection.told] == [b"blob", b"next"]
     assert {len(reader.connection.told) for reader in readers} == {1, 2}
-    assert router.waiting_bytes == 0
+    assert router.shares.waiting_bytes == 0
 
 
 def test_one_that_fails_keeps_no_message_sealed(caplog):
@@ -243,7 +244,7 @@ def test_each_is_sent_it_at_the_lesser_of_both(qos, granted):
         assert store.told == [("outgoing", "r", 1, least, b"data"), ("outgoing", "a", 0, least, b"data")]
         assert (waits.waiting, waits.missing) == ({"r", "a"}, {"a": Missing.OFFLINE})
         assert (reader.load, away.load) == (4, message.size)
-        assert router.waiting_bytes == router.shares.waiting[None] == message.size
+        assert router.shares.waiting_bytes == router.shares.waiting[None] == message.size
     else:
         assert reader.connection.told == [(message.encode(0), 1)]
         assert away.queue is None
@@ -342,7 +343,7 @@ def test_the_window_and_the_bytes_on_the_way_are_bounded_and_order_is_kept():
     assert [m.payload for m, _, _ in reader.queue] == [b"3", b"4", b"5"]
     while reader.inflight:
         router.finished(reader, reader.inflight.pop(next(iter(reader.inflight))), reader.connection)
-    assert (reader.queue, reader.load, router.waiting_bytes, router.shares.waiting[None]) == (None, 0, 0, 0)
+    assert (reader.queue, reader.load, router.shares.waiting_bytes, router.shares.waiting[None]) == (None, 0, 0, 0)
     assert [raw[-1:] for raw in reader.connection.told] == [b"%d" % n for n in range(6)]
     assert router.publish_sent == 6
 
@@ -384,7 +385,7 @@ def test_a_queue_holds_what_its_limits_say_and_the_rest_is_counted(limits, fits,
     for _ in range(6):
         router.deliver(router.route(b"t"), bytes(10), 1, None, waits)
     assert (len(reader.queue), router.dropped) == (fits, 6 - fits)
-    assert reader.load == router.waiting_bytes == fits * 111
+    assert reader.load == router.shares.waiting_bytes == fits * 111
     assert waits.missing == {"r": Missing.QUEUE_FULL}
     told = [record for record in caplog.records if "is full" in record.message]
     assert len(told) == {2: 2, 3: 2, 4: 3, 5: 3}[6 - fits]  # the first, the second, the fourth …
@@ -406,7 +407,7 @@ def test_a_queue_is_sent_as_far_as_the_socket_takes_it_and_what_may_not_be_read_
     assert store.told == [("sent", 1, 1), ("done", 2), ("sent", 3, 2)]
     assert (router.dropped, router.publish_sent, len(reader.queue)) == (1, 2, 1)
     assert reader.load == 2 + 2 + Message(b"open/3", b"xy").size
-    assert router.waiting_bytes == router.shares.waiting[None] == Message(b"open/3", b"xy").size
+    assert router.shares.waiting_bytes == router.shares.waiting[None] == Message(b"open/3", b"xy").size
     assert (other.status, other.missing) == (Status.SHORT, {"r": Missing.NOT_SUBSCRIBED})
 
 
@@ -529,7 +530,7 @@ def test_a_session_that_ends_leaves_nothing_behind():
     router.end(ends, (given_up.append(n) or 1 for n in range(3)))
     assert ends.ended and given_up == [0, 1, 2]
     assert (list(router.sessions), router.shares.kept[None]) == (["s"], 4)
-    assert (router.waiting_bytes, router.shares.waiting[None]) == (0, 0)
+    assert (router.shares.waiting_bytes, router.shares.waiting[None]) == (0, 0)
     assert [session for session, _ in router.route(b"a/x").subscribers] == [stays]
     assert (router.route(b"b").subscribers, router.tree.match("b")) == ([], {})
     assert first.missing == second.missing == {"e": Missing.SESSION_ENDED}

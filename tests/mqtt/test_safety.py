@@ -18,8 +18,8 @@ import pytest
 from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, hostile, process
 from voicewire.mqtt import incoming as incoming_module
 from voicewire.mqtt import packets as p
+from voicewire.mqtt import routes as routes_module
 from voicewire.mqtt import routing as routing_module
-from voicewire.mqtt import session as session_module
 from voicewire.mqtt import work as work_module
 from voicewire.mqtt.hold import Missing, Report, Status
 from voicewire.mqtt.incoming import TURN
@@ -281,7 +281,7 @@ def test_what_waits_and_is_retained_is_bounded_in_bytes(broker: Start) -> None:
         wire.send(*(p.Publish("q", bytes(1000), 1, packet_id=i + 1) for i in range(9)))
         wire.expect(*(p.Puback(i + 1) for i in range(9)))
         router = b.broker.router
-        assert router.waiting_bytes <= 10_000 and router.dropped == 2 * (9 - 10_000 // 1201)
+        assert router.shares.waiting_bytes <= 10_000 and router.dropped == 2 * (9 - 10_000 // 1201)
         wire.send(*(p.Publish(f"r/{i}", bytes(1000), retain=True) for i in range(20)))
         wire.quiet()
         assert len(router.retained.messages) == 10_000 // (1000 + 3 + 100)
@@ -290,7 +290,7 @@ def test_what_waits_and_is_retained_is_bounded_in_bytes(broker: Start) -> None:
         assert router.retained.size == 0
     for name in ("x", "y"):
         connect(b.port, name).close()
-    assert eventually(lambda: router.waiting_bytes == 0)
+    assert eventually(lambda: router.shares.waiting_bytes == 0)
 
 
 def test_filters_are_bounded_in_number_and_bytes(broker: Start) -> None:
@@ -445,7 +445,7 @@ def test_many_packets_at_once_are_cut_into_slices(broker: Start) -> None:
 
 def test_a_long_delivery_is_cut_into_slices(broker: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody gets it, in order; the answer and the hold wait for the last of them."""
-    for module in (session_module, work_module, incoming_module, routing_module):
+    for module in (routes_module, work_module, incoming_module, routing_module):
         monkeypatch.setattr(module, "SLICE", 8)
     b = broker()
     wires = [subscribed(b.port, "t", qos=i % 3, client_id=f"c{i}") for i in range(30)]

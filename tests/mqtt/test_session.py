@@ -10,7 +10,8 @@ from voicewire.mqtt.config import EVERYTHING, Access, permissions
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
-from voicewire.mqtt.session import OVERHEAD, Message, Pending, Route, Session
+from voicewire.mqtt.routes import Route
+from voicewire.mqtt.session import OVERHEAD, Message, Pending, Session
 from voicewire.mqtt.work import SLICE
 
 

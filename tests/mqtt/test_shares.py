@@ -120,10 +120,10 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         wire.expect(*(p.Puback(i + 1) for i in range(20)))
     with connect(b.port, "ann-1", clean=False, present=True, **ANN) as wire:
         assert [wire.publication().payload for _ in range(20)] == [b"%d" % i for i in range(20)]
-    assert b.broker.router.waiting_bytes == 7 * (1 + 1000 + 4 * 100)  # a quarter: each is there once, in four queues
+    assert b.broker.router.shares.waiting_bytes == 7 * (1 + 1000 + 4 * 100)  # a quarter; each counts once
     for i in range(4):
         connect(b.port, f"m{i}", **MALLORY).close()
-    assert eventually(lambda: b.broker.router.waiting_bytes == 0)
+    assert eventually(lambda: b.broker.router.shares.waiting_bytes == 0)
     with connect(b.port, "m0", clean=False, **MALLORY) as wire:
         wire.send(p.Subscribe(1, (("q", 1),)))
         wire.expect(p.Suback(1, (1,)))

@@ -13,11 +13,10 @@ import logging
 import ssl
 import uuid
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 from voicewire import __version__
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.config import Config, ConfigError, Passwords
+from voicewire.mqtt.config import Config, ConfigError
 from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
@@ -26,8 +25,10 @@ from voicewire.mqtt.hold import Missing
 from voicewire.mqtt.incoming import Talker
 from voicewire.mqtt.listener import Listener
 from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.passwords import Passwords
 from voicewire.mqtt.protocols import Journal
-from voicewire.mqtt.routing import CLOSED, LIST, Router
+from voicewire.mqtt.routes import CLOSED, LIST
+from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import Session
 from voicewire.mqtt.store import Store
 from voicewire.mqtt.topics import MAX_LEVELS
@@ -36,8 +37,6 @@ from voicewire.mqtt.work import Work, weight
 __all__ = ["Broker"]
 
 REFUSED = 0x80
-LAST, QUIET = 5.0, 0.2
-"""Seconds that clients get, when the broker ends, to read what waits for them; and to read nothing of it."""
 ACCEPTED, BAD_VERSION, BAD_ID, UNAVAILABLE, BAD_PASSWORD, NOT_AUTHORISED = range(6)
 SWEEP = 0.25
 """Seconds between two looks for clients that have been silent for too long."""
@@ -75,7 +74,6 @@ class Broker:
         self.ends = EndToEnd(self.router, self.outbox, self.work, self.log)
         self.sessions = self.router.sessions
         self._passwords = Passwords(c.password_file) if c.password_file else None
-        self._hashing: ThreadPoolExecutor | None = None
         self._listener: Listener | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._started = self._swept = 0.0
@@ -153,7 +151,7 @@ class Broker:
             connection.transport.pause_reading()
         self.work.end()
         self.outbox.flush()
-        await self._written()
+        await self.outbox.read(self.connections)
         for session in self.sessions.values():
             session.will = None
             for hold in session.holds():
@@ -165,23 +163,11 @@ class Broker:
         for connection in list(self.connections):
             connection.transport.abort()
         await asyncio.sleep(0)
-        if self._hashing is not None:
-            self._hashing.shutdown(wait=False, cancel_futures=True)
+        if self._passwords is not None:
+            self._passwords.close()
         if self.store is not None:
             self.store.close()
         self.log.info("stopped")
-
-    async def _written(self) -> None:
-        """Wait until clients have read what waits for them, or have read nothing for a while."""
-        before, since = -1, self.loop.time()
-        end = since + LAST
-        while self.loop.time() < end:
-            waiting = sum(c.out_size + c.transport.get_write_buffer_size() for c in self.connections if not c.closing)
-            if waiting != before:
-                before, since = waiting, self.loop.time()
-            if not waiting or self.loop.time() - since > QUIET:
-                return
-            await asyncio.sleep(0.01)
 
     def _regularly(self, do: Callable[[], None], seconds: float) -> asyncio.Task[None]:
         """Call `do` again and again; an exception is logged, and does not end it."""
@@ -223,20 +209,14 @@ class Broker:
         """
         if packet.protocol not in ("MQTT", "MQIsdp"):
             raise MalformedError(f"protocol {packet.protocol[:20]!r} [MQTT-3.1.2-1]")
-        name = packet.username
-        if self._passwords is None or name is None or not self._passwords.slow(name):
-            self._connect(connection, packet, self._proven(packet))
-            return
-        connection.wait()
-        if self._hashing is None:
-            self._hashing = ThreadPoolExecutor(1, "voicewire-passwords")
-        asked = self.loop.run_in_executor(self._hashing, self._proven, packet)
-        asked.add_done_callback(lambda answer: self._hashed(connection, packet, answer))
-
-    def _proven(self, packet: p.Connect) -> bool:
-        """Is the password that of the user, as far as there are passwords?"""
-        name = packet.username
-        return self._passwords is None or name is None or self._passwords.check(name, packet.password)
+        proven: bool | asyncio.Future[bool] = True
+        if self._passwords is not None and packet.username is not None:
+            proven = self._passwords.prove(self.loop, packet.username, packet.password, lambda: not connection.closing)
+        if isinstance(proven, bool):
+            self._connect(connection, packet, proven)
+        else:
+            connection.wait()
+            proven.add_done_callback(lambda answer: self._hashed(connection, packet, answer))
 
     def _hashed(self, connection: Talker, packet: p.Connect, answer: asyncio.Future[bool]) -> None:
         """A password that takes long has been checked beside the loop."""

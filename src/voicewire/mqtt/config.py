@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import ipaddress
 import math
 import re
@@ -312,102 +309,6 @@ EVERYTHING = _Everything()
 def permissions(rules: tuple[Access, ...], user: str | None, client_id: str) -> Permissions:
     """Return what a client may read and write: everything where there are no rules."""
     return Permissions(rules, user, client_id) if rules else EVERYTHING
-
-
-MOST_ROUNDS = 1_000_000
-"""Of PBKDF2, for one password: about half a second. A file that asks for more is refused."""
-SLOW = 1000
-"""Rounds from which on a password is not checked in the broker's own loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """What a password is compared with: itself (no salt), its SHA512 (0 rounds), or its PBKDF2."""
-
-    wanted: bytes
-    salt: bytes | None = None
-    rounds: int = 0
-
-    def check(self, password: bytes) -> bool:
-        """Is it this password?"""
-        if self.salt is None:
-            given = password
-        elif not self.rounds:
-            given = hashlib.sha512(password + self.salt).digest()
-        else:
-            given = hashlib.pbkdf2_hmac("sha512", password, self.salt, self.rounds, len(self.wanted))
-        return hmac.compare_digest(given, self.wanted)
-
-
-def read_secret(text: str) -> Secret:
-    """Read what stands behind a name in a password file.
-
-    Raises
-    ------
-    ValueError
-        If it is nothing that is known; the message says what was seen.
-    """
-    if not text:
-        raise ValueError("the password is empty")
-    if not text.startswith("$"):
-        return Secret(text.encode())
-    _, scheme, *parts = text.split("$")
-    if scheme not in ("6", "7"):
-        raise ValueError(f"a hash of the unknown scheme ${scheme[:20]}$ (known are $6$ and $7$, of mosquitto_passwd)")
-    rounds = 0
-    if scheme == "7" and parts:
-        number, parts = parts[0], parts[1:]
-        if not (number.isascii() and number.isdecimal() and len(number) < 10 and 1 <= int(number) <= MOST_ROUNDS):
-            raise ValueError(f"{number[:20]!r} rounds of PBKDF2 (1 to {MOST_ROUNDS} are possible)")
-        rounds = int(number)
-    try:
-        salt, wanted = (base64.b64decode(part, validate=True) for part in parts)
-    except ValueError:
-        raise ValueError(f"a damaged hash of scheme ${scheme}$: salt and hash in Base64 are expected") from None
-    if not salt or len(wanted) != 64:
-        raise ValueError(f"a damaged hash of scheme ${scheme}$: it has {len(wanted)} bytes, SHA512 has 64")
-    return Secret(wanted, salt, rounds)
-
-
-class Passwords:
-    """User names and password hashes.
-
-    One `name:hash` a line, the hash as `mosquitto_passwd` writes it (``$7$``: PBKDF2-SHA512, ``$6$``: salted
-    SHA512); what does not begin with ``$`` is the password itself.
-    """
-
-    def __init__(self, path: Path | str) -> None:
-        self._users: dict[str, Secret] = {}
-        try:
-            lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
-        except OSError as error:
-            raise ConfigError(f"cannot read the password file {path}: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise ConfigError(f"the password file {path} is no text in UTF-8") from None
-        for i, line in enumerate(lines, 1):
-            line = line.removesuffix("\r")
-            if not line.strip() or line.startswith("#"):
-                continue
-            name, colon, secret = line.partition(":")
-            if not colon or not name:
-                raise ConfigError(f"{path}, line {i}: 'name:hash' expected")
-            if name in self._users:
-                raise ConfigError(f"{path}, line {i}: {name[:40]!r} has a password already")
-            try:
-                self._users[name] = read_secret(secret)
-            except ValueError as error:
-                raise ConfigError(f"{path}, line {i}, of {name[:40]!r}: {error}") from None
-        self.plain = any(secret.salt is None for secret in self._users.values())
-
-    def slow(self, user: str) -> bool:
-        """Does it take long to check a password of `user`?"""
-        secret = self._users.get(user)
-        return secret is not None and secret.rounds >= SLOW
-
-    def check(self, user: str, password: bytes | None) -> bool:
-        """Is `password` that of `user`?"""
-        secret = self._users.get(user)
-        return secret is not None and password is not None and secret.check(password)
 
 
 @dataclass(slots=True)

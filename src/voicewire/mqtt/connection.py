@@ -415,7 +415,7 @@ class Connection(asyncio.Protocol):
         self.broker.loop.call_later(1.0, self.transport.abort)
         self.broker.gone(self, will=will)
         if self.outbox.commit() and not self.transport.is_closing():  # a closed descriptor may be somebody else's now
-            if self.out_size > PIECE or self.blocked:
+            if self.out and (self.out_size > PIECE or self.blocked):
                 self.outbox.later(self)  # which closes when all is written
                 return
             self.write()

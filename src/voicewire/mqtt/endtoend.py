@@ -12,8 +12,9 @@ from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import ENTRY, Hold, Missing, Status
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Peer
-from voicewire.mqtt.routing import END_TO_END, LIST, Router
-from voicewire.mqtt.session import Message, Route, Session
+from voicewire.mqtt.routes import END_TO_END, LIST, Route
+from voicewire.mqtt.routing import Router
+from voicewire.mqtt.session import Message, Session
 from voicewire.mqtt.topics import MAX_LEVELS, matches
 from voicewire.mqtt.work import Work
 

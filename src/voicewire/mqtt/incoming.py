@@ -18,8 +18,9 @@ from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Peer
+from voicewire.mqtt.routes import Route
 from voicewire.mqtt.routing import Router
-from voicewire.mqtt.session import RELEASED, Pending, Route, Session
+from voicewire.mqtt.session import RELEASED, Pending, Session
 from voicewire.mqtt.work import SLICE, Steps, Work
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it

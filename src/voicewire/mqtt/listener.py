@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import logging
 import math
 import os
@@ -15,6 +17,8 @@ __all__: list[str] = []  # the broker's inside: only this room's own modules use
 
 RESERVE = 32
 """Descriptors that are kept for the store, its log, and what else a process opens."""
+OUT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+"""What the system says when it has no descriptor or no memory for one more connection."""
 PAUSE = 0.05
 """Seconds between two looks whether there is room again."""
 SAID = 60.0
@@ -38,7 +42,9 @@ def raise_limit(wanted: int) -> None:
     import resource
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with contextlib.suppress(OSError, ValueError):  # a system may allow less than it says; the start tells what is left
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def in_use() -> int:
@@ -142,9 +148,10 @@ class Listener:
                 await asyncio.sleep(PAUSE)
             try:
                 sock, _ = await self.loop.sock_accept(listener)
-            except OSError as error:  # no descriptor or no memory is left, or the client has gone again
-                self._full(f"a connection cannot be accepted: {error.strerror or error}")
-                await asyncio.sleep(PAUSE)
+            except OSError as error:
+                if error.errno in OUT:
+                    self._full(f"a connection cannot be accepted: {error.strerror}")
+                await asyncio.sleep(PAUSE)  # else the client has gone again
                 continue
             if self._context is None:
                 await self._begin(sock)
@@ -155,16 +162,20 @@ class Listener:
 
     async def _begin(self, sock: socket.socket) -> None:
         """Bring an accepted socket and a new protocol together, behind the TLS handshake if there is one."""
-        protocol = self._make()
         seconds = self._seconds if self._context else None
         try:
+            protocol = self._make()
             await self.loop.connect_accepted_socket(
                 lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=seconds
             )
-        except (OSError, asyncio.CancelledError) as error:  # among them ssl.SSLError, ConnectionError and TimeoutError
+        except asyncio.CancelledError:
             sock.close()
-            if isinstance(error, asyncio.CancelledError):
-                raise
+            raise
+        except OSError:  # the client has gone, or shook no hands in time (ssl.SSLError is one, too)
+            sock.close()
+        except Exception as error:  # ends this connection, and not the port
+            sock.close()
+            self._log.exception("a connection could not begin: %r", error)
 
     def _full(self, why: str) -> None:
         now = self.loop.time()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from voicewire.mqtt.protocols import Journal, Peer
 
@@ -20,6 +20,8 @@ PIECE = 2**18
 """Bytes that are written to one connection before it is the next one's turn."""
 TURN = 4 * 2**20
 """Bytes that are written before the network is looked at again."""
+LAST, QUIET = 5.0, 0.2
+"""Seconds that clients get, when the broker ends, to read what waits for them; and to read nothing of it."""
 RETRY = 1.0
 """Seconds between two tries to write to a store that cannot be written to."""
 
@@ -141,6 +143,18 @@ class Outbox:
             self._log.warning("the store can be written again")
             self._halt(False)
         return True
+
+    async def read(self, connections: Collection[Peer]) -> None:
+        """Wait until clients have read what waits for them, or have read nothing for a while."""
+        before, since = -1, self.loop.time()
+        end = since + LAST
+        while self.loop.time() < end:
+            waiting = sum(c.out_size + c.transport.get_write_buffer_size() for c in connections if not c.closing)
+            if waiting != before:
+                before, since = waiting, self.loop.time()
+            if not waiting or self.loop.time() - since > QUIET:
+                return
+            await asyncio.sleep(0.01)
 
     # ------------------------------------------------------------------ what can wait
     def put_off(self, connection: Peer) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from voicewire.mqtt.config import Limits
 from voicewire.mqtt.protocols import Journal, Peer
-from voicewire.mqtt.session import Message, Route, Session
+from voicewire.mqtt.routes import Route
+from voicewire.mqtt.session import Message, Session
 from voicewire.mqtt.shares import Owner, Shares
 from voicewire.mqtt.topics import SubscriptionTree
 from voicewire.mqtt.work import weight

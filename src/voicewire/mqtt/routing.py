@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 
-from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
 from voicewire.mqtt.decode import to_text
 from voicewire.mqtt.errors import MalformedError
@@ -13,14 +12,14 @@ from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
-from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Route, Session
+from voicewire.mqtt.routes import CLOSED, ORDINARY, Route, address
+from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
 from voicewire.mqtt.shares import Shares
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import SLICE, Work, weight
 
 __all__ = ["Router"]
 
-ORDINARY, END_TO_END, CLOSED, LIST = 0, 1, 2, 3
 FIRST = 16
 """Of a message whose publisher waits, so many copies are written before the next are made: answers come sooner."""
 
@@ -68,17 +67,6 @@ class Router:
         self.publish_received = self.publish_sent = 0
         self._own_rules = any("%c" in rule.topic for rule in config.access)
         self._permissions: dict[str | None, Permissions] = {}
-
-    @property
-    def waiting_bytes(self) -> int:
-        """Bytes of all messages that wait for their clients.
-
-        Returns
-        -------
-        int
-            With what each costs beside its topic and payload.
-        """
-        return self.shares.waiting_bytes
 
     def permissions(self, user: str | None, client_id: str) -> Permissions:
         """Say what a client may do; clients of one user share it where no rule names the client id.
@@ -136,7 +124,7 @@ class Router:
         if name.startswith("$SYS/") or name == "$SYS":
             kind = CLOSED
         elif name.startswith("$e2e/"):
-            kind, need, real = self._address(name)
+            kind, need, real = address(name)
         asked: dict[Permissions | None, bool] = {None: False, EVERYTHING: True}
         found = []
         for entry in self.tree.match(real).items():
@@ -164,27 +152,6 @@ class Router:
         if self.routes:
             self.routes.clear()
             self.route_bytes = 0
-
-    @staticmethod
-    def _address(name: str) -> tuple[int, int, str]:
-        """Take `$e2e/<n>/<topic>` apart; `all` for n waits for everyone who can acknowledge, `ids` asks who that is."""
-        _, count, *rest = name.split("/", 2)
-        if count in ("report", "hello"):
-            return CLOSED, 0, name
-        if count == "ids" and rest and rest[0] and not rest[0].startswith("$"):
-            return LIST, 0, rest[0]
-        if (
-            not (count == "all" or (count.isdecimal() and count.isascii() and len(count) < 6))
-            or not rest
-            or not rest[0]
-        ):
-            raise MalformedError(f"{name[:40]!r} is not of the form $e2e/<n>/<topic>")
-        need = p.WAIT_FOR_ALL if count == "all" else int(count)
-        if need > p.WAIT_FOR_ALL or (need == p.WAIT_FOR_ALL and count != "all"):
-            raise MalformedError(f"$e2e waits for at most {p.WAIT_FOR_ALL - 1} subscribers")
-        if rest[0].startswith("$"):
-            raise MalformedError("an end-to-end message to a topic that begins with $")
-        return END_TO_END, need, rest[0]
 
     # ------------------------------------------------------------------ messages to subscribers
     def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:

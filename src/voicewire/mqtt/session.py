@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 
 from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.shares import OVERHEAD
-from voicewire.mqtt.work import SLICE
 
 __all__ = ["Message", "Session"]
 
@@ -262,43 +260,3 @@ class Session:
         if not self.open_holds:
             return []
         return [h for h in self.received.values() if isinstance(h, Hold)] + list((self.held or {}).values())
-
-
-class Route:
-    """Where messages of one topic go; made once a topic, thrown away when any subscription changes.
-
-    `kind` is 0 for ordinary topics, 1 for `$e2e/…` addresses, 2 for what clients may not publish to, 3 for
-    `$e2e/ids/…`; `steps` is the number of subscribers: of more than `SLICE`, one message is handed out in slices.
-    """
-
-    __slots__ = ("heads", "kind", "name", "need", "steps", "subscribers", "topic")
-
-    def __init__(self, topic: bytes, name: str, subscribers: list[tuple[Session, int]], kind: int = 0) -> None:
-        self.topic = topic
-        self.name = name
-        self.subscribers = subscribers
-        self.kind = kind
-        self.need = 0
-        self.steps = len(subscribers)
-        self.heads: dict[int, bytes] = {}
-
-    def pieces(self) -> Iterator[Route]:
-        """Cut the route into some with subscribers for a slice; who has gone by then is left out."""
-        count = SLICE // 4
-        for i in range(0, len(self.subscribers), count):
-            there = [entry for entry in self.subscribers[i : i + count] if not entry[0].ended]
-            yield Route(self.topic, self.name, there, self.kind)
-
-    def head(self, qos: int, size: int) -> bytes:
-        """Return a PUBLISH up to its packet id, for a payload of `size` bytes; `heads` remembers the last few."""
-        key = size << 2 | qos
-        head = self.heads.get(key)
-        if head is None:
-            length = 2 + len(self.topic) + (0, 2, 2, 4)[qos] + size
-            head = bytes((0x30 | qos << 1,)) + encode_length(length)
-            head += len(self.topic).to_bytes(2, "big") + self.topic
-            if len(self.topic) <= 256:
-                if len(self.heads) >= 16:
-                    self.heads.clear()
-                self.heads[key] = head
-        return head
