@@ -363,7 +363,7 @@ class Run:
                 faults.append(f"{session.client_id}: {len(session.inflight)} in flight, {session.load} bytes")
         if broker.ends.open:
             faults.append(f"{broker.ends.open} holds have no verdict")
-        if broker.router.shares.waiting_bytes or len(broker.work):
-            faults.append(f"{broker.router.shares.waiting_bytes} bytes wait, {len(broker.work)} jobs")
+        if broker.router.shares.held or len(broker.work):
+            faults.append(f"{broker.router.shares.held} bytes wait, {len(broker.work)} jobs")
         if self.dropped and not plan.tight and all(each.qos for each in self.subscribers):
             faults.append(f"{self.dropped} dropped")

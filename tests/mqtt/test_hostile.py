@@ -46,6 +46,7 @@ from voicewire.mqtt.config import load
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.process import free_port, resident
+from voicewire.mqtt.shares import ENTRY, SHARED
 
 pytestmark = pytest.mark.night
 
@@ -212,7 +213,9 @@ def inside(broker: Broker) -> list[str]:
     shares, limits = broker.router.shares, broker.config.limits
     kept = [s.owner for s in broker.sessions.values() if not s.clean]
     half = sum(len(c.rest) for c in broker.connections if c.rest is not None)
-    waiting = sum(m.size for s in broker.sessions.values() for m, _, _ in s.queue or ())
+    entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
+    held = sum(ENTRY if m.size >= SHARED else m.size for m in entries) + sum(c.unread for c in broker.connections)
+    held += sum({id(m): m.size - ENTRY for m in entries if m.size >= SHARED}.values())
     found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
     found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]
     if half > limits.max_partial_bytes or half != shares.partial.bytes:
@@ -220,8 +223,8 @@ def inside(broker: Broker) -> list[str]:
     retained = [owner for name, (_, _, owner) in broker.router.retained.messages.items() if name[:4] != "$SYS"]
     if Counter(retained) != shares.retained or broker.router.retained.size != shares.retained_bytes.total():
         found.append(f"{len(retained)} messages are retained; counted otherwise: {shares.retained}")
-    if waiting != shares.waiting.total() or len(kept) != shares.kept.total():
-        found.append(f"{waiting} bytes wait, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
+    if held != shares.held or len(kept) != shares.kept.total():
+        found.append(f"{held} bytes are held, {len(kept)} sessions are kept; counted otherwise: {vars(shares)}")
     return found
 
 

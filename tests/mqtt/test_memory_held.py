@@ -1,4 +1,4 @@
-"""What waits for clients costs the process no more than its limit says; what is in flight has none in all yet."""
+"""What the broker holds is what its ledger says: limits act on the process's memory, whoever holds what and how."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt import process
-from voicewire.mqtt.wire import connect, subscribed
+from voicewire.mqtt.wire import Wire, connect, subscribed
 
 pytestmark = [pytest.mark.landing, pytest.mark.needs("linux")]
 
@@ -55,6 +55,20 @@ def send(port: int, count: int, size: int, qos: int, topic: Callable[[int], str]
             pass
 
 
+def hoarders(port: int, stack: contextlib.ExitStack) -> None:
+    """Who reads and never acknowledges."""
+    for k in range(10):
+        wire = stack.enter_context(subscribed(port, f"x{k}", qos=1, client_id=f"h{k}"))
+        threading.Thread(target=_sink, args=(wire,), daemon=True).start()
+    send(port, 200, 1_000_000, 1, lambda i: f"x{i % 10}")
+
+
+def _sink(wire: Wire) -> None:
+    with contextlib.suppress(OSError):
+        while wire.socket.recv(1 << 20):
+            pass
+
+
 def slow_readers(port: int, stack: contextlib.ExitStack) -> None:
     """Who reads nothing: at QoS 0, and at QoS 1."""
     for k in range(300):
@@ -81,7 +95,7 @@ def strangers(port: int, stack: contextlib.ExitStack) -> None:
             sock.sendall(b"\x10\x84\x80\x14\x00\x04MQTT\x04\xc0\x00\x00" + bytes(300_000))
 
 
-@pytest.mark.parametrize("attack", [slow_readers, many_small, strangers], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("attack", [hoarders, slow_readers, many_small, strangers], ids=lambda f: f.__name__)
 def test_the_process_grows_by_no_more_than_its_limit(tmp_path: Path, attack: Callable[..., None]) -> None:
     with broker(tmp_path) as running, contextlib.ExitStack() as stack:
         with connect(running.port, "warm") as wire:

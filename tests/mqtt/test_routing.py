@@ -41,6 +41,13 @@ def joined(router, name, *filters, qos=1, away=False, durable=False, **state):
     return session
 
 
+def counted(router, session, message):
+    """A message that is held for a session, as after `send`."""
+    router.shares.enter(session.owner, message)
+    session.load += message.size
+    return message
+
+
 def hold(need, publisher=None, qos=2):
     return Hold(publisher or Session("publisher", clean=True), 1, qos, need, (), True, "", lambda hold: None)
 
@@ -187,7 +194,7 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     assert kinds == ["outgoing"] * (SLICE // 2 + 1) + ["received", "keep"]
     assert [raw[-4:] for raw in first.connection.told] == [b"blob", b"next"]
     assert {len(reader.connection.told) for reader in readers} == {1, 2}
-    assert router.shares.waiting_bytes == 0
+    assert router.shares.held == sum(m.size for reader in readers for m, _, _ in reader.inflight.values())
 
 
 def test_one_that_fails_keeps_no_message_sealed(caplog):
@@ -243,8 +250,7 @@ def test_each_is_sent_it_at_the_lesser_of_both(qos, granted):
         assert [(m.payload, q, n) for m, q, n in away.queue] == [(b"data", least, 2)]
         assert store.told == [("outgoing", "r", 1, least, b"data"), ("outgoing", "a", 0, least, b"data")]
         assert (waits.waiting, waits.missing) == ({"r", "a"}, {"a": Missing.OFFLINE})
-        assert (reader.load, away.load) == (4, message.size)
-        assert router.shares.waiting_bytes == router.shares.waiting[None] == message.size
+        assert (reader.load, away.load, router.shares.held) == (message.size, message.size, 2 * message.size)
     else:
         assert reader.connection.told == [(message.encode(0), 1)]
         assert away.queue is None
@@ -343,7 +349,7 @@ def test_the_window_and_the_bytes_on_the_way_are_bounded_and_order_is_kept():
     assert [m.payload for m, _, _ in reader.queue] == [b"3", b"4", b"5"]
     while reader.inflight:
         router.finished(reader, reader.inflight.pop(next(iter(reader.inflight))), reader.connection)
-    assert (reader.queue, reader.load, router.shares.waiting_bytes, router.shares.waiting[None]) == (None, 0, 0, 0)
+    assert (reader.queue, reader.load, router.shares.held) == (None, 0, 0)
     assert [raw[-1:] for raw in reader.connection.told] == [b"%d" % n for n in range(6)]
     assert router.publish_sent == 6
 
@@ -371,11 +377,11 @@ def test_who_takes_no_more_has_it_queued(state):
     ("limits", "fits"),
     [
         ({"max_queued": 2}, 2),
-        ({"max_queued_bytes": 3 * 111}, 3),
-        ({"max_queued_bytes": 3 * 111 - 1}, 2),
+        ({"max_queued_bytes": 3 * 311}, 3),
+        ({"max_queued_bytes": 3 * 311 - 1}, 2),
         ({"max_queued_bytes": 50}, 1),  # one message fits in any case
-        ({"max_waiting_bytes": 2 * 111}, 2),
-        ({"max_waiting_bytes": 2 * 111 - 1}, 1),
+        ({"max_waiting_bytes": 711}, 2),  # of which seven eighths are 622 = 2 * 311
+        ({"max_waiting_bytes": 710}, 1),
     ],
 )
 def test_a_queue_holds_what_its_limits_say_and_the_rest_is_counted(limits, fits, caplog):
@@ -385,7 +391,7 @@ def test_a_queue_holds_what_its_limits_say_and_the_rest_is_counted(limits, fits,
     for _ in range(6):
         router.deliver(router.route(b"t"), bytes(10), 1, None, waits)
     assert (len(reader.queue), router.dropped) == (fits, 6 - fits)
-    assert reader.load == router.shares.waiting_bytes == fits * 111
+    assert reader.load == router.shares.held == fits * 311
     assert waits.missing == {"r": Missing.QUEUE_FULL}
     told = [record for record in caplog.records if "is full" in record.message]
     assert len(told) == {2: 2, 3: 2, 4: 3, 5: 3}[6 - fits]  # the first, the second, the fourth …
@@ -406,8 +412,7 @@ def test_a_queue_is_sent_as_far_as_the_socket_takes_it_and_what_may_not_be_read_
     assert peer.told == [Message(topic, b"xy").encode(1, n) for n, topic in ((1, b"open/1"), (2, b"open/2"))]
     assert store.told == [("sent", 1, 1), ("done", 2), ("sent", 3, 2)]
     assert (router.dropped, router.publish_sent, len(reader.queue)) == (1, 2, 1)
-    assert reader.load == 2 + 2 + Message(b"open/3", b"xy").size
-    assert router.shares.waiting_bytes == router.shares.waiting[None] == Message(b"open/3", b"xy").size
+    assert reader.load == router.shares.held == 3 * Message(b"open/3", b"xy").size
     assert (other.status, other.missing) == (Status.SHORT, {"r": Missing.NOT_SUBSCRIBED})
 
 
@@ -427,7 +432,8 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
         3: (message, 2, 7), 4: (RELEASED, 2, 8), 5: (RELEASED, 3, 9),
         6: (Message(b"closed", b"yyy", False, gone), 1, 10), 7: (Message(b"open", b"z", False, done), 1, 11),
     }  # fmt: skip
-    reader.load = 5
+    for sent, _, _ in reader.inflight.values():
+        counted(router, reader, sent)
     router.max_inflight = 5
     router._enqueue(reader, Message(b"open", b"q", False, waiting), 1)
     router._enqueue(reader, Message(b"open", b"", False, done), 1)
@@ -443,7 +449,8 @@ def test_what_was_on_the_way_is_sent_again_with_dup_and_what_was_released_is_rel
     assert (first.missing, waiting.missing, done.missing) == ({}, {}, {"r": Missing.OFFLINE})
     assert gone.missing == {"r": Missing.NOT_SUBSCRIBED}
     assert store.told == [("done", 10), ("sent", 1, 1)]
-    assert reader.load == 5 - 3 + 1 + 2 * Message(b"open", b"").size  # two wait for a place in the window
+    left = [m.size for m, _, _ in (*reader.inflight.values(), *reader.queue)]
+    assert len(left) == 7 and reader.load == router.shares.held == sum(left)
 
 
 @pytest.mark.parametrize("numbered", [0, 5])
@@ -457,13 +464,12 @@ def test_an_acknowledgement_counts_for_the_hold_and_the_store(qos, numbered):
     waits = hold(1, publisher)
     waits.expect("r")
     waits.begin()
-    entry = Message(b"t", b"data", False, waits), qos, numbered
-    reader.load = 4
+    entry = counted(router, reader, Message(b"t", b"data", False, waits)), qos, numbered
     if qos == 1:
         router.finished(reader, entry, reader.connection)
     else:
         router.released(reader, entry, b"said")
-    assert reader.load == 0
+    assert reader.load == router.shares.held == (0 if qos == 1 else RELEASED.size)
     assert {name: data for name, (_, data) in waits.acknowledged.items()} == {"r": b"" if qos == 1 else b"said"}
     told = [("done" if qos == 1 else "released", 5)] if numbered else []
     assert store.told == [*told, ("keep", waits)]
@@ -472,17 +478,18 @@ def test_an_acknowledgement_counts_for_the_hold_and_the_store(qos, numbered):
         assert store.told[2 if numbered else 1 :] == ([("done", 5)] if numbered else [])
         another = hold(1)
         another.expect("r")
-        router.finished(reader, (Message(b"t", b"", False, another), qos, 0), reader.connection)
+        late = counted(router, reader, Message(b"t", b"", False, another))
+        router.finished(reader, (late, qos, 0), reader.connection)
         assert another.waiting == {"r"}  # its PUBREC counts, not its PUBCOMP
 
 
 def test_who_has_caught_up_lets_go_of_its_publishers():
     router = made()
     reader = joined(router, "r", "t", pressing=True)
-    router.finished(reader, (Message(b"t", b""), 1, 0), reader.connection)
+    router.finished(reader, (counted(router, reader, Message(b"t", b"")), 1, 0), reader.connection)
     assert reader.connection.told == ["caught up"]
     reader.connection.pressing = False
-    router.finished(reader, (Message(b"t", b""), 1, 0), reader.connection)
+    router.finished(reader, (counted(router, reader, Message(b"t", b"")), 1, 0), reader.connection)
     assert len(reader.connection.told) == 1
 
 
@@ -523,14 +530,14 @@ def test_a_session_that_ends_leaves_nothing_behind():
     router.deliver(router.route(b"b"), b"1", 1, None, first)
     router.deliver(router.route(b"b"), b"2", 1, None, second)
     ends.queue.append((without, 1, 0))
-    assert router.shares.wait(None, without)
+    router.shares.enter(None, without)
     router.shares.kept[None] = 5
     given_up = []
     router.route(b"a/x")
     router.end(ends, (given_up.append(n) or 1 for n in range(3)))
     assert ends.ended and given_up == [0, 1, 2]
     assert (list(router.sessions), router.shares.kept[None]) == (["s"], 4)
-    assert (router.shares.waiting_bytes, router.shares.waiting[None]) == (0, 0)
+    assert router.shares.held == 0
     assert [session for session, _ in router.route(b"a/x").subscribers] == [stays]
     assert (router.route(b"b").subscribers, router.tree.match("b")) == ([], {})
     assert first.missing == second.missing == {"e": Missing.SESSION_ENDED}

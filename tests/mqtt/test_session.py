@@ -11,7 +11,8 @@ from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
 from voicewire.mqtt.routes import Route
-from voicewire.mqtt.session import OVERHEAD, Message, Pending, Session
+from voicewire.mqtt.session import Message, Pending, Session
+from voicewire.mqtt.shares import OVERHEAD
 from voicewire.mqtt.work import SLICE
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from voicewire.mqtt import BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.shares import OVERHEAD, Shares
+from voicewire.mqtt.shares import ENTRY, OVERHEAD, RESERVE, SHARED, Shares
 from voicewire.mqtt.wire import Wire, connect
 
 Start = Callable[..., BrokerThread]
@@ -114,16 +114,17 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
             wire.send(p.Subscribe(1, (("q" if user is MALLORY else "mine", 1),)))
             wire.expect(p.Suback(1, (1,)))
     with connect(b.port, "pub", **MALLORY) as wire:
-        wire.send(*(p.Publish("q", bytes(1000), 1, packet_id=i + 1) for i in range(20)))
+        wire.send(*(p.Publish("q", bytes(2000), 1, packet_id=i + 1) for i in range(20)))
         wire.expect(*(p.Puback(i + 1) for i in range(20)))
         wire.send(*(p.Publish("mine", b"%d" % i, 1, packet_id=i + 1) for i in range(20)))
         wire.expect(*(p.Puback(i + 1) for i in range(20)))
     with connect(b.port, "ann-1", clean=False, present=True, **ANN) as wire:
         assert [wire.publication().payload for _ in range(20)] == [b"%d" % i for i in range(20)]
-    assert b.broker.router.shares.waiting_bytes == 7 * (1 + 1000 + 4 * 100)  # a quarter; each counts once
+    mallory = b.broker.router.shares.held_by["mallory"]
+    assert mallory == 3 * (1 + 2000 + OVERHEAD + 3 * ENTRY)  # a quarter; each counts once
     for i in range(4):
         connect(b.port, f"m{i}", **MALLORY).close()
-    assert eventually(lambda: b.broker.router.shares.waiting_bytes == 0)
+    assert eventually(lambda: not b.broker.router.shares.held_by["mallory"])
     with connect(b.port, "m0", clean=False, **MALLORY) as wire:
         wire.send(p.Subscribe(1, (("q", 1),)))
         wire.expect(p.Suback(1, (1,)))
@@ -134,7 +135,7 @@ def test_what_waits_for_one_user_leaves_room_for_another(broker: Start, users: P
         assert wire.publication().payload == b"again"
 
 
-@pytest.mark.parametrize("limits", [Limits(max_retained=8), Limits(max_retained_bytes=8 * (3 + 1000 + 100))])
+@pytest.mark.parametrize("limits", [Limits(max_retained=8), Limits(max_retained_bytes=8 * (3 + 1000 + OVERHEAD))])
 def test_what_one_user_retains_leaves_room_for_another(users: Path, tmp_path: Path, limits: Limits) -> None:
     from voicewire.mqtt import Config
 
@@ -358,31 +359,58 @@ class Body:
         self.size, self.holders = size + OVERHEAD, None
 
 
-WAITING = st.lists(st.tuples(st.sampled_from([None, "ann", "bob"]), st.integers(0, 3)), max_size=40)
+USERS = (None, "ann", "bob")
+SIZES = (0, 1, SHARED - OVERHEAD - 1, SHARED - OVERHEAD, 5000)
+STEPS = st.lists(st.tuples(st.sampled_from(USERS), st.integers(0, len(SIZES) - 1)), max_size=40)
 
 
-@given(WAITING, st.integers(0, 5000), st.randoms(use_true_random=False))
-def test_what_waits_counts_once_in_all_and_once_for_each_user(queues, limit, random):
-    """Against a plain sum over who waits for what, whatever comes and goes in whichever order."""
-    config = Config(password_file=Path("users"), limits=Limits(max_waiting_bytes=limit, user_share=0.5))
-    shares, bodies = Shares(config), [Body(size) for size in (0, 1, 100, 1000)]
-    waiting: list[tuple[str | None, int]] = []
-    for owner, which in queues:
-        before = list(waiting)
-        if shares.wait(owner, bodies[which]):
-            waiting.append((owner, which))
-        elif waiting and random.random() < 0.5:
-            gone = waiting.pop(random.randrange(len(waiting)))
-            shares.leave(gone[0], bodies[gone[1]])
-        in_all = OVERHEAD * len(waiting) + sum(bodies[w].size - OVERHEAD for w in {w for _, w in waiting})
-        mine = {
-            user: sum(OVERHEAD for o, _ in waiting if o == user)
-            + sum(bodies[w].size - OVERHEAD for w in {w for o, w in waiting if o == user})
-            for user in (None, "ann", "bob")
-        }
-        assert shares.waiting_bytes == in_all <= max(limit, 0)
-        assert all(shares.waiting[user] == size <= limit // 2 for user, size in mine.items())
-        assert len(waiting) <= len(before) + 1
-    for owner, which in waiting:
+@pytest.mark.parametrize("named", [False, True])
+@given(STEPS, st.integers(0, 30_000), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_what_is_held_counts_as_a_plain_sum_does(named, asked, limit, sessions, random):
+    """A long message once in all and once for each user, a short one for each client, whatever comes and goes."""
+    file = Path("users") if named else None
+    shares = Shares(Config(password_file=file, limits=Limits(max_waiting_bytes=limit, user_share=0.5)))
+    bodies = [Body(size) for size in SIZES]
+    held: list[tuple[str | None, int]] = []
+
+    def plain(entries: list[tuple[str | None, int]]) -> int:
+        short = sum(bodies[w].size for _, w in entries if bodies[w].size < SHARED)
+        long = [w for _, w in entries if bodies[w].size >= SHARED]
+        return short + ENTRY * len(long) + sum(bodies[w].size - ENTRY for w in set(long))
+
+    def mine(user: str | None) -> int:
+        return plain([entry for entry in held if entry[0] == user])
+
+    for owner, which in asked:
+        load, before, size = mine(owner), plain(held), bodies[which].size
+        with_it = plain([*held, (owner, which)])
+        fits = with_it <= limit and (with_it <= (1 - RESERVE) * limit or load + size <= RESERVE * limit / sessions)
+        if named:
+            fits = fits and plain([*(entry for entry in held if entry[0] == owner), (owner, which)]) <= limit // 2
+        assert shares.take(owner, bodies[which], load, sessions) == fits
+        if fits:
+            held.append((owner, which))
+        else:
+            assert shares.held == before
+            if held and random.random() < 0.5:
+                gone = held.pop(random.randrange(len(held)))
+                shares.leave(gone[0], bodies[gone[1]])
+        assert shares.held == plain(held)
+        assert not named or all(shares.held_by[user] == mine(user) for user in USERS)
+    for owner, which in held:
         shares.leave(owner, bodies[which])
-    assert shares.waiting_bytes == shares.waiting.total() == 0
+    assert shares.held == shares.held_by.total() == 0
+
+
+def test_who_holds_little_is_served_when_others_hold_all_they_may() -> None:
+    """One that acknowledges nothing fills what is open to all; ten others go on, each with a part of the rest."""
+    shares = Shares(Config(limits=Limits(max_waiting_bytes=1_000_000)))
+    load, body = 0, Body(10_000)
+    while shares.take(None, body, load, 11):
+        load += body.size
+        body = Body(10_000)
+    assert 860_000 < load < 875_000
+    for _ in range(10):
+        assert shares.take(None, Body(5000), 0, 11)
+    assert not shares.take(None, Body(5000), 2 * 5300, 11)
+    assert shares.held <= 1_000_000

@@ -75,7 +75,7 @@ def test_what_comes_back_counts_for_whose_it_is(tmp_path: Path) -> None:
         "a": "ann", "b": "ann", "c": "bob", "d": None
     }  # fmt: skip
     assert given.shares.kept == {"ann": 2, "bob": 1, None: 1}
-    assert given.shares.waiting == {"ann": 2 * size, "bob": size, None: size}
+    assert given.shares.held_by == {"ann": 2 * size, "bob": size, None: size} and given.shares.held == 4 * size
     assert given.shares.retained == {"ann": 1}
     assert loaded(tmp_path / "store").shares.kept == {None: 4}
 
@@ -131,9 +131,8 @@ def test_messages_on_the_way_and_waiting_come_back_in_their_order_and_count(tmp_
     assert list(session.inflight) == [4, 65535, 3]
     line = [(m.payload, m.topic, m.retain, qos, number) for m, qos, number in session.waiting_line()]
     assert line == [(b"waits", b"t", False, 2, waits)]
-    size = Message(b"t", b"waits", False).size
-    assert session.load == len(b"later") + len(b"345") + size
-    assert given.shares.waiting_bytes == given.shares.waiting[None] == size
+    size = sum(Message(b"t", payload).size for payload in (b"later", b"345", b"waits")) + RELEASED.size
+    assert session.load == given.shares.held == size
     assert session.next_id == 4
 
 

@@ -63,9 +63,11 @@ class Limits:
     max_queued_bytes : int
         The same in bytes of topic and payload, in-flight ones included.
     max_waiting_bytes : int
-        Bytes of all messages that wait for all clients, in memory and in the store; more are dropped and counted. A
-        message counts once, however many clients it waits for, with 100 bytes more for each. What waits to be written
-        at QoS 0 has the same limit.
+        Bytes of all messages that are in flight or wait for all clients, in memory and in the store; more are dropped
+        and counted. Each counts for 300 bytes beside its topic and payload, and for each client that is to get it,
+        unless that is 1500 bytes or more: then it counts once, and for 100 bytes with each further client. What waits
+        to be written at QoS 0 counts for each client. The last eighth is kept for those who hold little: an equal
+        part for each session.
     max_filters : int
         Topic filters in one SUBSCRIBE or UNSUBSCRIBE; more close the connection.
     max_subscriptions : int

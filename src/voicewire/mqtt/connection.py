@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
         self.holder: Owner = None
         self.out: Chunks = []
         self.out_size = 0
-        self.unread = 0  # bytes that wait to be written, if they are many
+        self.unread = 0  # bytes that wait here for a client that does not read, and are counted nowhere else
         self.bulky = False  # something long is in `out`, which is not to be copied
         self.dirty = False
         self.closing = False
@@ -87,11 +87,13 @@ class Connection(asyncio.Protocol):
         address = transport.get_extra_info("peername")
         self.peer = f"{address[0]}:{address[1]}" if address else "?"
         limits = self.broker.config.limits
-        self.transport.set_write_buffer_limits(min(limits.out_high, HIGH), min(limits.out_low, LOW))
-        # Where bytes go as they are, `write` may hand them to the kernel itself.
+        # Where bytes go as they are, `write` may hand them to the kernel itself: the transport gets what is left.
         sock = transport.get_extra_info("socket")
         if os.name == "posix" and sock is not None and transport.get_extra_info("ssl_object") is None:
             self.fd = sock.fileno()
+            self.transport.set_write_buffer_limits(0)
+        else:
+            self.transport.set_write_buffer_limits(min(limits.out_high, HIGH), min(limits.out_low, LOW))
         self.broker.connections.add(self)
         if self.outbox.stuck:
             self.transport.pause_reading()
@@ -101,8 +103,7 @@ class Connection(asyncio.Protocol):
         self.closing = self.halted = True
         self.rest = None
         self.out, self.out_size = [], 0
-        self.router.unread -= self.unread
-        self.unread = 0
+        self._count_unread(0)
         self.partial.drop(self)
         self.broker.connections.discard(self)
         self.broker.work.unpark(self)
@@ -215,6 +216,7 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The transport takes no more: what else there is waits here."""
         self.blocked = True
+        self._count_unread(self.unread + self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         """The client reads again."""
@@ -230,9 +232,9 @@ class Connection(asyncio.Protocol):
     def weigh(self) -> None:
         """Above `out_high` bytes that wait for this client it is not read from, until `out_low` are left."""
         limits, waiting = self.broker.config.limits, self.out_size + self.transport.get_write_buffer_size()
-        unread = waiting if waiting > HIGH else 0
-        self.router.unread += unread - self.unread
-        self.unread = unread
+        unread = min(self.unread, waiting) if self.blocked or self.out else 0
+        if unread != self.unread:
+            self._count_unread(unread)
         if not self.congested:
             if waiting > limits.out_high:
                 self.congested = True
@@ -249,6 +251,15 @@ class Connection(asyncio.Protocol):
             if not self.behind():
                 self.pressure.release()
             self.read_again()
+
+    def _count_unread(self, size: int) -> None:
+        self.router.shares.count(self.owner, size - self.unread)
+        self.unread = size
+
+    @property
+    def owner(self) -> Owner:
+        """Whose part of the limits this is."""
+        return self.session.owner if self.session else STRANGERS
 
     # ------------------------------------------------------------------ back-pressure
     def progress(self) -> int:
@@ -298,13 +309,14 @@ class Connection(asyncio.Protocol):
 
     def push_qos0(self, data: bytes, count: int, payload: bytes = b"") -> None:
         """Send `count` QoS 0 messages, or the head of one and its `payload`, unless too much waits already."""
-        if self.congested or self.out_size > 65536:
+        if self.blocked or self.out_size > 65536:
             waiting = self.out_size + self.transport.get_write_buffer_size()
-            limits, size = self.broker.config.limits, len(data) + len(payload)
-            full = waiting + size > limits.out_hard or self.router.unread + size > limits.max_waiting_bytes
+            size = len(data) + len(payload)
+            full = waiting + size > self.broker.config.limits.out_hard or not self.router.shares.fits(self.owner, size)
             if full and waiting:
                 self.router.dropped += count
                 return
+            self._count_unread(self.unread + size)
         self.out.append(data)
         self.out_size += len(data)
         if payload:
@@ -329,6 +341,7 @@ class Connection(asyncio.Protocol):
         self.dirty = False
         out = self.out
         if not out or self.blocked:
+            self.weigh()
             return
         if not self.bulky and self.out_size <= PIECE:
             data = out[0] if len(out) == 1 else b"".join(out)

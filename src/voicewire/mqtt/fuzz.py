@@ -34,7 +34,7 @@ from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.process import resident
-from voicewire.mqtt.shares import OVERHEAD
+from voicewire.mqtt.shares import ENTRY, SHARED
 from voicewire.mqtt.store import Store
 from voicewire.options import seed, whole
 from voicewire.pace import Pace
@@ -314,14 +314,14 @@ class _Run:
         shares = broker.router.shares
         self.out.bytes_left += shares.partial.bytes - self.witness.held
         kept = Counter(s.owner for s in broker.sessions.values() if not s.clean)
-        entries = [(s.owner, m) for s in broker.sessions.values() for m, _, _ in s.queue or ()]
-        bodies = {(owner, id(m)): m.size - OVERHEAD for owner, m in entries}  # once for each user
-        waiting = OVERHEAD * len(entries) + sum(bodies.values())
-        in_all = OVERHEAD * len(entries) + sum({m: size for (_, m), size in bodies.items()}.values())
+        entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
+        long = {id(m): m.size - ENTRY for m in entries if m.size >= SHARED}  # once, however many are to get it
+        held = sum(long.values()) + sum(ENTRY if m.size >= SHARED else m.size for m in entries)
+        held += sum(connection.unread for connection in broker.connections)
         all_retained = broker.router.retained.messages.items()
         retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))
         right = kept == shares.kept and retained == shares.retained
-        right = right and waiting == shares.waiting.total() and in_all == shares.waiting_bytes
+        right = right and held == shares.held
         self.out.miscounted += not right or max(kept.values(), default=0) > shares.max_kept
 
     async def stop(self) -> None:

@@ -14,7 +14,7 @@ from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
 from voicewire.mqtt.routes import CLOSED, ORDINARY, Route, address
 from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
-from voicewire.mqtt.shares import Shares
+from voicewire.mqtt.shares import ENTRY, Shares
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import SLICE, Work, weight
 
@@ -62,7 +62,7 @@ class Router:
         self.tree: SubscriptionTree[Session] = SubscriptionTree()
         self.routes: dict[bytes, Route] = {}
         self.retained = Retained(self.limits, self.shares, self.send_retained, log)
-        self.route_bytes = self.unread = 0
+        self.route_bytes = 0
         self.bytes_received = self.bytes_sent = self.messages_received = self.dropped = 0
         self.publish_received = self.publish_sent = 0
         self._own_rules = any("%c" in rule.topic for rule in config.access)
@@ -344,6 +344,13 @@ class Router:
         ):
             self._enqueue(session, message, qos)
             return
+        shares = self.shares
+        size = message.size
+        if size < shares.plain and shares.held <= shares.free:
+            shares.held += size
+        elif not shares.take(session.owner, message, session.load, len(self.sessions)):
+            self._drop(session, message)
+            return
         packet_id = session.next_id
         if packet_id in inflight or packet_id == 65535:
             packet_id = session.take_id()
@@ -356,15 +363,15 @@ class Router:
             message.hold.expect(session.client_id)
         inflight[packet_id] = (message, qos, number)
         payload = message.payload
-        session.load += len(payload)
+        session.load += size
         self.publish_sent += 1
         if route is None or message.retain:
             connection.push_message(message.head(qos, packet_id), payload)
         else:
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
-            size = len(payload)
-            head = (route.heads.get(size << 2 | qos) or route.head(qos, size)) + extra
-            if size < COPIED:
+            length = len(payload)
+            head = (route.heads.get(length << 2 | qos) or route.head(qos, length)) + extra
+            if length < COPIED:
                 connection.push(head + payload)
             else:
                 connection.push_message(head, payload)
@@ -393,11 +400,9 @@ class Router:
         if (
             (len(queue) >= limits.max_queued and not (message.sealed and session.connection is not None and not queue))
             or (session.load + size > limits.max_queued_bytes and session.load)
-            or not self.shares.wait(session.owner, message)
+            or not self.shares.take(session.owner, message, session.load, len(self.sessions))
         ):
-            self._drop(session)
-            if hold is not None:
-                hold.cannot(session.client_id, Missing.QUEUE_FULL)
+            self._drop(session, message)
             return
         number = 0
         if session.durable and self.store is not None:
@@ -409,7 +414,9 @@ class Router:
         session.load += size
         queue.append((message, qos, number))
 
-    def _drop(self, session: Session) -> None:
+    def _drop(self, session: Session, message: Message) -> None:
+        if message.hold is not None:
+            message.hold.cannot(session.client_id, Missing.QUEUE_FULL)
         self.dropped += 1
         if not self.dropped & (self.dropped - 1):
             self.log.warning("queue of %r is full; %d messages dropped so far", session.client_id, self.dropped)
@@ -422,12 +429,10 @@ class Router:
         session, connection : Session, Peer
             Whom it waits for.
         """
-        queue, inflight, leave = session.queue, session.inflight, self.shares.leave
+        queue, inflight = session.queue, session.inflight
         while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
             message, qos, number = entry
-            leave(session.owner, message)
-            session.load -= message.size - len(message.payload)
             if session.permissions is not EVERYTHING and not session.may_read(message.topic):
                 self._withdraw(session, entry)
                 continue
@@ -443,7 +448,8 @@ class Router:
     def _withdraw(self, session: Session, entry: Outgoing) -> None:
         """What has waited may not be read any more: the rules have changed, or the client has."""
         message, _, number = entry
-        session.load -= len(message.payload)
+        session.load -= message.size
+        self.shares.leave(session.owner, message)
         self.dropped += 1
         if number and self.store is not None:
             self.store.done(number, message)
@@ -488,7 +494,13 @@ class Router:
             What the PUBREC carried.
         """
         message, _, number = entry
-        session.load -= len(message.payload)
+        shares, size = self.shares, message.size
+        session.load += ENTRY - size  # until its PUBCOMP comes
+        if size < shares.plain:
+            shares.held += ENTRY - size
+        else:
+            shares.leave(session.owner, message)
+            shares.enter(session.owner, RELEASED)
         if number and self.store is not None:
             self.store.released(number, message)
         hold = message.hold
@@ -509,7 +521,12 @@ class Router:
             The subscriber's.
         """
         message, qos, number = entry
-        session.load -= len(message.payload)
+        shares, size = self.shares, message.size
+        session.load -= size
+        if size < shares.plain:
+            shares.held -= size
+        else:
+            shares.leave(session.owner, message)
         if number and self.store is not None:
             self.store.done(number, message)
         hold = message.hold
@@ -554,7 +571,7 @@ class Router:
             self.forget_routes()
         if session.durable and self.store is not None:
             self.store.forget(session.client_id)
-        for message, _, _ in session.queue or ():
+        for message, _, _ in (*session.inflight.values(), *(session.queue or ())):
             self.shares.leave(session.owner, message)
         self.work.run(self._bury(session, holds))
 

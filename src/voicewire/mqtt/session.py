@@ -8,7 +8,7 @@ from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Will, encode_length
 from voicewire.mqtt.protocols import Peer
-from voicewire.mqtt.shares import OVERHEAD
+from voicewire.mqtt.shares import ENTRY, OVERHEAD
 
 __all__ = ["Message", "Session"]
 
@@ -19,9 +19,9 @@ COPIED = 16_384
 class Message:
     """An application message inside the broker; shared by all its subscribers.
 
+    `size` is what it counts for while a client is to get it; of a long one, `holders` says how many are to, by user.
     `sealed`: it is still being handed out, and nobody may be sent it yet. `number` is that of its row in the store, if
-    it has one of its own, and `stored` how many deliveries there refer to it. `holders` counts, by user, the queues in
-    which it waits.
+    it has one of its own, and `stored` how many deliveries there refer to it.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Message:
     False
     """
 
-    __slots__ = ("hold", "holders", "number", "payload", "retain", "sealed", "stored", "topic")
+    __slots__ = ("hold", "holders", "number", "payload", "retain", "sealed", "size", "stored", "topic")
 
     def __init__(self, topic: bytes, payload: bytes, retain: bool = False, hold: Hold | None = None) -> None:
         self.topic = topic
@@ -55,11 +55,7 @@ class Message:
         self.sealed = False
         self.number = 0
         self.stored = 0
-
-    @property
-    def size(self) -> int:
-        """How many bytes it counts for while it waits."""
-        return len(self.topic) + len(self.payload) + OVERHEAD
+        self.size = len(topic) + len(payload) + OVERHEAD
 
     def head(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
         """Write all of the PUBLISH that stands before the payload; at QoS 3 with a `waited_packet_num` of 0.
@@ -104,6 +100,7 @@ class Message:
 
 RELEASED = Message(b"", b"")
 """Stands in `Session.inflight` for a message whose PUBREC has come: only its PUBCOMP is missing."""
+RELEASED.size = ENTRY
 
 
 class Pending:
@@ -122,7 +119,7 @@ class Session:
     `inflight` maps packet ids to messages in the order in which they were sent; `queue` holds what waits for a
     place in the window or for the client to come back; `received` holds the packet ids of QoS 2 and 3 messages
     whose PUBREL has not come, with what keeps the PUBREC back if there is something; `open_holds` counts the
-    holds in `received` and `held`, `load` the bytes of payload in `inflight` and the size of `queue`,
+    holds in `received` and `held`, `load` the sizes of the messages in `inflight` and `queue`,
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
     then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
     session that has `ended` gets nothing any more.

@@ -19,18 +19,21 @@ STRANGERS = ""
 """Stands for all who have not said CONNECT; no name in a password file is empty."""
 
 
-OVERHEAD = 100
-"""Bytes that a waiting message costs beside its topic and payload, in each queue."""
+ENTRY = 100
+"""Bytes that each client costs that is to get a message."""
+OVERHEAD = 200 + ENTRY
+"""Bytes that a message costs beside its topic and payload, with its first client."""
+SHARED = 1500
+"""From so many bytes on a message counts once, however many are to get it, and less each time: to tell takes longer."""
+RESERVE = 0.125
+"""The part of all bytes that is kept for those who hold little: each session may have an equal part of it."""
 
 
-class Waiting(Protocol):
-    """What counting needs of a message: its `size` with one overhead, and who waits for it."""
+class Held(Protocol):
+    """What counting needs of a message: its `size` with one entry, and how many clients are to get it, by user."""
 
     holders: dict[Owner, int] | None
-
-    @property
-    def size(self) -> int:
-        """Bytes of topic, payload and overhead."""
+    size: int
 
 
 class Holder(Protocol):
@@ -46,9 +49,11 @@ class Holder(Protocol):
 class Shares:
     """Counts, by user, what is limited in all.
 
-    `kept` counts sessions that outlast their connection, `present` the connections with a session, `waiting` the
-    bytes of messages that wait (`waiting_bytes`: for all), `retained` and `retained_bytes` what is retained; each is
-    changed where these come and go.
+    `kept` counts sessions that outlast their connection, `present` the connections with a session, `held` the bytes of
+    messages that are in flight or wait, with `ENTRY` for each client that is to get one, `held_by` the same by user
+    where users are told apart (a message counts once for each), `retained` and `retained_bytes` what is retained; each
+    is changed where these come and go. A message of less than `plain` bytes may be counted without a call, its `size`
+    for each client, as long as no more than `free` are held.
 
     Parameters
     ----------
@@ -62,46 +67,74 @@ class Shares:
         part = limits.user_share if self._named else 1.0
         self.max_kept = max(1, int(part * limits.max_sessions)) if limits.max_sessions else 0
         self.max_present = max(1, int(part * limits.max_connections))
-        self.max_waiting = int(part * limits.max_waiting_bytes)
+        self._most_by = int(part * limits.max_waiting_bytes)
+        self._most = limits.max_waiting_bytes
+        self._reserve = RESERVE * limits.max_waiting_bytes
+        self.free = self._most - self._reserve
+        self.plain = 0 if self._named else SHARED
         self.max_retained = int(part * limits.max_retained)
         self.max_retained_bytes = int(part * limits.max_retained_bytes)
         self.kept: Counter[Owner] = Counter()
         self.present: Counter[Owner] = Counter()
-        self.max_waiting_bytes = limits.max_waiting_bytes
-        self.waiting_bytes = 0
-        self.waiting: Counter[Owner] = Counter()
+        self.held = 0
+        self.held_by: Counter[Owner] = Counter()
         self.retained: Counter[Owner] = Counter()
         self.retained_bytes: Counter[Owner] = Counter()
         self.partial = Partial(limits.max_partial_bytes, int(limits.user_share * limits.max_partial_bytes), self._named)
 
-    def wait(self, owner: Owner, message: Waiting, must: bool = False) -> bool:
-        """Count a message that is to wait in one more queue of a user, if there is room or it `must`.
+    def fits(self, owner: Owner, size: int) -> bool:
+        """Is there room for so many bytes that are not kept for those who hold little?"""
+        return self.held + size <= self.free and self.held_by[owner] + size <= self._most_by
 
-        Its bytes are there once, however many wait for it: they count once in all, and once for each user.
+    def count(self, owner: Owner, size: int) -> None:
+        """Count so many bytes more, or fewer, that are held for a client beside its messages."""
+        self.held += size
+        if self._named:
+            self.held_by[owner] += size
+
+    def take(self, owner: Owner, message: Held, load: int, sessions: int) -> bool:
+        """Count one more client that is to get a message, if there is room.
+
+        `load` are the bytes that it is to get already, and `sessions` is how many clients there are: what is left in
+        the end is kept for those who hold little, so that nobody goes without because others hold all.
         """
-        holders, size = message.holders, message.size
-        mine = size if not holders or owner not in holders else OVERHEAD
-        new = OVERHEAD if holders else size
-        full = self.waiting_bytes + new > self.max_waiting_bytes or self.waiting[owner] + mine > self.max_waiting
-        if full and not must:
+        size, holders = message.size, message.holders
+        held = self.held + (ENTRY if holders else size)
+        if held > self._most:
             return False
-        if holders is None:
-            holders = message.holders = {}
-        holders[owner] = holders.get(owner, 0) + 1
-        self.waiting[owner] += mine
-        self.waiting_bytes += new
+        if held > self.free and load + size > self._reserve / max(1, sessions):
+            return False
+        if self._named and self.held_by[owner] + (ENTRY if holders and owner in holders else size) > self._most_by:
+            return False
+        self.enter(owner, message)
         return True
 
-    def leave(self, owner: Owner, message: Waiting) -> None:
-        """Count a message that waits in one queue less."""
-        holders = message.holders or {}
-        left = holders[owner] - 1
-        if left:
-            holders[owner] = left
-        else:
+    def enter(self, owner: Owner, message: Held) -> None:
+        """Count one more client that is to get a message, whether there is room or not."""
+        size, holders = message.size, message.holders
+        if size < SHARED:
+            self.count(owner, size)
+            return
+        if holders is None:
+            holders = message.holders = {}
+        self.held += ENTRY if holders else size
+        if self._named:
+            self.held_by[owner] += ENTRY if owner in holders else size
+        holders[owner] = holders.get(owner, 0) + 1
+
+    def leave(self, owner: Owner, message: Held) -> None:
+        """Count one client less that is to get a message."""
+        size, holders = message.size, message.holders
+        if size < SHARED or holders is None:
+            self.count(owner, -size)
+            return
+        holders[owner] -= 1
+        left = holders[owner]
+        if not left:
             del holders[owner]
-        self.waiting[owner] -= OVERHEAD if left else message.size
-        self.waiting_bytes -= OVERHEAD if holders else message.size
+        self.held -= ENTRY if holders else size
+        if self._named:
+            self.held_by[owner] -= ENTRY if left else size
 
     def owner(self, username: str | None) -> Owner:
         """Return whose share a client has that has given this user name, and proven it if names are proven at all."""

@@ -350,11 +350,10 @@ class Store:
             if _whole(packet_id, 0, 65535):
                 session.inflight[packet_id] = entry
                 session.next_id = packet_id % 65535 + 1
-                session.load += len(message.payload)
             else:
                 session.waiting_line().append(entry)
-                session.load += message.size
-                router.shares.wait(session.owner, message, must=True)
+            session.load += message.size
+            router.shares.enter(session.owner, message)
         return waiting
 
 
