@@ -24,6 +24,7 @@ from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.memory import Line, MemoryBroker
 from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.shares import ENTRY
 from voicewire.mqtt.store import Store
 
 MOST = 200_000_000
@@ -363,7 +364,8 @@ class Run:
                 faults.append(f"{session.client_id}: {len(session.inflight)} in flight, {session.load} bytes")
         if broker.ends.open:
             faults.append(f"{broker.ends.open} holds have no verdict")
-        if broker.router.shares.held or len(broker.work):
-            faults.append(f"{broker.router.shares.held} bytes wait, {len(broker.work)} jobs")
+        ids = sum(len(session.received) for session in broker.sessions.values())  # of what was never confirmed
+        if broker.router.shares.held != ENTRY * ids or len(broker.work):
+            faults.append(f"{broker.router.shares.held} bytes wait for {ids} packet ids, {len(broker.work)} jobs")
         if self.dropped and not plan.tight and all(each.qos for each in self.subscribers):
             faults.append(f"{self.dropped} dropped")

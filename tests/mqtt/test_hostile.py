@@ -214,7 +214,8 @@ def inside(broker: Broker) -> list[str]:
     kept = [s.owner for s in broker.sessions.values() if not s.clean]
     half = sum(len(c.rest) for c in broker.connections if c.rest is not None)
     entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
-    held = sum(ENTRY if m.size >= SHARED else m.size for m in entries) + sum(c.unread for c in broker.connections)
+    held = sum(ENTRY if m.size >= SHARED else m.size for m in entries) + shares.unread
+    held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
     held += sum({id(m): m.size - ENTRY for m in entries if m.size >= SHARED}.values())
     found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
     found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]

@@ -95,7 +95,26 @@ def strangers(port: int, stack: contextlib.ExitStack) -> None:
             sock.sendall(b"\x10\x84\x80\x14\x00\x04MQTT\x04\xc0\x00\x00" + bytes(300_000))
 
 
-@pytest.mark.parametrize("attack", [hoarders, slow_readers, many_small, strangers], ids=lambda f: f.__name__)
+def unreleased(port: int, stack: contextlib.ExitStack) -> None:
+    """Who sends message after message at QoS 2, and never a PUBREL."""
+    for k in range(20):
+        with contextlib.suppress(OSError, ConnectionError, AssertionError):
+            wire = stack.enter_context(connect(port, f"u{k}"))
+            for start in range(1, 60_001, 1000):
+                wire.send(*(p.Publish("nowhere", b"", 2, packet_id=start + i) for i in range(1000)))
+                wire.expect(*(p.Pubrec(start + i) for i in range(1000)))
+
+
+def all_at_once(port: int, stack: contextlib.ExitStack) -> None:
+    """Whatever counts under this limit, one after the other."""
+    for attack in (slow_readers, hoarders, many_small, unreleased):
+        attack(port, stack)
+
+
+ATTACKS = [hoarders, slow_readers, many_small, strangers, unreleased, all_at_once]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda f: f.__name__)
 def test_the_process_grows_by_no_more_than_its_limit(tmp_path: Path, attack: Callable[..., None]) -> None:
     with broker(tmp_path) as running, contextlib.ExitStack() as stack:
         with connect(running.port, "warm") as wire:

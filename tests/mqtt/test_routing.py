@@ -184,7 +184,7 @@ def test_a_message_to_many_is_sealed_until_all_have_it_and_then_it_is_safe():
     first = readers[1]
     assert first.queue[0][0].sealed and not first.connection.told
     router.pump(first, first.connection)
-    router.send(first, first.connection, Message(b"t", b"next"), 1, None)
+    router.send(first, first.connection, Message(b"t", b"next"), 1, b"")
     assert not first.connection.told and len(first.queue) == 2  # what comes later stays behind it
     source.closing = True  # it is gone, and the delivery goes on
     finish(router)

@@ -65,9 +65,9 @@ class Limits:
     max_waiting_bytes : int
         Bytes of all messages that are in flight or wait for all clients, in memory and in the store; more are dropped
         and counted. Each counts for 300 bytes beside its topic and payload, and for each client that is to get it,
-        unless that is 1500 bytes or more: then it counts once, and for 100 bytes with each further client. What waits
-        to be written at QoS 0 counts for each client. The last eighth is kept for those who hold little: an equal
-        part for each session.
+        unless that is 1500 bytes or more: then it counts once, and for 100 bytes with each further client. A packet id
+        that waits for its PUBREL counts for 100 bytes. What waits to be written at QoS 0 may be a quarter. The last
+        eighth is kept for those who hold little: an equal part for each session.
     max_filters : int
         Topic filters in one SUBSCRIBE or UNSUBSCRIBE; more close the connection.
     max_subscriptions : int

@@ -65,7 +65,7 @@ class Connection(asyncio.Protocol):
         self.holder: Owner = None
         self.out: Chunks = []
         self.out_size = 0
-        self.unread = 0  # bytes that wait here for a client that does not read, and are counted nowhere else
+        self.unread = 0  # bytes that wait here for a client that does not read, and count nowhere else
         self.bulky = False  # something long is in `out`, which is not to be copied
         self.dirty = False
         self.closing = False
@@ -253,7 +253,7 @@ class Connection(asyncio.Protocol):
             self.read_again()
 
     def _count_unread(self, size: int) -> None:
-        self.router.shares.count(self.owner, size - self.unread)
+        self.router.shares.count_unread(self.owner, size - self.unread)
         self.unread = size
 
     @property
@@ -316,7 +316,8 @@ class Connection(asyncio.Protocol):
             if full and waiting:
                 self.router.dropped += count
                 return
-            self._count_unread(self.unread + size)
+            if size < COPIED:
+                self._count_unread(self.unread + size)
         self.out.append(data)
         self.out_size += len(data)
         if payload:

@@ -122,6 +122,8 @@ class EndToEnd:
         if before is not None:  # sent again after nobody was left to answer: those who have answered still count
             hold.acknowledged, hold.number, hold.kept = before.acknowledged, before.number, before.kept
         if qos > 1:
+            if before is None:
+                self.router.shares.note(session.owner, len(session.received), len(self.router.sessions))
             session.received[packet_id] = hold  # the store notes it with the deliveries
         elif qos == 1:
             if session.held is None:
@@ -204,6 +206,8 @@ class EndToEnd:
 
     def _remember(self, session: Session, packet_id: int) -> None:
         """Note the packet id of a QoS 2 message that goes to nobody, until its PUBREL."""
+        if packet_id not in session.received:
+            self.router.shares.note(session.owner, len(session.received), len(self.router.sessions))
         session.received[packet_id] = None
         if session.durable and self.router.store is not None:
             self.router.store.received(session.client_id, packet_id)
@@ -211,6 +215,7 @@ class EndToEnd:
     def forget_received(self, session: Session, packet_id: int) -> None:
         """PUBREL: the packet id may be used for a new message."""
         hold = session.received.pop(packet_id)
+        self.router.shares.released(session.owner)
         if isinstance(hold, Hold):
             session.open_holds -= 1
             self.abandon(hold)

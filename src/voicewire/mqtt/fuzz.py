@@ -317,11 +317,12 @@ class _Run:
         entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
         long = {id(m): m.size - ENTRY for m in entries if m.size >= SHARED}  # once, however many are to get it
         held = sum(long.values()) + sum(ENTRY if m.size >= SHARED else m.size for m in entries)
-        held += sum(connection.unread for connection in broker.connections)
+        held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
+        held += shares.unread
         all_retained = broker.router.retained.messages.items()
         retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))
         right = kept == shares.kept and retained == shares.retained
-        right = right and held == shares.held
+        right = right and held == shares.held and shares.unread >= sum(c.unread for c in broker.connections)
         self.out.miscounted += not right or max(kept.values(), default=0) > shares.max_kept
 
     async def stop(self) -> None:

@@ -21,6 +21,7 @@ from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.routes import Route
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Pending, Session
+from voicewire.mqtt.shares import ENTRY
 from voicewire.mqtt.work import SLICE, Steps, Work
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
@@ -222,6 +223,11 @@ class Incoming:
                 if received[packet_id] is None:  # of a held message PUBREC comes when its subscribers have answered
                     self.peer.push(answer)
                 return 1 + route.steps
+            shares = router.shares
+            if shares.plain and shares.held <= shares.free:
+                shares.held += ENTRY
+            else:
+                shares.note(session.owner, len(received), len(router.sessions))
             received[packet_id] = None
             if route.steps <= SLICE and session.durable and router.store is not None:
                 router.store.received(session.client_id, packet_id)
@@ -261,10 +267,12 @@ class Incoming:
             raise MalformedError("packet id 0 [MQTT-2.3.1-1]")
         inflight = session.inflight
         if first == 0x40:
-            entry = inflight.get(packet_id)
-            if entry is None or entry[1] != 1:
+            entry = inflight.pop(packet_id, None)
+            if entry is None:
                 return
-            del inflight[packet_id]
+            if entry[1] != 1:
+                inflight[packet_id] = entry  # it was sent at another QoS, and is not answered by this
+                return
             self.router.finished(session, entry, self.peer)
         elif first == 0x50 or first == 0x56:
             self._pubrec(first, packet_id, session, b"")

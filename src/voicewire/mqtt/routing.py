@@ -14,7 +14,7 @@ from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
 from voicewire.mqtt.routes import CLOSED, ORDINARY, Route, address
 from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
-from voicewire.mqtt.shares import ENTRY, Shares
+from voicewire.mqtt.shares import ENTRY, Shares, Unwritten
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import SLICE, Work, weight
 
@@ -169,6 +169,8 @@ class Router:
             Whose they are; held back while a subscriber is behind.
         """
         self.publish_received += count
+        if len(blob) >= COPIED:
+            blob = Unwritten(blob, self.shares)
         if route.steps > SLICE:
             self.work.run(self._forward_long(route, blob, count, source), source, lasting=True)
             return
@@ -221,7 +223,8 @@ class Router:
             self.work.run(self._deliver_long(route, message, qos, source, safe), source, lasting=True)
             return
         made: Message | None = None
-        packet = b""
+        packet = head = b""
+        head_qos = 0
         for session, granted in route.subscribers:
             if hold is not None and self.favours and len(self.outbox.dirty) >= FIRST:
                 self.outbox.flush()
@@ -237,13 +240,16 @@ class Router:
                         packet = packet or route.head(0, len(payload)) + payload
                         connection.push_qos0(packet, 1)
                     else:
-                        connection.push_qos0(route.head(0, len(payload)), 1, payload)
+                        packet = packet or Unwritten(payload, self.shares)
+                        connection.push_qos0(route.head(0, len(payload)), 1, packet)
                     self.publish_sent += 1
                 else:
                     if made is None:
                         made = Message(route.topic, payload, False, hold)
                     if hold is None or session.client_id not in hold.acknowledged:
-                        self.send(session, connection, made, q, route)
+                        if q != head_qos:
+                            head, head_qos = route.heads.get(len(payload) << 2 | q) or route.head(q, len(payload)), q
+                        self.send(session, connection, made, q, head)
                     if connection is None:
                         continue
                 if (connection.slow or session.queue) and source is not None:
@@ -279,7 +285,7 @@ class Router:
             self.begin(hold)
         if safe is not None:
             safe()
-        head = b""
+        head, payload = b"", message.payload
         for piece in route.pieces():
             for session, granted in piece.subscribers:
                 connection = session.connection
@@ -289,8 +295,10 @@ class Router:
                     if min(qos, granted):
                         self.pump(session, connection)
                     else:
-                        head = head or message.head(0)
-                        connection.push_qos0(head, 1, message.payload)
+                        if not head:
+                            head = message.head(0)
+                            payload = Unwritten(payload, self.shares) if len(payload) >= COPIED else payload
+                        connection.push_qos0(head, 1, payload)
                         self.publish_sent += 1
                     if (connection.slow or session.queue) and source is not None and not source.closing:
                         connection.hold_back(source)
@@ -318,7 +326,7 @@ class Router:
         else:
             session.connection.broke(error)
 
-    def send(self, session: Session, connection: Peer | None, message: Message, qos: int, route: Route | None) -> None:
+    def send(self, session: Session, connection: Peer | None, message: Message, qos: int, head: bytes) -> None:
         """Send a message at QoS 1-3, or let it wait for the window, or for the client.
 
         Parameters
@@ -331,8 +339,8 @@ class Router:
             What.
         qos : int
             1 to 3.
-        route : Route or None
-            Where it comes from, which knows the packet's head; None for a retained message.
+        head : bytes
+            All of the packet that stands before its packet id; empty for a retained message.
         """
         inflight = session.inflight
         if (
@@ -365,16 +373,14 @@ class Router:
         payload = message.payload
         session.load += size
         self.publish_sent += 1
-        if route is None or message.retain:
+        if not head:
             connection.push_message(message.head(qos, packet_id), payload)
         else:
             extra = packet_id.to_bytes(2, "big") if qos < 3 else (packet_id << 16).to_bytes(4, "big")
-            length = len(payload)
-            head = (route.heads.get(length << 2 | qos) or route.head(qos, length)) + extra
-            if length < COPIED:
-                connection.push(head + payload)
+            if len(payload) < COPIED:
+                connection.push(head + extra + payload)
             else:
-                connection.push_message(head, payload)
+                connection.push_message(head + extra, payload)
 
     def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
         """Send what is retained.
@@ -389,7 +395,7 @@ class Router:
             0 to 2.
         """
         if qos:
-            self.send(session, connection, message, qos, None)
+            self.send(session, connection, message, qos, b"")
         else:
             connection.push_qos0(message.encode(0), 1)
             self.publish_sent += 1
@@ -573,6 +579,7 @@ class Router:
             self.store.forget(session.client_id)
         for message, _, _ in (*session.inflight.values(), *(session.queue or ())):
             self.shares.leave(session.owner, message)
+        self.shares.released(session.owner, len(session.received))
         self.work.run(self._bury(session, holds))
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:

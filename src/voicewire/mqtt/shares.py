@@ -25,6 +25,8 @@ OVERHEAD = 200 + ENTRY
 """Bytes that a message costs beside its topic and payload, with its first client."""
 SHARED = 1500
 """From so many bytes on a message counts once, however many are to get it, and less each time: to tell takes longer."""
+UNREAD = 0.25
+"""The part of all bytes that messages at QoS 0 may have, which wait for clients that do not read."""
 RESERVE = 0.125
 """The part of all bytes that is kept for those who hold little: each session may have an equal part of it."""
 
@@ -51,9 +53,10 @@ class Shares:
 
     `kept` counts sessions that outlast their connection, `present` the connections with a session, `held` the bytes of
     messages that are in flight or wait, with `ENTRY` for each client that is to get one, `held_by` the same by user
-    where users are told apart (a message counts once for each), `retained` and `retained_bytes` what is retained; each
-    is changed where these come and go. A message of less than `plain` bytes may be counted without a call, its `size`
-    for each client, as long as no more than `free` are held.
+    where users are told apart (a message counts once for each), `unread` what of it waits to be written at QoS 0 (what
+    is long counts once, and for no user), `retained` and `retained_bytes` what is retained; each is changed where these
+    come and go. A message of less than `plain` bytes may be counted without a call, its `size` for each client, as long
+    as no more than `free` are held.
 
     Parameters
     ----------
@@ -69,28 +72,46 @@ class Shares:
         self.max_present = max(1, int(part * limits.max_connections))
         self._most_by = int(part * limits.max_waiting_bytes)
         self._most = limits.max_waiting_bytes
+        self._most_unread = UNREAD * self._most
         self._reserve = RESERVE * limits.max_waiting_bytes
-        self.free = self._most - self._reserve
+        self.free = int((1 - RESERVE) * self._most)
         self.plain = 0 if self._named else SHARED
         self.max_retained = int(part * limits.max_retained)
         self.max_retained_bytes = int(part * limits.max_retained_bytes)
         self.kept: Counter[Owner] = Counter()
         self.present: Counter[Owner] = Counter()
-        self.held = 0
+        self.held = self.unread = 0
         self.held_by: Counter[Owner] = Counter()
         self.retained: Counter[Owner] = Counter()
         self.retained_bytes: Counter[Owner] = Counter()
         self.partial = Partial(limits.max_partial_bytes, int(limits.user_share * limits.max_partial_bytes), self._named)
 
     def fits(self, owner: Owner, size: int) -> bool:
-        """Is there room for so many bytes that are not kept for those who hold little?"""
-        return self.held + size <= self.free and self.held_by[owner] + size <= self._most_by
+        """Is there room for so many bytes more at QoS 0?"""
+        return self.unread + size <= self._most_unread and self.held_by[owner] + size <= self._most_by
+
+    def count_unread(self, owner: Owner, size: int) -> None:
+        """Count so many bytes more, or fewer, that wait at QoS 0 for a client that does not read."""
+        self.unread += size
+        self.count(owner, size)
 
     def count(self, owner: Owner, size: int) -> None:
-        """Count so many bytes more, or fewer, that are held for a client beside its messages."""
+        """Count so many bytes more, or fewer, that are held for a user's clients."""
         self.held += size
         if self._named:
             self.held_by[owner] += size
+
+    def released(self, owner: Owner, ids: int = 1) -> None:
+        """Count so many packet ids less that wait for a PUBREL."""
+        self.count(owner, -ENTRY * ids)
+
+    def note(self, owner: Owner, ids: int, sessions: int) -> None:
+        """Count one more packet id that a client with so many `ids` is to release with a PUBREL."""
+        held = self.held + ENTRY
+        room = held <= self.free or (held <= self._most and (ids + 1) * ENTRY <= self._reserve / max(1, sessions))
+        if not room or (self._named and self.held_by[owner] + ENTRY > self._most_by):
+            raise MalformedError(f"{ids} messages of this client wait for their PUBREL, and all that may be held is")
+        self.count(owner, ENTRY)
 
     def take(self, owner: Owner, message: Held, load: int, sessions: int) -> bool:
         """Count one more client that is to get a message, if there is room.
@@ -139,6 +160,24 @@ class Shares:
     def owner(self, username: str | None) -> Owner:
         """Return whose share a client has that has given this user name, and proven it if names are proven at all."""
         return username if self._named else None
+
+
+class Unwritten(bytes):
+    """Long bytes at QoS 0: they count as long as there is a client that they are to be written to."""
+
+    _shares: Shares
+
+    def __new__(cls, data: bytes, shares: Shares) -> Unwritten:
+        """Copy `data`, and count it."""
+        self = super().__new__(cls, data)
+        self._shares = shares
+        shares.unread += len(data)
+        shares.held += len(data)
+        return self
+
+    def __del__(self) -> None:
+        self._shares.unread -= len(self)
+        self._shares.held -= len(self)
 
 
 class Partial:

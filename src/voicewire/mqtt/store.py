@@ -21,6 +21,7 @@ from zlib import crc32
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Message, Session
+from voicewire.mqtt.shares import ENTRY
 from voicewire.mqtt.topics import check_filter, check_name
 
 __all__ = ["StoreError"]
@@ -306,6 +307,8 @@ class Store:
         for hold in holds.values():
             hold.publisher.received[hold.packet_id] = hold
             hold.publisher.open_holds += 1
+        for session in router.sessions.values():
+            router.shares.count(session.owner, ENTRY * len(session.received))
         messages: dict[int, Message] = {}
         for number, topic, payload, retain, hold_no, crc in rows(
             "select number, topic, payload, retain, hold, crc from messages where whole"
