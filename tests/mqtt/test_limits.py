@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import eventually
 
 from voicewire.mqtt import Access, BrokerThread, ConfigError, Limits, MalformedError, RefusedError
 from voicewire.mqtt import packets as p
@@ -28,15 +29,6 @@ from voicewire.mqtt.topics import MAX_LEVELS, matches
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
 Start = Callable[..., BrokerThread]
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 # ---------------------------------------------------------------------- limits

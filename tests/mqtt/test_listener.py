@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import eventually
 
 from voicewire.mqtt import BrokerThread, Config, Limits, listener
 from voicewire.mqtt import broker as broker_module
@@ -70,6 +71,31 @@ def test_who_is_there_goes_on_and_who_comes_waits(tmp_path: Path) -> None:
         lines = log.read_text().splitlines()
         assert sum("newcomers wait" in line for line in lines) == 1 and "Traceback" not in log.read_text()
         assert any("the limit of open files allows" in line for line in lines)
+
+
+@pytest.mark.needs("linux")
+def test_a_descriptor_is_open_for_each_that_counts_as_there_and_no_more(tmp_path: Path) -> None:
+    """Silent, connected, with a session that stays, in the middle of a packet: what is counted is what is open."""
+    with contextlib.ExitStack() as stack, BrokerThread(Config(port=0, persist=tmp_path / "store")) as b:
+        connect(b.port, "warm").close()
+        assert eventually(lambda: not b.broker.connections)
+        idle = listener.in_use()
+
+        def adds_up(there: int) -> bool:  # each end is in this process
+            return eventually(lambda: len(b.broker.connections) == there and listener.in_use() == idle + 2 * there)
+
+        silent = [socket.create_connection(("127.0.0.1", b.port), 5) for _ in range(7)]
+        half = [socket.create_connection(("127.0.0.1", b.port), 5) for _ in range(5)]
+        for sock in half:
+            sock.sendall(b"\x10\x7f\0\4MQ")
+        wires = [stack.enter_context(connect(b.port, f"{n}", clean=n % 2 == 0)) for n in range(9)]
+        assert adds_up(21)
+        for sock in (*silent, *half):
+            sock.close()
+        assert adds_up(9)
+        for wire in wires:
+            wire.close()
+        assert adds_up(0)
 
 
 def test_the_command_asks_for_what_its_limits_need(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ import logging
 import sqlite3
 import stat
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import eventually
 
 from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, hostile, process
 from voicewire.mqtt import incoming as incoming_module
@@ -34,15 +34,6 @@ from voicewire.mqtt.work import SLICE, Work
 
 Start = Callable[..., BrokerThread]
 SECRET = (Access("open/#"), Access("open/secret/#", "mallory", "none"), Access("$SYS/#", "ann", "read"))
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 def inside(b: BrokerThread, do: Callable[[], Any]) -> Any:

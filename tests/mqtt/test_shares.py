@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import eventually
 
 from voicewire.mqtt import BrokerThread, Config, ConfigError, Limits
 from voicewire.mqtt import packets as p
@@ -31,15 +32,6 @@ def users(tmp_path: Path) -> Path:
     path = tmp_path / "users"
     path.write_text("ann:a\nbob:b\nmallory:m\n")
     return path
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 def answer(port: int, client_id: str, clean: bool = False, **user: Any) -> int:
