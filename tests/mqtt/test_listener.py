@@ -70,7 +70,7 @@ def test_who_is_there_goes_on_and_who_comes_waits(tmp_path: Path) -> None:
         newcomer.close()
         lines = log.read_text().splitlines()
         assert sum("newcomers wait" in line for line in lines) == 1 and "Traceback" not in log.read_text()
-        assert any("the limit of open files allows" in line for line in lines)
+        assert any("the limit of open files" in line for line in lines)
 
 
 @pytest.mark.needs("linux")
@@ -140,6 +140,21 @@ def test_who_shakes_no_hands_is_closed_when_the_time_to_connect_is_over() -> Non
         with contextlib.suppress(ConnectionError):
             assert plain.recv(1) == b""
         assert not b.broker.connections
+
+
+def test_who_shakes_no_hands_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
+    """As many as may be under way at once, and more: the oldest are given up, and an honest client is served."""
+    monkeypatch.setattr(listener, "HANDSHAKES", 5)
+    with contextlib.ExitStack() as stack:
+        b, first, context = served(600.0, stack)
+        others = [stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 10)) for _ in range(11)]
+        wrapped = stack.enter_context(context.wrap_socket(others[-1]))
+        wrapped.sendall(p.encode(p.Connect("honest")))
+        assert wrapped.recv(4) == p.encode(p.Connack())
+        for sock in (first, *others[:5]):
+            with contextlib.suppress(ConnectionError):
+                assert sock.recv(1) == b""
+        assert sum("TLS handshakes under way" in record.message for record in caplog.records) == 1
 
 
 def test_a_handshake_counts_in_the_time_to_connect() -> None:

@@ -21,6 +21,8 @@ OUT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 """What the system says when it has no descriptor or no memory for one more connection."""
 PAUSE = 0.05
 """Seconds between two looks whether there is room again."""
+HANDSHAKES = 256
+"""TLS handshakes under way at once, each of which takes some 50 kB; for one more the oldest is given up."""
 SAID = 60.0
 """Seconds between two lines in the log that say that there is none."""
 
@@ -114,7 +116,7 @@ class Listener:
         self._context = context
         self._log = log
         self.tasks: list[asyncio.Task[None]] = []
-        self._shaking: set[asyncio.Task[None]] = set()
+        self._shaking: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._said = -math.inf
         self.places = math.inf
         self.loop: asyncio.AbstractEventLoop
@@ -144,21 +146,26 @@ class Listener:
     async def _accept(self, listener: socket.socket) -> None:
         while True:
             while self._present() + len(self._shaking) >= self.places:
-                self._full(f"there are {self._present()} connections, and the limit of open files allows no more")
+                self._full(f"there are {self._present()} connections, the limit of open files: newcomers wait")
                 await asyncio.sleep(PAUSE)
             try:
                 sock, _ = await self.loop.sock_accept(listener)
             except OSError as error:
                 if error.errno in OUT:
-                    self._full(f"a connection cannot be accepted: {error.strerror}")
+                    self._full(f"a connection cannot be accepted: {error.strerror}: newcomers wait")
                 await asyncio.sleep(PAUSE)  # else the client has gone again
                 continue
             if self._context is None:
                 await self._begin(sock)
             else:
+                if len(self._shaking) >= HANDSHAKES:
+                    self._full(f"there are {HANDSHAKES} TLS handshakes under way: the oldest is given up")
+                    oldest = next(iter(self._shaking))
+                    del self._shaking[oldest]
+                    oldest.cancel()
                 task = self.loop.create_task(self._begin(sock))
-                self._shaking.add(task)
-                task.add_done_callback(self._shaking.discard)
+                self._shaking[task] = None
+                task.add_done_callback(lambda task: self._shaking.pop(task, None))
 
     async def _begin(self, sock: socket.socket) -> None:
         """Bring an accepted socket and a new protocol together, behind the TLS handshake if there is one."""
@@ -181,4 +188,4 @@ class Listener:
         now = self.loop.time()
         if now - self._said >= SAID:
             self._said = now
-            self._log.warning("%s: newcomers wait", why)
+            self._log.warning("%s", why)
