@@ -365,7 +365,8 @@ class Run:
         if broker.ends.open:
             faults.append(f"{broker.ends.open} holds have no verdict")
         ids = sum(len(session.received) for session in broker.sessions.values())  # of what was never confirmed
-        if broker.router.shares.held != ENTRY * ids or len(broker.work):
+        answers = sum(hold.counted for session in broker.sessions.values() for hold in session.holds())
+        if broker.router.shares.held != ENTRY * ids + answers or len(broker.work):
             faults.append(f"{broker.router.shares.held} bytes wait for {ids} packet ids, {len(broker.work)} jobs")
         if self.dropped and not plan.tight and all(each.qos for each in self.subscribers):
             faults.append(f"{self.dropped} dropped")

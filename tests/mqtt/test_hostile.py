@@ -216,6 +216,7 @@ def inside(broker: Broker) -> list[str]:
     entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
     held = sum(ENTRY if m.size >= SHARED else m.size for m in entries) + shares.unread
     held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
+    held += sum(hold.counted for s in broker.sessions.values() for hold in s.holds())
     held += sum({id(m): m.size - ENTRY for m in entries if m.size >= SHARED}.values())
     found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
     found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]

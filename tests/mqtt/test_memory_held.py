@@ -97,12 +97,28 @@ def strangers(port: int, stack: contextlib.ExitStack) -> None:
 
 def unreleased(port: int, stack: contextlib.ExitStack) -> None:
     """Who sends message after message at QoS 2, and never a PUBREL."""
-    for k in range(20):
+    for k in range(10):
         with contextlib.suppress(OSError, ConnectionError, AssertionError):
             wire = stack.enter_context(connect(port, f"u{k}"))
             for start in range(1, 60_001, 1000):
                 wire.send(*(p.Publish("nowhere", b"", 2, packet_id=start + i) for i in range(1000)))
                 wire.expect(*(p.Pubrec(start + i) for i in range(1000)))
+
+
+def answers(port: int, stack: contextlib.ExitStack) -> None:
+    """Who answers at length to messages that wait for one more subscriber."""
+    for k in range(3):
+        one = stack.enter_context(subscribed(port, f"asked{k}", qos=3, client_id=f"answers{k}"))
+        stack.enter_context(subscribed(port, f"asked{k}", qos=3, client_id=f"silent{k}"))
+        with contextlib.suppress(OSError, ConnectionError, AssertionError):
+            asks = stack.enter_context(subscribed(port, "nothing", qos=3, client_id=f"asks{k}"))
+            for i in range(600):
+                asks.send(p.Publish(f"asked{k}", b"", 3, packet_id=i + 1, waited=2, report=True, limit=2**16 - 1))
+                got = one.receive(60)
+                one.send(p.Pubrec(got.packet_id, 3, bytes(60_000)))
+                while not isinstance(one.receive(60), p.Pubrel):
+                    pass
+                one.send(p.Pubcomp(got.packet_id, 3))
 
 
 def all_at_once(port: int, stack: contextlib.ExitStack) -> None:
@@ -111,7 +127,7 @@ def all_at_once(port: int, stack: contextlib.ExitStack) -> None:
         attack(port, stack)
 
 
-ATTACKS = [hoarders, slow_readers, many_small, strangers, unreleased, all_at_once]
+ATTACKS = [hoarders, slow_readers, many_small, strangers, unreleased, answers, all_at_once]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda f: f.__name__)

@@ -469,7 +469,7 @@ def test_an_acknowledgement_counts_for_the_hold_and_the_store(qos, numbered):
         router.finished(reader, entry, reader.connection)
     else:
         router.released(reader, entry, b"said")
-    assert reader.load == router.shares.held == (0 if qos == 1 else RELEASED.size)
+    assert reader.load == router.shares.held == (0 if qos == 1 else RELEASED.size)  # its hold has no ledger
     assert {name: data for name, (_, data) in waits.acknowledged.items()} == {"r": b"" if qos == 1 else b"said"}
     told = [("done" if qos == 1 else "released", 5)] if numbered else []
     assert store.told == [*told, ("keep", waits)]

@@ -119,8 +119,9 @@ class EndToEnd:
         if len(REPORTS) + len(address.encode()) > 65535 or address.count("/") > MAX_LEVELS:
             raise MalformedError("an end-to-end message whose topic is too long for that of its report")
         hold = Hold(session, packet_id, qos, need, named, report, address, self.settled, self.limits.max_report)
+        hold.ledger = self.router.shares
         if before is not None:  # sent again after nobody was left to answer: those who have answered still count
-            hold.acknowledged, hold.number, hold.kept = before.acknowledged, before.number, before.kept
+            hold.follow(before)
         if qos > 1:
             if before is None:
                 self.router.shares.note(session.owner, len(session.received), len(self.router.sessions))

@@ -318,6 +318,7 @@ class _Run:
         long = {id(m): m.size - ENTRY for m in entries if m.size >= SHARED}  # once, however many are to get it
         held = sum(long.values()) + sum(ENTRY if m.size >= SHARED else m.size for m in entries)
         held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
+        held += sum(hold.counted for s in broker.sessions.values() for hold in s.holds())
         held += shares.unread
         all_retained = broker.router.retained.messages.items()
         retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))

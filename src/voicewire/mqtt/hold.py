@@ -203,6 +203,15 @@ class Report:
         return cls(status, acknowledged, missing, first >= CUT)
 
 
+class Ledger(Protocol):
+    """What counts all that is held for clients."""
+
+    held: int
+
+    def keep(self, size: int) -> bool:
+        """Count so many bytes, if there is room."""
+
+
 class Hold:
     """One message whose publisher waits for its subscribers.
 
@@ -238,8 +247,8 @@ class Hold:
     """
 
     __slots__ = (
-        "acknowledged", "address", "begun", "cut", "kept", "missing", "named", "need", "number", "packet_id",
-        "publisher", "qos", "report", "room", "settled", "started", "status", "timer", "waiting",
+        "acknowledged", "address", "begun", "counted", "cut", "kept", "ledger", "missing", "named", "need", "number",
+        "packet_id", "publisher", "qos", "report", "room", "settled", "started", "status", "timer", "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -273,6 +282,23 @@ class Hold:
         self.room = room
         self.kept = 0
         self.cut = False
+        self.ledger: Ledger | None = None  # counts the answers, as long as this is there
+        self.counted = 0
+
+    def __del__(self) -> None:
+        if self.ledger is not None:
+            self.ledger.held -= self.counted
+
+    def follow(self, before: Hold) -> None:
+        """Take over the answers to the hold of the same message that was there before.
+
+        Parameters
+        ----------
+        before : Hold
+            The one that nobody waits for any more.
+        """
+        self.acknowledged, self.number, self.kept = before.acknowledged, before.number, before.kept
+        self.counted, before.counted = before.counted, 0
 
     def expect(self, client_id: str) -> None:
         """`client_id` is sent the message in a way that it can acknowledge.
@@ -325,9 +351,12 @@ class Hold:
             self.waiting.remove(client_id)
             if self.missing:
                 self.missing.pop(client_id, None)
-            self.kept += len(data)
-            if self.kept > self.room:
+            size = len(data)
+            self.kept += size
+            if self.kept > self.room or (self.ledger is not None and not self.ledger.keep(size)):
                 data, self.cut = b"", True
+            else:
+                self.counted += size
             self.acknowledged[client_id] = (int((time.monotonic() - self.started) * 1e6), data)
             if not self.waiting or len(self.acknowledged) >= self.need:
                 self._check()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import EVERYTHING, Permissions
+from voicewire.mqtt.decode import to_text
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.session import Session
+from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
 from voicewire.mqtt.work import SLICE
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
@@ -69,3 +72,27 @@ class Route:
                     self.heads.clear()
                 self.heads[key] = head
         return head
+
+
+def find(topic: bytes, tree: SubscriptionTree[Session]) -> Route:
+    """Work out where messages on `topic` go: to those who have subscribed to it, are there and may read it."""
+    name = check_name(to_text(topic))
+    if name.count("/") >= MAX_LEVELS:
+        raise MalformedError(f"a topic with more than {MAX_LEVELS} levels")
+    real, need, kind = name, 0, ORDINARY
+    if name.startswith("$SYS/") or name == "$SYS":
+        kind = CLOSED
+    elif name.startswith("$e2e/"):
+        kind, need, real = address(name)
+    asked: dict[Permissions | None, bool] = {None: False, EVERYTHING: True}
+    found = []
+    for entry in tree.match(real).items():
+        mine = entry[0].permissions
+        allowed = asked.get(mine)
+        if allowed is None and mine is not None:
+            allowed = asked[mine] = mine.may_read(real)
+        if allowed and not entry[0].ended:
+            found.append(entry)
+    route = Route(real.encode(), real, found, kind)
+    route.need = need
+    return route

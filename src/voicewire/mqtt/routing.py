@@ -6,16 +6,14 @@ import logging
 from collections.abc import Callable, Iterator
 
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
-from voicewire.mqtt.decode import to_text
-from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.protocols import Journal, Peer
 from voicewire.mqtt.retained import Retained
-from voicewire.mqtt.routes import CLOSED, ORDINARY, Route, address
+from voicewire.mqtt.routes import Route, find
 from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
 from voicewire.mqtt.shares import ENTRY, Shares, Unwritten
-from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name
+from voicewire.mqtt.topics import SubscriptionTree
 from voicewire.mqtt.work import SLICE, Work, weight
 
 __all__ = ["Router"]
@@ -115,28 +113,9 @@ class Router:
             If `topic` may not be published to.
         """
         route = self.routes.get(topic)
-        if route is not None:
-            return route
-        name = check_name(to_text(topic))
-        if name.count("/") >= MAX_LEVELS:
-            raise MalformedError(f"a topic with more than {MAX_LEVELS} levels")
-        real, need, kind = name, 0, ORDINARY
-        if name.startswith("$SYS/") or name == "$SYS":
-            kind = CLOSED
-        elif name.startswith("$e2e/"):
-            kind, need, real = address(name)
-        asked: dict[Permissions | None, bool] = {None: False, EVERYTHING: True}
-        found = []
-        for entry in self.tree.match(real).items():
-            mine = entry[0].permissions
-            allowed = asked.get(mine)
-            if allowed is None and mine is not None:
-                allowed = asked[mine] = mine.may_read(real)
-            if allowed and not entry[0].ended:
-                found.append(entry)
-        route = Route(real.encode(), real, found, kind)
-        route.need = need
-        self._remember(topic, route)
+        if route is None:
+            route = find(topic, self.tree)
+            self._remember(topic, route)
         return route
 
     def _remember(self, topic: bytes, route: Route) -> None:

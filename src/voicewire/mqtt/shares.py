@@ -101,6 +101,13 @@ class Shares:
         if self._named:
             self.held_by[owner] += size
 
+    def keep(self, size: int) -> bool:
+        """Count an answer that is kept until its publisher has had it, if there is room."""
+        if self.held + size > self.free:
+            return False
+        self.held += size
+        return True
+
     def released(self, owner: Owner, ids: int = 1) -> None:
         """Count so many packet ids less that wait for a PUBREL."""
         self.count(owner, -ENTRY * ids)

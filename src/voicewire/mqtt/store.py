@@ -307,6 +307,9 @@ class Store:
         for hold in holds.values():
             hold.publisher.received[hold.packet_id] = hold
             hold.publisher.open_holds += 1
+            hold.ledger = router.shares
+            hold.kept = hold.counted = sum(len(data) for _, data in hold.acknowledged.values())
+            router.shares.held += hold.counted
         for session in router.sessions.values():
             router.shares.count(session.owner, ENTRY * len(session.received))
         messages: dict[int, Message] = {}
