@@ -25,12 +25,13 @@ from voicewire.course.key import ASSIGNMENT, read_keys
 pytestmark = pytest.mark.landing
 
 ROOT = paths.root()
+SECRET = "3f9a04c1d27be85660b8a5e1f74d923c"
 PARTS = [part.name for part in paths.PARTS if paths.chapters(part.name)]
 
 
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *pieces: object, parts: tuple[str, ...] = ()) -> Path:
     monkeypatch.setattr(teach, "PIECES", list(pieces))
-    return teach.write_course(tmp_path / "course", 3, parts, pdf=False, tell=lambda line: None)
+    return teach.write_course(tmp_path / "course", SECRET, parts, pdf=False, tell=lambda line: None)
 
 
 def test_each_figure_is_a_file_with_its_origin(tmp_path, monkeypatch):
@@ -99,7 +100,7 @@ def test_lists_of_marks_have_a_column_for_all_that_is_marked(tmp_path, monkeypat
     assert plain == ["ID number", *heads[5:]]
     most = dict(zip(heads[5:], map(float, points[5:]), strict=True))
     for part in PARTS:
-        assert most[f"Exam {part}"] == sum(q.points for q in exam.questions(part, 3))
+        assert most[f"Exam {part}"] == sum(q.points for q in exam.questions(part, SECRET))
     for study, key in read_keys(ROOT).items():
         assert most[f"Assignment {study}"] == sum(cell.points or 0 for cell in key.cells)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from voicewire.course.sandbox import KINDS
-from voicewire.options import PathOption, folder, readable_or_folder, seed, text, whole
+from voicewire.options import PathOption, folder, readable_or_folder, text, whole
 
 __all__ = ["register"]
 
@@ -42,10 +42,10 @@ def register(subparsers: Any) -> None:
     teach.add_argument("parts", nargs="*", type=text, metavar="PART", help="only these parts (default: all)")
     teach.add_argument(
         "--seed",
-        type=seed,
-        required=True,
-        metavar="N",
-        help="a whole number of your own: what students must not know beforehand is drawn from it; no file holds it",
+        type=_secret,
+        metavar="HEX",
+        help="the 32 digits that an earlier call printed, for the same numbers again (default: a new seed is drawn, "
+        "and printed once, at the end; no file holds it)",
     )
     teach.add_argument("--no-pdf", action="store_true", help="print nothing to PDF")
     teach.set_defaults(handler=_teach)
@@ -94,6 +94,15 @@ def _add_grade(subparsers: Any) -> None:
         "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
     )
     grade.set_defaults(handler=_grade)
+
+
+def _secret(given: str) -> str:
+    from voicewire.course import key, secret
+
+    try:
+        return secret.checked(given)
+    except key.GradingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _teach(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""An exam paper for each part, its marking scheme and an answer booklet, with numbers from the instructor's seed."""
+"""An exam paper for each part, its marking scheme and an answer booklet, with numbers from the instructor's secret."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from collections.abc import Sequence
 
 from voicewire import paths
 from voicewire.course.markup import Markup
-from voicewire.course.questions import Question, generator
+from voicewire.course.questions import Question
+from voicewire.course.secret import generator
 
 __all__ = ["booklet", "paper", "questions", "scheme"]
 
 
-def questions(part: str, seed: int) -> list[Question]:
+def questions(part: str, secret: str) -> list[Question]:
     """Return the questions of a part's paper.
 
     Parameters
     ----------
     part : str
         One of the book's.
-    seed : int
-        The instructor's.
+    secret : str
+        The instructor's, as `voicewire.course.secret.draw` gives it.
 
     Returns
     -------
@@ -30,13 +31,13 @@ def questions(part: str, seed: int) -> list[Question]:
 
     Examples
     --------
-    >>> questions("weather", 7)
+    >>> questions("weather", "3f9a04c1d27be85660b8a5e1f74d923c")
     []
     """
     name = f"voicewire.{part}.exam"
     if importlib.util.find_spec(f"voicewire.{part}") is None or importlib.util.find_spec(name) is None:
         return []
-    made: list[Question] = importlib.import_module(name).questions(generator(seed, f"exam {part}"))
+    made: list[Question] = importlib.import_module(name).questions(generator(secret, f"exam {part}"))
     return made
 
 

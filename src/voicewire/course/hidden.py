@@ -1,4 +1,4 @@
-"""An assignment with hidden tests whose inputs come from the instructor's seed.
+"""An assignment with hidden tests whose inputs come from the instructor's secret.
 
 What a part's ``exam.py`` draws are calls of the functions that the assignment asks for. The assignment's own solutions
 say what each has to give; the tests are added to those that stand in the source, so nothing that was tested is lost.
@@ -15,20 +15,20 @@ from typing import Any
 import nbformat
 
 from voicewire.course.key import GradingError, read_key
-from voicewire.course.questions import generator
+from voicewire.course.secret import generator
 
 __all__ = ["drawn", "with_tests"]
 
 
-def drawn(part: str, seed: int) -> dict[str, list[tuple[str, str]]]:
+def drawn(part: str, secret: str) -> dict[str, list[tuple[str, str]]]:
     """Return the calls for a part's assignment.
 
     Parameters
     ----------
     part : str
         The part.
-    seed : int
-        The instructor's.
+    secret : str
+        The instructor's, as `voicewire.course.secret.draw` gives it.
 
     Returns
     -------
@@ -37,14 +37,14 @@ def drawn(part: str, seed: int) -> dict[str, list[tuple[str, str]]]:
 
     Examples
     --------
-    >>> drawn("weather", 7)
+    >>> drawn("weather", "3f9a04c1d27be85660b8a5e1f74d923c")
     {}
     """
     name = f"voicewire.{part}.exam"
     if importlib.util.find_spec(f"voicewire.{part}") is None or importlib.util.find_spec(name) is None:
         return {}
     module = importlib.import_module(name)
-    made: dict[str, list[tuple[str, str]]] = module.hidden(generator(seed, f"hidden {part}"))
+    made: dict[str, list[tuple[str, str]]] = module.hidden(generator(secret, f"hidden {part}"))
     return made
 
 

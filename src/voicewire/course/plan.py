@@ -125,7 +125,7 @@ def weeks(base: Path, parts: Sequence[str]) -> list[Chapter]:
     return made
 
 
-def listed(base: Path, parts: Sequence[str], seed: int) -> tuple[str, str]:
+def listed(base: Path, parts: Sequence[str], secret: str) -> tuple[str, str]:
     """Return the plan as CSV and as HTML.
 
     Parameters
@@ -134,7 +134,7 @@ def listed(base: Path, parts: Sequence[str], seed: int) -> tuple[str, str]:
         The checkout.
     parts : sequence of str
         Which, in order.
-    seed : int
+    secret : str
         The instructor's: how long an exam is meant to take hangs on its questions only.
 
     Returns
@@ -144,7 +144,7 @@ def listed(base: Path, parts: Sequence[str], seed: int) -> tuple[str, str]:
 
     Examples
     --------
-    >>> listed(paths.root(), ["nfc"], 1)[0].splitlines()[0]
+    >>> listed(paths.root(), ["nfc"], "3f9a04c1d27be85660b8a5e1f74d923c")[0].splitlines()[0]
     'week,part,chapter,reading,exercises,runs'
     """
     made = weeks(base, parts)
@@ -167,7 +167,7 @@ def listed(base: Path, parts: Sequence[str], seed: int) -> tuple[str, str]:
             f"<td>{c.runs:.0f}</td></tr>"
             for c in own
         )
-        asked = exam.questions(part, seed)
+        asked = exam.questions(part, secret)
         ends = ""
         if (base / "notebooks" / part / ASSIGNMENT).is_file():
             ends = f"Assignment: out in week {own[0].week}, due at the end of week {own[-1].week}. "

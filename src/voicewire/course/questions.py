@@ -16,7 +16,7 @@ __all__ = ["Question", "Step", "shown"]
 
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
-    """Return the generator for one purpose: what is drawn for one part does not hang on which others are written."""
+    """Return the generator for one purpose of a reader's seed, which is no secret: see `voicewire.course.secret`."""
     return np.random.default_rng(np.random.SeedSequence([seed, zlib.crc32(purpose.encode())]))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 
 from voicewire import paths
-from voicewire.course import deck, exam, handout, hidden, marks, pack, plan, printing, slides
+from voicewire.course import deck, exam, handout, hidden, marks, pack, plan, printing, secret, slides
 from voicewire.course.key import ASSIGNMENT, PROJECT, GradingError, read_key
 from voicewire.course.markup import Markup, labels, needs
 
@@ -36,7 +36,7 @@ class Course:
         The checkout.
     out : Path
         The folder to write to.
-    seed : int
+    secret : str
         From which numbers are drawn; it is written nowhere.
     parts : list of str
         The parts of the book that it covers.
@@ -49,13 +49,13 @@ class Course:
 
     Examples
     --------
-    >>> Course(Path("."), Path("course"), 7, ["nfc"], {}, [], print).parts
+    >>> Course(Path("."), Path("course"), secret.draw(), ["nfc"], {}, [], print).parts
     ['nfc']
     """
 
     base: Path
     out: Path
-    seed: int
+    secret: str
     parts: list[str]
     numbers: dict[str, str]
     pages: list[Path]
@@ -92,7 +92,7 @@ class Course:
 
 def write_course(
     out: Path,
-    seed: int,
+    seed: str | None = None,
     parts: Sequence[str] = (),
     *,
     pdf: bool = True,
@@ -105,8 +105,8 @@ def write_course(
     ----------
     out : Path
         The folder. It is there when all of it is whole, and not before.
-    seed : int
-        A whole number of your own, from which all numbers that students must not know beforehand are drawn.
+    seed : str, optional
+        What an earlier call drew and told: the same numbers again. By default a new one is drawn, and told once, last.
     parts : sequence of str
         Which parts of the book; by default all that have chapters.
     pdf : bool
@@ -124,15 +124,17 @@ def write_course(
     Raises
     ------
     GradingError
-        If the folder holds something, a part is unknown, or a library is missing.
+        If the seed is too short or was never drawn, the folder holds something, a part is unknown, or a library is
+        missing.
 
     Examples
     --------
-    >>> write_course(Path("course"), 7, ["weather"])
+    >>> write_course(Path("course"), parts=["weather"])
     Traceback (most recent call last):
     ...
     voicewire.course.key.GradingError: there is no part 'weather': choose from ...
     """
+    drawn = secret.draw() if seed is None else secret.checked(seed)
     base = base or paths.root()
     known = [part.name for part in paths.PARTS if paths.chapters(part.name, base)]
     for part in parts:
@@ -143,12 +145,14 @@ def write_course(
     needs()
     with _whole(out) as scratch:
         wanted = [part for part in known if part in parts or not parts]
-        course = Course(base, scratch, seed, wanted, labels(base), [], tell)
+        course = Course(base, scratch, drawn, wanted, labels(base), [], tell)
         for write in PIECES:
             write(course)
         _print(course, pdf)
         _index(course)
     tell(f"{out} is complete: begin with {out / 'index.html'}")
+    if seed is None:
+        tell(f"seed: {drawn} (keep it, and keep it secret: no file holds it; --seed writes the same numbers again)")
     return out
 
 
@@ -206,7 +210,7 @@ def _exams(course: Course) -> None:
     """A paper, a marking scheme and an answer booklet for each part, with numbers drawn from the seed."""
     without, points = [], 0
     for part in course.parts:
-        asked = exam.questions(part, course.seed)
+        asked = exam.questions(part, course.secret)
         if not asked:
             without.append(part)
             continue
@@ -245,7 +249,7 @@ def _figures(course: Course) -> None:
 
 def _plan(course: Course) -> None:
     """Which chapter in which week, and how long it takes."""
-    rows, body = plan.listed(course.base, course.parts, course.seed)
+    rows, body = plan.listed(course.base, course.parts, course.secret)
     course.place(YOURS, "plan.csv").write_text(rows, encoding="utf-8")
     course.place(YOURS, "plan.html").write_text(deck.sheet("Plan", body), encoding="utf-8")
     course.pages.append(course.place(YOURS, "plan.html"))
@@ -259,7 +263,7 @@ def _marks(course: Course) -> None:
         source = course.base / "notebooks" / part / ASSIGNMENT
         if source.is_file():
             most[f"Assignment {part}"] = sum(cell.points or 0.0 for cell in read_key(source).cells)
-        if asked := exam.questions(part, course.seed):
+        if asked := exam.questions(part, course.secret):
             most[f"Exam {part}"] = sum(question.points for question in asked)
     for platform in marks.PLATFORMS:
         text = marks.table(platform, most, {})
@@ -273,7 +277,7 @@ def _keys(course: Course) -> None:
     for part in course.parts:
         source = course.base / "notebooks" / part / ASSIGNMENT
         if source.is_file():
-            calls = hidden.drawn(part, course.seed)
+            calls = hidden.drawn(part, course.secret)
             text = nbformat.writes(hidden.with_tests(source, calls), version=4)
             course.place(YOURS, "assignments", part, ASSIGNMENT).write_text(f"{text}\n", encoding="utf-8")
             total += sum(map(len, calls.values()))
