@@ -19,7 +19,7 @@ from voicewire.course.key import ASSIGNMENT, read_key
 pytestmark = pytest.mark.night
 
 STUDIES = sorted(path.parent.name for path in paths.root().glob(f"notebooks/*/{ASSIGNMENT}"))
-needs_linux = pytest.mark.needs("linux")
+needs_linux = pytest.mark.needs("linux", "bubblewrap")
 needs_nbgrader = pytest.mark.needs("nbgrader")
 
 #: What a function might return in the hope that a test can't tell.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
+from voicewire import cli, paths
 from voicewire.course import confinement, sandbox, session
 from voicewire.course.key import GradingError
 from voicewire.course.session import Session, SessionError
@@ -159,7 +159,7 @@ def test_what_cannot_be_had_is_an_error_that_says_why(monkeypatch):
     monkeypatch.setattr(confinement, "ROOT", False)
     with pytest.raises(GradingError, match="user: only root can use another user"):
         confinement.choose("user", paths.root(), [])
-    chosen = confinement.choose(None, paths.root(), [])
+    chosen = confinement.choose("process", paths.root(), [])
     assert chosen.kind == "process"
     assert "WITH the network that this machine has; install bubblewrap" in chosen.words
 
@@ -221,3 +221,76 @@ def test_processes_that_end_while_they_are_counted_do_no_harm(monkeypatch):
     monkeypatch.setattr(os, "scandir", scandir)
     assert sandbox._limits(1.0, None)["RLIMIT_NPROC"] == sandbox.PROCESSES and len(gone) > 1
     assert session.descendants(os.getpid()) == []
+
+
+SECRET = "a-word-that-only-the-environment-holds"
+UNASKED = ([], ["--json"], ["--csv", "moodle"], ["--csv", "canvas"])
+
+
+@linux
+@pytest.mark.parametrize("how", UNASKED, ids=" ".join)
+def test_unasked_nothing_runs_unconfined(how, tmp_path, monkeypatch, capsys):
+    """Whatever keeps bubblewrap from working: missing, older, forbidden by the system."""
+    mark = tmp_path / "it-ran"
+    given.hand_in(tmp_path / "in", {"ada": (given.answered(first=f"open({str(mark)!r}, 'w').close()"), given.FULL, "")})
+    older = tmp_path / "bin" / "bwrap"
+    older.parent.mkdir()
+    older.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    older.chmod(0o755)
+    real = shutil.which
+    for hindered in ("missing", "fails"):
+        with monkeypatch.context() as patch:
+            if hindered == "missing":
+                patch.setattr(shutil, "which", lambda name, *_: None if name == "bwrap" else real(name))
+            else:
+                patch.setenv("PATH", f"{older.parent}{os.pathsep}{os.environ['PATH']}")
+            assert cli.main(["grade", str(tmp_path / "in"), *how]) == 1
+        said = capsys.readouterr()
+        assert said.out == "" and said.err.count("\n") == 1
+        assert "bubblewrap" in said.err and "--confine process" in said.err
+        assert not mark.exists()
+
+
+@linux
+@pytest.mark.parametrize("how", UNASKED, ids=" ".join)
+def test_every_output_says_how_it_was_confined(how, tmp_path, monkeypatch, capsys):
+    given.hand_in(tmp_path, {"ada": given.HONEST["perfect"]})
+    for kind, word in (("bubblewrap", "under bubblewrap"), ("process", "with your rights")):
+        assert cli.main(["grade", str(tmp_path), "--confine", kind, *how]) == 0
+        said = capsys.readouterr()
+        assert word in said.out + said.err
+        assert not how or word not in said.out or how == ["--json"]  # a list of marks stays a list of marks
+
+
+@linux
+@pytest.mark.needs("bubblewrap")
+@pytest.mark.parametrize("kind", ["bubblewrap", "process"])
+def test_no_submission_begins_a_namespace_of_its_own(kind):
+    """By the call, by clone and clone3, and by a program; threads and processes still begin."""
+    source = """import ctypes, os, subprocess, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+tried = [libc.unshare(0x10000000), libc.unshare(0x10020000)]
+clone = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+made = libc.syscall(clone, 0x10000000 | 17, 0, 0, 0, 0)
+if made == 0: os._exit(0)
+tried.append(made)
+clone3 = (ctypes.c_uint64 * 8)(0x10000000, 0, 0, 0, 17, 0, 0, 0)
+made = libc.syscall(435, clone3, 64)
+if made == 0: os._exit(0)
+tried.append(made)
+unshared = subprocess.run(["unshare", "--user", "true"], capture_output=True).returncode
+thread = threading.Thread(target=tried.append, args=(7,))
+thread.start(); thread.join()
+child = subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True, text=True).stdout
+"""
+    with Session(confinement.choose(kind, paths.root(), []), number=0, seconds=120.0) as session:
+        session.run(source)
+        assert session.value("tried") == [-1, -1, -1, -1, 7]
+        assert session.value("unshared") != 0 and session.value("child") == "1\n"
+
+
+def test_bubblewrap_is_told_so_too(monkeypatch):
+    monkeypatch.setattr(sandbox, "ROOT", False)
+    words = sandbox._bubblewrap("/nowhere", [], {})
+    assert words.index("--unshare-user") < words.index("--disable-userns") < words.index("--chdir")

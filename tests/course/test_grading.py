@@ -19,7 +19,7 @@ assert spec is not None and spec.loader is not None
 given = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(given)
 
-pytestmark = [pytest.mark.landing, pytest.mark.needs("linux")]
+pytestmark = [pytest.mark.landing, pytest.mark.needs("linux", "bubblewrap")]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

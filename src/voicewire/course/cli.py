@@ -66,8 +66,9 @@ def _add_grade(subparsers: Any) -> None:
         "grade",
         help="mark submitted assignments",
         description="Mark a submitted notebook, or all in a folder: the points of each question, then a line for each.",
-        epilog="This runs what students wrote, each submission confined in the strongest way that works here; install"
-        " bubblewrap for the best. Exit status: 1 if a submission has a problem.",
+        epilog="This runs what students wrote, each submission confined by bubblewrap; where that doesn't work, nothing"
+        " is marked unless a weaker way is asked for by its name. Every output says how it was confined, --csv on stderr."
+        " Exit status: 1 if a submission has a problem.",
     )
     grade.add_argument(
         "submitted", type=readable_or_folder, metavar="SUBMITTED", help="a notebook, or a folder of notebooks"
@@ -91,7 +92,7 @@ def _add_grade(subparsers: Any) -> None:
         help="mark against those in this folder, such as DIR/for-you/assignments of teach (default: the book's)",
     )
     grade.add_argument(
-        "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: the first that works here)"
+        "--confine", choices=KINDS, metavar="HOW", help=f"{', '.join(KINDS)} (default: {KINDS[0]}, and nothing weaker)"
     )
     grade.set_defaults(handler=_grade)
 
@@ -142,6 +143,7 @@ def _grade(options: argparse.Namespace) -> int:
         for report in reports:
             for problem in report.problems:
                 print(f"{report.file}: {problem}", file=sys.stderr)
+        print(_confined(reports), file=sys.stderr)
     else:
         _summary(reports)
     return 1 if any(report.problems for report in reports) else 0
@@ -170,4 +172,8 @@ def _summary(reports: Sequence[Any]) -> None:
         else:
             said = "no marks"
         print(f"{report.file:<{width}}  {'; '.join([said, *report.problems])}")
-    print(f"\nEach submission ran {reports[0].confinement}.")
+    print(f"\n{_confined(reports)}")
+
+
+def _confined(reports: Sequence[Any]) -> str:
+    return f"Each submission ran {reports[0].confinement}."

@@ -1,10 +1,14 @@
-"""Which confinement works here: each is tried with a small submission before anybody's is run in it."""
+"""The confinement that is asked for, tried with a small submission before anybody's is run in it.
+
+Unasked it is the strongest, or nothing is marked: a weaker one has to be asked for by its name.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,14 +18,25 @@ from voicewire.course.session import Session, SessionError
 
 __all__ = ["choose"]
 
+_WEAKER = (
+    "install bubblewrap, or ask by name for what is weaker: --confine user (for root, an account that owns nothing) or "
+    "--confine process, in which what students wrote may read and change all that you may"
+)
+_HINTS = {
+    "bubblewrap": " (it has to be version 0.8 or newer, and the system must let you make user namespaces)",
+    "user": " (may another user read the interpreter and the package?)",
+}
+# What a submission may not do anywhere: begin a user namespace, in which it would have root's rights.
+_NESTED = "import ctypes\nnested = ctypes.CDLL(None).unshare(0x10000000) == 0"
+
 
 def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
-    """Return the strongest confinement that works here, or the one that is named.
+    """Return the strongest confinement, or the one that is named.
 
     Parameters
     ----------
     kind : str or None
-        One of `voicewire.course.sandbox.KINDS`; None for the strongest.
+        One of `voicewire.course.sandbox.KINDS`; None for the strongest, the first of them, and no other.
     base : Path
         The checkout.
     hide : sequence of Path
@@ -35,7 +50,7 @@ def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
     Raises
     ------
     GradingError
-        If the one that is named doesn't work here, or this is no system that can confine.
+        If it doesn't work here, or this is no system that can confine.
 
     Examples
     --------
@@ -49,14 +64,13 @@ def choose(kind: str | None, base: Path, hide: Sequence[Path]) -> Sandbox:
     if kind is not None and kind not in KINDS:
         raise GradingError(f"there is no confinement {kind!r}: choose from {', '.join(KINDS)}")
     hidden = tuple(str(path.resolve()) for path in hide if path.is_dir())
-    reasons = []
-    for name in KINDS if kind is None else (kind,):
-        sandbox = _build(name, str(base.resolve()), hidden)
-        reason = _trial(sandbox)
-        if not reason:
-            return sandbox
-        reasons.append(f"{name}: {reason}")
-    raise GradingError(f"no submission can be run here ({'; '.join(reasons)})")
+    name = kind or KINDS[0]
+    sandbox = _build(name, str(base.resolve()), hidden)
+    reason = _trial(sandbox)
+    if reason:
+        weaker = f": {_WEAKER}" if kind is None else ""
+        raise GradingError(f"no submission can be run here ({name}: {reason}){weaker}")
+    return sandbox
 
 
 def _build(kind: str, base: str, hide: tuple[str, ...]) -> Sandbox:
@@ -95,7 +109,10 @@ def _trial(sandbox: Sandbox) -> str:
             session.run("answer = 6 * 7")
             if session.value("answer") != 42:
                 return "a trial gave a wrong value"
+            if sandbox.kind != "process" and sys.platform == "linux":
+                session.run(_NESTED)
+                if session.value("nested"):
+                    return "a trial could begin a user namespace of its own"
     except (SessionError, OSError) as error:
-        hint = " (may another user read the interpreter and the package?)" if sandbox.kind == "user" else ""
-        return f"a trial failed: {error}{hint}"
+        return f"a trial failed: {error}{_HINTS.get(sandbox.kind, '')}"
     return ""

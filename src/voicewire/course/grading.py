@@ -116,7 +116,8 @@ def grade(
     base : Path
         The checkout with the instructor's sources.
     confine : str
-        How submissions are confined, see `voicewire.course.sandbox`; by default the strongest way that works here.
+        How submissions are confined, see `voicewire.course.sandbox`; by default in the strongest way
+        or not at all.
     tell : callable
         Gets each report as soon as it is there, in the order of the files.
     key : Path

@@ -1,6 +1,6 @@
 """Where a submission runs: one process, one folder, one environment, and limits to all that it can use.
 
-Three ways, the strongest that works here unless one is named:
+Three ways, the first unless another is named:
 
 bubblewrap
     Debian's ``bwrap``: a file system of its own with the interpreter, the package and the book's data, all read-only;
@@ -17,6 +17,7 @@ import contextlib
 import glob
 import json
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -185,10 +186,11 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _bubblewrap(base: str, hide: Sequence[str], environment: dict[str, str]) -> list[str]:
-    command = ["bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    command += ["--unshare-cgroup-try", "--cap-drop", "ALL"]
+    command = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--unshare-ipc", "--unshare-pid"]
+    command += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL"]
     # Root's own processes are never counted against a limit: the worker leaves root inside.
-    command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if ROOT else ["--unshare-user"]
+    rights = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    command += rights if ROOT else ["--unshare-user", "--disable-userns"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for place, size in ((_HOME, FOLDER), ("/tmp", FOLDER), ("/dev/shm", FOLDER // 4)):
         command += ["--perms", "1777", "--size", str(size), "--tmpfs", place]
