@@ -227,13 +227,3 @@ def test_nothing_is_installed_or_built_but_by_hashes(name):
     ours = {"--no-deps", "--no-build-isolation"}
     assert [line for line in lines if "--require-hashes" not in line and not ours <= set(line.split())] == []
     assert lines or name not in ("postBuild", "ci.yml")
-
-
-def test_no_checkout_keeps_credentials_that_it_does_not_need():
-    for file in (ROOT / ".github/workflows").glob("*.yml"):
-        for name, job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].items():
-            pushes = any("git push" in step.get("run", "") for step in job["steps"])
-            for step in job["steps"]:
-                if step.get("uses", "").startswith("actions/checkout@"):
-                    keeps = step.get("with", {}).get("persist-credentials", True)
-                    assert keeps is pushes, (file.name, name)

@@ -411,6 +411,8 @@ def lock(options: argparse.Namespace) -> None:
         file.write_text(standing, encoding="utf-8")  # uv keeps these versions, whichever layer had them
         call(*compiling, *upgrade, *asked[layer], *lower, "-o", file, step=f"locking {layer}")
         lower += ["-c", file]
+    audit = ROOT / "requirements-audit.lock"  # no layer: what audits is never in the environment that it audits
+    call(*compiling, *upgrade, "--group", "audit", "-o", audit, step="locking audit")
     module, package = ("-m", "voicewire.publish.lockfile"), {"PYTHONPATH": str(ROOT / "src")}
     call(python(), *module, whole, *LAYERS.values(), env=package, step="writing the locks and environment.yml")
 
