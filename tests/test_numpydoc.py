@@ -39,7 +39,7 @@ CHECKS = {
 """What is asked of a docstring; the rest of numpydoc's list is a matter of layout."""
 
 BEHIND = {
-    *("checks", "cli", "course", "options", "pace", "paths", "publish", "verbs"),
+    *("checks", "cli", "course", "options", "pace", "paths", "publish", "sheets", "verbs"),
     *("_code_cache", "_compiled", "_nested", "_optional", "_records", "_student"),
 }
 """Rooms that no chapter teaches: what the book is checked, built and marked with."""

@@ -30,7 +30,7 @@ FLOORS: dict[str, list[str]] = {
     "inside": ["ledger", "publish", "course"],
     "ground": [
         *("paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", "pace", ""),
-        *("loudness", "_computed"),
+        *("loudness", "_computed", "sheets"),
     ],
 }
 """Rooms and single files by floor, from the top down; "" is the package. A study comes in by the list of parts."""

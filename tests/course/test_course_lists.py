@@ -140,12 +140,14 @@ def test_where_nobody_can_say_a_mark_there_is_none():
 
 
 def test_the_command_prints_a_list_and_says_problems_beside_it(monkeypatch, tmp_path, capsys):
-    reports = [Report("ada/nfc/assignment.ipynb", "nfc", [Question("q1", 2.0, 3.0)], ["cell q1 was altered"])]
+    altered = ["cell q1 was altered"]
+    right = Question("q1", 2.0, 3.0)
+    reports = [Report("ada/nfc/assignment.ipynb", "nfc", [right], altered, confinement="in a jail")]
     monkeypatch.setattr(grading, "grade", lambda *_, **__: reports)
     assert cli.main(["grade", str(tmp_path), "--csv", "moodle"]) == 1
     said = capsys.readouterr()
     assert said.out == "ID number,Assignment nfc\nada,2\n"
-    assert said.err == "ada/nfc/assignment.ipynb: cell q1 was altered\n"
+    assert said.err == "ada/nfc/assignment.ipynb: cell q1 was altered\nEach submission ran in a jail.\n"
     with pytest.raises(SystemExit):
         cli.main(["grade", str(tmp_path), "--csv", "moodle", "--json"])
 

@@ -49,7 +49,7 @@ def test_nobody_gets_more_than_was_earned_or_changes_what_others_get(tmp_path, h
     before, held = contents(tmp_path), holdings()
     source = contents(paths.root() / "notebooks" / "nfc")
     started = time.monotonic()
-    reports = grading.grade(tmp_path, timeout=30)
+    reports = grading.grade(tmp_path, timeout=30, show_hidden=True)
     print(f"{len(reports)} submissions in {time.monotonic() - started:.0f} s, {reports[0].confinement}")
     assert len(reports) == len(expected) >= 30
     hold(reports, expected)
@@ -65,7 +65,7 @@ def test_greed_and_loops_cost_their_limit_and_no_more(tmp_path, holdings):
     expected = {**given.GREEDY, **given.LOOPS, "perfect": given.HONEST["perfect"]}
     given.hand_in(tmp_path, expected)
     held = holdings()
-    reports = grading.grade(tmp_path, timeout=15)
+    reports = grading.grade(tmp_path, timeout=15, show_hidden=True)
     hold(reports, expected)
     assert not left(held, holdings)
 
@@ -73,7 +73,7 @@ def test_greed_and_loops_cost_their_limit_and_no_more(tmp_path, holdings):
 def test_alone_each_gets_what_it_gets_among_the_others(tmp_path):
     for name in ("perfect", "partly"):
         given.hand_in(tmp_path / name, {name: given.HONEST[name]})
-        hold(grading.grade(tmp_path / name), {name: given.HONEST[name]})
+        hold(grading.grade(tmp_path / name, show_hidden=True), {name: given.HONEST[name]})
 
 
 @pytest.mark.night

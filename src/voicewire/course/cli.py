@@ -66,9 +66,9 @@ def _add_grade(subparsers: Any) -> None:
         "grade",
         help="mark submitted assignments",
         description="Mark a submitted notebook, or all in a folder: the points of each question, then a line for each.",
-        epilog="This runs what students wrote, each submission confined by bubblewrap; where that doesn't work, nothing"
-        " is marked unless a weaker way is asked for by its name. Every output says how it was confined, --csv on stderr."
-        " Exit status: 1 if a submission has a problem.",
+        epilog="This runs what students wrote, confined by bubblewrap; where that doesn't work, nothing"
+        " is marked unless a weaker way is asked for by its name. Every output says how it was confined; with --csv"
+        " that stands on stderr. Exit status: 1 if a submission has a problem.",
     )
     grade.add_argument(
         "submitted", type=readable_or_folder, metavar="SUBMITTED", help="a notebook, or a folder of notebooks"
@@ -84,6 +84,21 @@ def _add_grade(subparsers: Any) -> None:
         default=30,
         metavar="S",
         help="seconds that a cell, or the tests of a question, may take (default: 30)",
+    )
+    grade.add_argument(
+        "--notebooks", type=whole(1, 10_000), default=20, metavar="N", help="read N of one student (default: 20)"
+    )
+    grade.add_argument(
+        "--seconds",
+        type=whole(1, 10**6),
+        default=900,
+        metavar="S",
+        help="seconds that all notebooks of one student may take together (default: 900)",
+    )
+    grade.add_argument(
+        "--show-hidden",
+        action="store_true",
+        help="say what a hidden check asked and what came of it: for you, not for students",
     )
     grade.add_argument(
         "--key",
@@ -129,6 +144,7 @@ def _grade(options: argparse.Namespace) -> int:
 
     tell = None if options.json or options.csv else _print
     how = {"timeout": options.timeout, "confine": options.confine, "key": options.key}
+    how |= {"show_hidden": options.show_hidden, "notebooks": options.notebooks, "seconds": options.seconds}
     reports = grading.grade(options.submitted, tell=tell, **how)
     if options.json:
         rows = [

@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,12 +19,14 @@ from voicewire import paths
 from voicewire.course import confinement
 from voicewire.course.key import GradingError, Key, read_keys
 from voicewire.course.sandbox import Sandbox
-from voicewire.course.submission import Step, SubmissionError, arrange, find, identify, read, shown
+from voicewire.course.submission import Step, SubmissionError, arrange, find, identify, read, shown, whose
 
 __all__ = ["Question", "Report", "grade"]
 
 #: Seconds that marking may take beside the cells and tests of a submission.
 GRACE = 60
+#: What one student may hand in, and how long all of it may take.
+NOTEBOOKS, SECONDS = 20, 900
 _RUNNING: set[subprocess.Popen[bytes]] = set()
 
 
@@ -61,6 +65,8 @@ class Report:
     ----------
     file : str
         Its path within what was handed in.
+    student : str
+        Whose it is: the first folder of that path.
     study : str or None
         Which assignment it is.
     questions : list of Question
@@ -84,6 +90,7 @@ class Report:
     problems: list[str] = field(default_factory=list)
     seconds: float = 0.0
     confinement: str = ""
+    student: str = ""
 
     @property
     def points(self) -> float:
@@ -104,6 +111,9 @@ def grade(
     confine: str | None = None,
     tell: Callable[[Report], None] | None = None,
     key: Path | None = None,
+    show_hidden: bool = False,
+    notebooks: int = NOTEBOOKS,
+    seconds: int = SECONDS,
 ) -> list[Report]:
     """Mark a submitted notebook, or every notebook in a folder.
 
@@ -122,6 +132,10 @@ def grade(
         Gets each report as soon as it is there, in the order of the files.
     key : Path
         A folder with assignments of your own to mark against; by default those of the checkout.
+    show_hidden : bool
+        Let the reports hold the inputs of hidden checks, and what a submission said once it had been given them.
+    notebooks, seconds : int
+        How many notebooks of one student are read, and how long the marking of all of them may take.
 
     Returns
     -------
@@ -153,53 +167,67 @@ def grade(
     handed_in = submitted if submitted.is_dir() else submitted.parent
     secret = [base / "notebooks", base / "_build", handed_in, *([key] if key else [])]
     sandbox = confinement.choose(confine, base, secret)
-    work = [_prepare(file, submitted, keys, sandbox) for file in files]
+    names = [file.relative_to(submitted) if submitted.is_dir() else Path(file.name) for file in files]
+    students = whose(names)
+    work: list[tuple[Report, list[Step]]] = []
+    for place, (file, student) in enumerate(zip(files, students, strict=True)):
+        report = Report(shown(names[place].as_posix()), confinement=sandbox.words, student=student)
+        if students[:place].count(student) >= notebooks:
+            report.problems.append(f"it was not read: the first {notebooks} notebooks of a student count")
+            work.append((report, []))
+        else:
+            work.append((report, _prepare(file, report, keys)))
     for study in dict.fromkeys(report.study for report, _ in work):
         if study is not None:
             _try_key(keys[study], sandbox, max(timeout, 120))
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    reports = []
+    how = {"timeout": timeout, "reveal": show_hidden}
+    over = threading.Event()
+
+    def mark(student: str) -> None:
+        """One student's notebooks, one after the other, in the time that is left for them."""
+        end = time.monotonic() + seconds
+        for number, (report, steps) in enumerate(work, 1):
+            if report.student == student and not over.is_set():
+                _mark(report, steps, keys, sandbox, {**how, "number": number, "most": end - time.monotonic()})
+
     with ThreadPoolExecutor(workers) as pool:
-        jobs = [
-            pool.submit(_mark, report, steps, keys, sandbox, number, timeout)
-            for number, (report, steps) in enumerate(work, 1)
-        ]
+        jobs = {student: pool.submit(mark, student) for student in dict.fromkeys(students)}
         try:
-            for job in jobs:
-                reports.append(job.result())
+            for report, _ in work:
+                jobs[report.student].result()
                 if tell is not None:
-                    tell(reports[-1])
+                    tell(report)
         except BaseException:  # interrupted: nobody waits for the loops of those that are still running
+            over.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(_RUNNING):
                 process.kill()
             raise
-    return reports
+    return [report for report, _ in work]
 
 
-def _prepare(file: Path, submitted: Path, keys: dict[str, Key], sandbox: Sandbox) -> tuple[Report, list[Step]]:
-    name = file.relative_to(submitted).as_posix() if submitted.is_dir() else file.name
-    report = Report(shown(name), confinement=sandbox.words)
+def _prepare(file: Path, report: Report, keys: dict[str, Key]) -> list[Step]:
     try:
         cells = read(file)
         key = identify(cells, keys)
         report.study = key.study
-        return report, arrange(cells, key, report.problems)
+        return arrange(cells, key, report.problems)
     except (SubmissionError, MemoryError) as error:
         report.problems.append(str(error) or "it is too large to be read")
-        return report, []
+        return []
 
 
-def _mark(
-    report: Report, steps: list[Step], keys: dict[str, Key], sandbox: Sandbox, number: int, timeout: float
-) -> Report:
+def _mark(report: Report, steps: list[Step], keys: dict[str, Key], sandbox: Sandbox, how: dict[str, Any]) -> None:
     if report.study is None:
-        return report
+        return
     key = keys[report.study]
     tests = [cell for cell in key.cells if cell.test]
     try:
-        limit = timeout * (len(tests) + 2) + GRACE
-        verdict = _marker(_job(key, steps, sandbox, number, timeout), limit)
+        if how["most"] <= 0:
+            raise GradingError("the time for all notebooks of this student was used up by those before it")
+        limit = min(how["timeout"] * (len(tests) + 2), how["most"]) + GRACE
+        verdict = _marker(_job(key, steps, sandbox, how), limit)
         marks = {name: Question(name, points, most, why) for name, points, most, why in verdict["questions"]}
         report.problems += verdict["problems"]
         report.seconds = verdict["seconds"]
@@ -211,17 +239,15 @@ def _mark(
             report.questions.append(marks.get(cell.id) or Question(cell.id, 0.0, cell.points or 0.0, "not marked"))
         elif cell.points is not None:
             report.questions.append(Question(cell.id, None, cell.points, "to be read"))
-    return report
 
 
-def _job(key: Key, steps: list[Step], sandbox: Sandbox, number: int, timeout: float) -> dict[str, Any]:
+def _job(key: Key, steps: list[Step], sandbox: Sandbox, how: dict[str, Any]) -> dict[str, Any]:
     return {
         "steps": [dataclasses.asdict(step) for step in steps],
         "asked": key.asked,
         "imports": key.imports,
         "sandbox": dataclasses.asdict(sandbox),
-        "number": number,
-        "timeout": timeout,
+        **how,
     }
 
 
@@ -236,7 +262,9 @@ def _try_key(key: Key, sandbox: Sandbox, timeout: float) -> None:
             for cell in key.cells
             if cell.code
         ]
-        verdict = _marker(_job(key, steps, sandbox, 0, timeout), timeout * (len(steps) + 2) + GRACE)
+        limit = timeout * (len(steps) + 2)
+        how = {"number": 0, "timeout": timeout, "most": limit, "reveal": True}
+        verdict = _marker(_job(key, steps, sandbox, how), limit + GRACE)
     except GradingError as error:
         raise GradingError(f"{name}: its own solutions fail: {error}") from None
     failed = [f"{question}: {why}" for question, _, _, why in verdict["questions"] if why]

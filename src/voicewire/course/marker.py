@@ -50,10 +50,23 @@ class Marking:
         As for `Session`.
     timeout : float
         Seconds for one cell or one test.
+    most : float
+        Seconds for all of it.
+    reveal : bool
+        Whether the report may hold what a hidden test asked, and what the student's process said after it.
     """
 
     def __init__(
-        self, steps: list[Step], asked: list[str], imports: str, sandbox: Sandbox, number: int, timeout: float
+        self,
+        steps: list[Step],
+        asked: list[str],
+        imports: str,
+        sandbox: Sandbox,
+        number: int,
+        timeout: float,
+        *,
+        most: float,
+        reveal: bool,
     ) -> None:
         self._steps, self._asked = steps, asked
         self._sandbox, self._number, self._timeout = sandbox, number, timeout
@@ -63,7 +76,9 @@ class Marking:
         exec(compile(imports, "<imports>", "exec", dont_inherit=True), self._names)
         # All together, a loop in each question costs no more than this.
         tests = sum(step.points is not None for step in steps)
-        self._end = time.monotonic() + timeout * (tests + 1)
+        self._end = time.monotonic() + min(timeout * (tests + 1), most)
+        # From the first hidden input on, all that the student's process says may hold it.
+        self._reveal, self._told = reveal, False
         self.problems: list[str] = []
         self.questions: list[tuple[str, float, float, str]] = []
 
@@ -86,7 +101,11 @@ class Marking:
     def _cell(self, step: Step) -> str:
         if step.trusted is not None:
             exec(compile(step.trusted, f"<{step.name}>", "exec", dont_inherit=True), self._names)
-        return self._within(step, lambda session: session.run(step.source))
+        def run(session: Session) -> None:
+            session.last = ""
+            session.run(step.source)
+
+        return self._within(step, run, self._told)
 
     def _test(self, step: Step) -> str:
         def ask(session: Session) -> None:
@@ -94,10 +113,12 @@ class Marking:
             self._fetch(session, step.trusted or "")
             exec(compile(step.trusted or "", f"<{step.name}>", "exec", dont_inherit=True), self._names)
 
-        reason = self._within(step, ask)
+        told, self._told = self._told, _HIDDEN in (step.trusted or "")  # `_reason` knows if it failed before that
+        reason = self._within(step, ask, told)
+        self._told |= told
         if self._session is not None:
             # What the visible test leaves behind, a student's later cells may use, as in the notebook.
-            self._within(step, lambda session: session.run(step.source))
+            self._within(step, lambda session: session.run(step.source), self._told)
         return reason
 
     def _fetch(self, session: Session, source: str) -> None:
@@ -107,7 +128,7 @@ class Marking:
             with contextlib.suppress(NameError):
                 self._names[name] = session.value(name)
 
-    def _within(self, step: Step, act: Callable[[Session], None]) -> str:
+    def _within(self, step: Step, act: Callable[[Session], None], told: bool) -> str:
         """Do something with the student's process in the time for it, and return what went wrong."""
         reason = ""
         try:
@@ -121,29 +142,32 @@ class Marking:
             return f"ran longer than {self._timeout:g} s and was stopped"
         except SessionError as error:
             self._leave()
-            return f"was stopped: {error}"
+            return f"was stopped: {error if self._reveal or not (told or self._told) else error.args[0]}"
         except Exception as error:
-            reason = self._reason(step, error)
+            reason = self._reason(step, error, told)
         if not self._done or self._done[-1] is not step:
             self._done.append(step)  # also after an error: what it did before stays done
         return reason
 
-    def _reason(self, step: Step, error: Exception) -> str:
+    def _reason(self, step: Step, error: Exception, told: bool) -> str:
         """Say why a cell or a test failed, in words for whoever handed it in."""
         if isinstance(error, NotImplementedError):
             return "not answered"
-        last = f" ({self._session.last})" if self._session and self._session.last else ""
-        if not isinstance(error, AssertionError):
-            return f"{type(error).__name__}: {shown(error)}{last}"
         trace, place = error.__traceback__, 0
-        while trace is not None:
+        while trace is not None and not place:
             if trace.tb_frame.f_code.co_filename == f"<{step.name}>":
                 place = trace.tb_lineno
             trace = trace.tb_next
         lines = (step.trusted or "").splitlines()[:place]
-        if any(_HIDDEN in line for line in lines):
-            return f"a hidden check failed{last}"
-        return f"this check failed: {shown(lines[-1].strip())}{last}"
+        hidden = any(_HIDDEN in line for line in lines)
+        if place and not hidden:
+            self._told = told
+        shows = self._reveal or not (told or hidden)
+        last = f" ({self._session.last})" if shows and self._session and self._session.last else ""
+        if not isinstance(error, AssertionError):
+            where = " in a hidden check" if hidden else ""
+            return f"{type(error).__name__}{f': {shown(error)}' if shows else where}{last}"
+        return f"a hidden check failed{last}" if hidden else f"this check failed: {shown(lines[-1].strip())}{last}"
 
     def _ready(self) -> Session:
         """Return the student's process; after one was ended, a new one in which the other cells have run."""
@@ -212,7 +236,8 @@ def main() -> None:
     steps = [Step(**step) for step in job["steps"]]
     sandbox = Sandbox(**job["sandbox"])
     started = time.monotonic()
-    marking = Marking(steps, job["asked"], job["imports"], sandbox, job["number"], job["timeout"])
+    how = {name: job[name] for name in ("asked", "imports", "number", "timeout", "most", "reveal")}
+    marking = Marking(steps, sandbox=sandbox, **how)
     marking.go()
     seconds = time.monotonic() - started
     json.dump({"questions": marking.questions, "problems": marking.problems, "seconds": seconds}, out)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
+from voicewire import sheets
 from voicewire.course.grading import Report
+from voicewire.course.submission import whose
 
 __all__ = ["PLATFORMS", "collected", "table"]
 
@@ -52,26 +53,23 @@ def table(platform: str, most: Mapping[str, float], rows: Mapping[str, Mapping[s
     if platform not in PLATFORMS:
         raise ValueError(f"unknown platform {platform!r:.40}: choose from {', '.join(PLATFORMS)}")
     made = io.StringIO()
-    write = csv.writer(made, lineterminator="\n")
+    write = sheets.Writer(made)
     canvas = platform == "canvas"
     heads = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section") if canvas else ("ID number",)
     write.writerow([*heads, *most])
     if canvas:
         made.write('"    Points Possible",,,,,' + ",".join(f"{points:g}" for points in most.values()) + "\n")
     for student, marks in rows.items():
-        name = _plain(student)
+        # Canvas knows its second row by these words; what is only a sign or a number is a name here.
+        odd = student.strip().casefold() == "points possible" or student[:1] in ("=", "+", "-", "@")
+        name = f"'{student}" if odd and sheets.plain(student) == student else student
         points = ["" if marks.get(what) is None else f"{marks[what]:g}" for what in most]
         write.writerow([*((name, "", "", name, "") if canvas else (name,)), *points])
     return made.getvalue()
 
 
-def _plain(name: str) -> str:
-    """A student's own folder name as a cell that no spreadsheet takes for a formula."""
-    return f"'{name}" if name[:1] in "=+-@\t\r" else name
-
-
 def collected(reports: Sequence[Report]) -> tuple[dict[str, float], dict[str, dict[str, float | None]]]:
-    """Return what `table` takes from what was marked: a student is the first folder of a file's path.
+    """Return what `table` takes from what was marked: a row for each student.
 
     Parameters
     ----------
@@ -92,8 +90,9 @@ def collected(reports: Sequence[Report]) -> tuple[dict[str, float], dict[str, di
     """
     most: dict[str, float] = {}
     rows: dict[str, dict[str, float | None]] = {}
-    for report in reports:
-        student = PurePosixPath(report.file).parts[0].removesuffix(".ipynb")
+    names = whose([PurePosixPath(report.file) for report in reports])
+    for report, name in zip(reports, names, strict=True):
+        student = report.student or name
         marks = rows.setdefault(student, {})
         if report.study is None or not report.questions:
             continue

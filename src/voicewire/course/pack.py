@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import hashlib
 import io
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 
+from voicewire import sheets
 from voicewire.course.handout import student_copy
 from voicewire.course.markup import Markup
 
@@ -125,7 +125,7 @@ def listed(part: str, found: list[Figure]) -> tuple[str, str]:
     ['file,number,caption,alt,chapter,cell,sha256']
     """
     table = io.StringIO()
-    write = csv.writer(table, lineterminator="\n")
+    write = sheets.Writer(table)
     write.writerow([each.name for each in fields(Figure)])
     write.writerows(astuple(figure) for figure in found)
     shown = "".join(

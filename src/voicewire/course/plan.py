@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.course import exam
 from voicewire.course.key import ASSIGNMENT
 from voicewire.publish.pages import reading
@@ -149,7 +148,7 @@ def listed(base: Path, parts: Sequence[str], secret: str) -> tuple[str, str]:
     """
     made = weeks(base, parts)
     table = io.StringIO()
-    write = csv.writer(table, lineterminator="\n")
+    write = sheets.Writer(table)
     write.writerow([each.name for each in fields(Chapter)])
     write.writerows(astuple(chapter) for chapter in made)
     last = made[-1].week if made else 0

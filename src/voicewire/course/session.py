@@ -35,11 +35,16 @@ _RAISED = (
 class SessionError(BaseException):
     """The student's process has ended, or was ended; no test may catch it by mistake.
 
+    Its first argument is ours alone; a second one holds what that process decides.
+
     Examples
     --------
     >>> issubclass(SessionError, Exception)  # so that no test catches it
     False
     """
+
+    def __str__(self) -> str:
+        return "".join(self.args)
 
 
 class LateError(SessionError):
@@ -230,7 +235,7 @@ class Session:
                 return value
             names, text = list(map(str, reply["error"])), shown(reply.get("text", ""))
         except (plain.DataError, TypeError, MemoryError, RecursionError) as error:
-            raise SessionError(f"its process sent {shown(error)}") from None
+            raise SessionError("its process sent no answer", f": {shown(error)}") from None
         kind = next((name for name in names if name in _RAISED), "RuntimeError")
         own = shown(names[0] if names else "an error", 60)
         if do == "call":
@@ -274,7 +279,9 @@ class Session:
         self._watch.join()
         with contextlib.suppress(Exception):
             self._process.wait(5)
-        raise SessionError(self._why or f"its process ended by itself (status {self._process.returncode})")
+        if self._why:
+            raise SessionError(self._why)
+        raise SessionError("its process ended by itself", f" (status {self._process.returncode})")
 
     def _look(self) -> None:
         """Watch what the submission uses, and end it when that is too much."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import stat
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from voicewire.course.key import Key, KeyCell
@@ -65,6 +66,37 @@ def shown(text: object, length: int = 200) -> str:
     start = str(text)[: length + 1]
     quoted = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in start)
     return quoted if len(quoted) <= length else quoted[: length - 1] + "…"
+
+
+def whose(files: Sequence[PurePath]) -> list[str]:
+    """Return whose each file is: the first folder of its path, or its own name without ending, each student apart.
+
+    No name that somebody chose makes two students one: where a file ``ada.ipynb`` lies beside a folder ``ada``, where
+    two names look the same once they are shown, or are the same to a platform that tidies them, the plainest of them
+    has the name and the others get a number or their ending.
+    """
+    folders = {path.parts[0] for path in files if len(path.parts) > 1}
+
+    def wanted(path: PurePath) -> str:
+        name = path.parts[0]
+        stem = name.removesuffix(".ipynb")
+        return name if len(path.parts) > 1 or stem in folders or not stem else stem
+
+    raw = [wanted(path) for path in files]
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(set(raw), key=lambda name: (name != _tidy(name), name)):
+        number, made = 1, shown(name, 255)
+        while _tidy(made) in taken:
+            number += 1
+            made = f"{shown(name, 240)} ({number})"
+        taken.add(_tidy(made))
+        names[name] = made
+    return [names[name] for name in raw]
+
+
+def _tidy(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
 def find(submitted: Path) -> list[Path]:

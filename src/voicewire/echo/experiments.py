@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.echo import paper
 from voicewire.echo.counted import KINDS, count_operations
 from voicewire.echo.dcd import WLDRRLSDCD
@@ -718,7 +718,7 @@ def write_rows(path: Path, rows: Rows) -> None:
         At least one; all with the same names.
     """
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer = sheets.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()
         for row in rows:
             writer.writerow(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import multiprocessing
@@ -15,7 +14,7 @@ from multiprocessing.connection import Connection as Pipe
 from pathlib import Path
 from typing import Any
 
-from voicewire import __version__
+from voicewire import __version__, sheets
 from voicewire.emqtt import counting, experiments, link, notified, paper, suspended
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import weak
@@ -290,7 +289,7 @@ def _about(path: Path, command: str) -> None:
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = sheets.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.nfc import paper
 from voicewire.nfc.channel import BURST, RANDOM, Channel
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative
@@ -408,7 +408,7 @@ def record(folder: Path | None = None) -> Path:
     """
     path = (folder or paths.data("nfc")) / RECORDING
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = sheets.Writer(file)
         writer.writerow(["case", "seconds", "delivered", "data_sent", "data_lost", "again"])
         for name in cases():
             row = measure(name)

@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from voicewire import checks, figures
+from voicewire import checks, figures, sheets
 from voicewire.pharyngeal import formants, synthesis, vetted
 from voicewire.pharyngeal import sound as sounds
 from voicewire.pharyngeal.sound import Sound
@@ -147,7 +147,7 @@ def record(folder: str | Path, each: int = _EACH) -> Path:
         rows += [(f0, snr, k + 1, truth[k], own[k], praat[k], outside[k]) for k in (0, 1)]
     table = pd.DataFrame(rows, columns=["f0", "snr", "formant", "true", *NAMES])
     target = Path(folder) / "formants_f0.csv"
-    table.to_csv(target, index=False, float_format="%.1f", lineterminator="\n")
+    sheets.to_csv(table, target, index=False, float_format="%.1f", lineterminator="\n")
     return target
 
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from voicewire import sheets
 from voicewire.options import number, print_json, readable, readable_up_to, text, whole
 
 __all__ = ["formants", "register"]
@@ -141,7 +142,7 @@ def formants(options: argparse.Namespace) -> int:
         if options.json:
             rows += table.to_dict("records")
             continue
-        print(table.to_csv(index=False, header=header, float_format="%.4f"), end="")
+        print(sheets.to_csv(table, index=False, header=header, float_format="%.4f"), end="")
         header = False
     if options.json:
         print_json(rows)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from voicewire import figures
+from voicewire import figures, sheets
 from voicewire.pharyngeal import sound, vetted
 from voicewire.pharyngeal.textgrid import Interval
 
@@ -156,7 +156,7 @@ def write(letters_folder: str | Path, sentences_folder: str | Path, target: str 
     """
     target = Path(target)
     both = pd.concat([letters(letters_folder), sentences(sentences_folder)])
-    both.to_csv(target, index=False, float_format="%.2f", lineterminator="\n")
+    sheets.to_csv(both, target, index=False, float_format="%.2f", lineterminator="\n")
     return target
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from voicewire import sheets
 from voicewire.pharyngeal import against, control, second_tract, shapes, validation
 
 __all__ = ["RECORDINGS"]
@@ -19,7 +20,7 @@ def _shapes(folder: Path) -> None:
 
 
 def _errors(folder: Path) -> None:
-    validation.compare(10, 8).to_csv(folder / "tracker_errors.csv", index=False, float_format="%.2f")
+    sheets.to_csv(validation.compare(10, 8), folder / "tracker_errors.csv", index=False, float_format="%.2f")
 
 
 def _pitch(folder: Path) -> None:

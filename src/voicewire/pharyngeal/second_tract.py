@@ -19,7 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from voicewire import checks, figures
+from voicewire import checks, figures, sheets
 from voicewire.pharyngeal import tract, tube
 from voicewire.pharyngeal.tract import Articulation
 
@@ -128,7 +128,7 @@ def record(folder: str | Path) -> Path:
                 rows.append((vowel, root, rise, float(rest[back] - state[back]), *_row(program, state)))
     target = Path(folder) / "larynx_mri.csv"
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    table.to_csv(target, index=False, float_format="%.3f", lineterminator="\n")
+    sheets.to_csv(table, target, index=False, float_format="%.3f", lineterminator="\n")
     return target
 
 

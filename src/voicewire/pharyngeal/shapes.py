@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.pharyngeal import inversion, paper, tract
 from voicewire.pharyngeal.inversion import NAMES
 from voicewire.pharyngeal.tract import Articulation
@@ -176,7 +176,7 @@ def record(starts: int = 14, seed: int = 7, folder: Path | None = None) -> None:
     >>> record()  # doctest: +SKIP
     """
     with ((folder or paths.data("pharyngeal")) / _FILE).open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
+        writer = sheets.Writer(handle)
         writer.writerow(["kind", *NAMES])
         for kind, members in search(starts, seed).items():
             for member in members:

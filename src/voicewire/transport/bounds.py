@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from voicewire import checks
+from voicewire import checks, sheets
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import paper, recording, theory
 from voicewire.transport.analysis import Samples
@@ -222,7 +222,7 @@ def record_bounds(folder: Path, *, messages: int, which: str, command: str) -> p
     about["load average (1 min) at the start, at the end"] = [round(before, 2), round(os.getloadavg()[0], 2)]
     about["seeds"] = "3, 4 and 5 for the losses at QoS 0, 1 and 2"
     about["messages"] = f"{SIZE} bytes, one after the other in an open session"
-    text = rows.to_csv(index=False, float_format="%.3f", lineterminator="\n")
+    text = sheets.to_csv(rows, index=False, float_format="%.3f", lineterminator="\n")
     (folder / "bounds.csv").write_text(text, encoding="utf-8")
     (folder / "bounds.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return rows

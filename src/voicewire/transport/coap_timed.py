@@ -24,6 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from voicewire import sheets
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import coap, paper, recording
 from voicewire.transport.bed import Bed
@@ -201,7 +202,7 @@ def record_coap(
     about["versions"] |= {"aiocoap": importlib.metadata.version("aiocoap")}
     about["MQTT"] = "QoS 1, paho, one open session"
     for name, frames in tables.items():
-        text = pd.concat(frames).to_csv(index=False, float_format="%.3f", lineterminator="\n")
+        text = sheets.to_csv(pd.concat(frames), index=False, float_format="%.3f", lineterminator="\n")
         (folder / f"coap_{name}.csv").write_text(text)
     (folder / "coap.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
     return about

@@ -15,7 +15,7 @@ from typing import Final
 
 import pandas as pd
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 from voicewire.testbed import TestbedError, capture
@@ -151,7 +151,7 @@ def write(source: Path, target: Path) -> int:
     6410
     """
     table = read(source)
-    table.to_csv(target, index=False, float_format="%.6f", lineterminator="\n")
+    sheets.to_csv(table, target, index=False, float_format="%.6f", lineterminator="\n")
     return len(table)
 
 

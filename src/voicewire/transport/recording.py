@@ -12,7 +12,6 @@ by a rename. `assemble` makes three files of them:
 
 from __future__ import annotations
 
-import csv
 import datetime
 import gzip
 import importlib.metadata
@@ -31,6 +30,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from voicewire import sheets
 from voicewire.stats import t_interval
 from voicewire.testbed import LinkSpec, TestbedError, capabilities
 from voicewire.testbed.capability import mosquitto_version
@@ -138,7 +138,7 @@ def _keep(folder: Path, cell: Cell, rows: list[dict[str, Any]]) -> None:
     path = _cell_path(folder, cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
+    writer = sheets.DictWriter(text, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({k: f"{v:.3f}" if isinstance(v, float) and k.endswith("_ms") else v for k, v in r.items()}
                      for r in rows)  # fmt: skip
@@ -271,11 +271,11 @@ def assemble(cells: Sequence[Cell], folder: Path, note: Callable[[str], None] = 
         raise TestbedError(f"{len(cells) - len(there)} of {len(cells)} cells are still to run: run the command again")
     frames = [pd.read_csv(_cell_path(folder, c), dtype=str, keep_default_na=False) for c in cells]
     rows = pd.concat(frames, ignore_index=True)
-    text = rows.to_csv(index=False, lineterminator="\n").encode()
+    text = sheets.to_csv(rows, index=False, lineterminator="\n").encode()
     (folder / "iterations.csv.gz").write_bytes(gzip.compress(text, 9, mtime=0))
     note(f"iterations.csv.gz: {len(rows)} rows")
     summary = summarise(load_iterations(folder))
-    summary.to_csv(folder / "summary.csv", index=False, float_format="%.6g", lineterminator="\n")
+    sheets.to_csv(summary, folder / "summary.csv", index=False, float_format="%.6g", lineterminator="\n")
     note(f"summary.csv: {len(summary)} rows")
 
 

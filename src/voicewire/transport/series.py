@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
+from voicewire import sheets
 from voicewire.stats import Interval, t_interval
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.capability import find_mosquitto
@@ -338,7 +339,7 @@ def record_series(
     about["versions"] |= {"aiocoap": importlib.metadata.version("aiocoap"), "openssl": ssl.OPENSSL_VERSION.split()[1]}
     about["MQTT"] = "QoS 1, paho; 3.1.1 unless the series says 5"
     about["not measured here"] = missing
-    text = pd.concat(frames).to_csv(index=False, float_format="%.4f", lineterminator="\n")
+    text = sheets.to_csv(pd.concat(frames), index=False, float_format="%.4f", lineterminator="\n")
     (folder / "series.csv").write_text(text)
     (folder / "series.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
     return about

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from voicewire import paths
+from voicewire import paths, sheets
 from voicewire.sweep import sweep
 from voicewire.voip.calls import call
 from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
@@ -171,7 +171,7 @@ def record(
     scratch = path.with_name(f"{path.name}.part")
     try:
         with scratch.open("w", newline="", encoding="utf-8") as file:  # tried before the work
-            writer = csv.writer(file)
+            writer = sheets.Writer(file, lineterminator="\r\n")
             writer.writerow(["reading", "figure", "transport", "x", "r"])
             for grid in grids:
                 for row in sweep(measured, grid=grid | {"calls": [calls], "seconds": [float(seconds)]}, **how):

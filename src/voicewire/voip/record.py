@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from voicewire import sheets
 from voicewire.voip import experiments, pesq, readings, redundancy
 
 __all__ = ["RECORDINGS", "quality"]
@@ -46,7 +46,7 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
     try:
         with scratch.open("w", newline="", encoding="utf-8") as file:  # tried before the work
             rows = experiments.record(calls, seconds, **how)
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer = sheets.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
         scratch.replace(path)

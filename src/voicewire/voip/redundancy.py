@@ -5,7 +5,6 @@ The chapter is ``notebooks/voip/02_quality_and_playout``.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks, paths
+from voicewire import checks, paths, sheets
 from voicewire.stats import Interval, t_interval
 from voicewire.voip import bursts, g729, listening, measures, opus, pesq
 from voicewire.voip.errors import VoipError
@@ -310,7 +309,7 @@ def record(path: Path, calls: int = 30) -> int:
         raise VoipError("G.729 needs the library bcg729: install it, for example Debian's package libbcg729-0")
     made = list(rows(calls))
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=_COLUMNS, lineterminator="\n")
+        writer = sheets.DictWriter(file, fieldnames=_COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(made)
     return len(made)

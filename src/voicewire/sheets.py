@@ -1,0 +1,187 @@
+"""Tables as CSV in which no spreadsheet finds a formula, whoever chose the text and whatever separates the columns."""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DictWriter", "Writer", "plain", "to_csv"]
+
+# What a program may take for the end of a cell although we don't: it may be set to other separators than the comma.
+_ENDS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85\u2028\u2029;|"
+_PIECE = re.compile(f"[^{_ENDS}]+")
+_STARTS = ("=", "+", "-", "@", "\u2212")
+_NUMBER = r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?"
+_NUMBERS = re.compile(f"{_NUMBER}( {_NUMBER})*")
+
+
+def plain(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula.
+
+    Parameters
+    ----------
+    value : object
+        A text; anything else, a number for one, is left as it is.
+
+    Returns
+    -------
+    object
+        The text, with an apostrophe before each beginning that a program might calculate: of the whole, or of what
+        stands behind a semicolon, a tab, a bar or a line's end. Signs that stand for the same ones (full-width, small,
+        raised) count too, also behind blanks, quotes and what is not seen. Numbers that are written out, and
+        a sign alone, stay as they are.
+
+    Examples
+    --------
+    >>> plain("=1+1"), plain("ada;=1+1"), plain("＝1"), plain("well-known"), plain(-3.5)
+    ("'=1+1", "ada;'=1+1", "'＝1", 'well-known', -3.5)
+    """
+    if not isinstance(value, str) or value in _STARTS or _NUMBERS.fullmatch(value):
+        return value
+    return _PIECE.sub(_guarded, value)
+
+
+def _guarded(piece: re.Match[str]) -> str:
+    text = piece[0]
+    for sign in text:
+        if unicodedata.normalize("NFKC", sign)[:1] in _STARTS:
+            return f"'{text}"
+        if not (sign.isspace() or sign == '"' or unicodedata.category(sign)[0] in "CZM"):
+            break
+    return text
+
+
+class Writer:
+    """As `csv.writer`: it writes rows, each cell `plain`.
+
+    Parameters
+    ----------
+    file : file
+        Opened to write text, with ``newline=""``.
+    lineterminator : str
+        What ends a row.
+
+    Examples
+    --------
+    >>> import io
+    >>> made = io.StringIO()
+    >>> Writer(made).writerows([["name", "points"], ["@ada", 9.5]])
+    >>> made.getvalue()
+    "name,points\\n'@ada,9.5\\n"
+    """
+
+    def __init__(self, file: IO[str], lineterminator: str = "\n") -> None:
+        self._writer = csv.writer(file, lineterminator=lineterminator)
+
+    def writerow(self, row: Iterable[Any]) -> None:
+        """Write one row.
+
+        Parameters
+        ----------
+        row : iterable
+            Its cells.
+        """
+        self._writer.writerow([plain(cell) for cell in row])
+
+    def writerows(self, rows: Iterable[Iterable[Any]]) -> None:
+        """Write rows.
+
+        Parameters
+        ----------
+        rows : iterable of iterable
+            Their cells.
+        """
+        for row in rows:
+            self.writerow(row)
+
+
+class DictWriter(csv.DictWriter):  # type: ignore[type-arg]  # it takes none while the program runs
+    """As `csv.DictWriter`: it writes rows from dictionaries, each cell `plain`.
+
+    Parameters
+    ----------
+    file : file
+        Opened to write text, with ``newline=""``.
+    fieldnames : collection of str
+        The columns.
+    restval : object
+        What stands in a column that a row doesn't have.
+    lineterminator : str
+        What ends a row.
+
+    Examples
+    --------
+    >>> import io
+    >>> made = io.StringIO()
+    >>> DictWriter(made, ["name"], lineterminator="\\n").writerows([{"name": "+ada"}])
+    >>> made.getvalue()
+    "'+ada\\n"
+    """
+
+    def __init__(
+        self, file: IO[str], fieldnames: Collection[str], restval: Any = "", *, lineterminator: str = "\r\n"
+    ) -> None:
+        super().__init__(file, fieldnames, restval, lineterminator=lineterminator)
+
+    def writerow(self, rowdict: Mapping[str, Any]) -> Any:
+        """Write one row.
+
+        Parameters
+        ----------
+        rowdict : mapping
+            Its cells by their columns.
+
+        Returns
+        -------
+        object
+            What the file's own method returned.
+        """
+        return super().writerow({name: plain(cell) for name, cell in rowdict.items()})
+
+    def writerows(self, rowdicts: Iterable[Mapping[str, Any]]) -> None:
+        """Write rows.
+
+        Parameters
+        ----------
+        rowdicts : iterable of mapping
+            Their cells by their columns.
+        """
+        for row in rowdicts:
+            self.writerow(row)
+
+
+def to_csv(table: pd.DataFrame, target: Any = None, **how: Any) -> Any:
+    """As a table's own ``to_csv``, each cell and each column's name `plain`.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        It is left as it is.
+    target : path or file, optional
+        Where to write; by default the text is returned.
+    **how
+        As for `pandas.DataFrame.to_csv`.
+
+    Returns
+    -------
+    str or None
+        The text, where it isn't written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> to_csv(pd.DataFrame({"file": ["=a.wav"], "F1": [-0.5]}), index=False)
+    "file,F1\\n'=a.wav,-0.5\\n"
+    """
+    copy = table.rename(columns=plain)
+    for place, name in enumerate(table.columns):
+        cells = table.iloc[:, place].tolist()
+        if any(isinstance(cell, str) for cell in cells) and (made := [plain(cell) for cell in cells]) != cells:
+            copy[plain(name)] = made
+    return copy.to_csv(target, **how)
