@@ -162,5 +162,16 @@ def test_long_names_are_not_cut_into_one(tmp_path):
     """A report shows a path cut and escaped; whose it is, is known before that."""
     names = ["x" * 240 + letter for letter in "ab"]
     given.hand_in(tmp_path, dict.fromkeys(names, given.HONEST["perfect"]))
-    _, rows = marks.collected(grading.grade(tmp_path))
+    reports = grading.grade(tmp_path)
+    _, rows = marks.collected(reports)
     assert rows == {name: {"Assignment nfc": 10.0} for name in names}
+    assert [report.problems for report in reports] == [[], []]
+
+
+@confined
+def test_a_name_that_another_has_is_told(tmp_path):
+    given.hand_in(tmp_path, dict.fromkeys(("ada", "ada "), given.HONEST["blank"]))
+    (tmp_path / "ada.ipynb").write_text("{}", encoding="utf-8")
+    said = {report.student: report.problems for report in grading.grade(tmp_path)}
+    assert set(said) == {"ada", "ada  (2)", "ada.ipynb"} and said["ada"] == []
+    assert all("another student has the same name" in said[name][0] for name in ("ada  (2)", "ada.ipynb"))

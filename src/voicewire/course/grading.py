@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -167,16 +168,7 @@ def grade(
     handed_in = submitted if submitted.is_dir() else submitted.parent
     secret = [base / "notebooks", base / "_build", handed_in, *([key] if key else [])]
     sandbox = confinement.choose(confine, base, secret)
-    names = [file.relative_to(submitted) if submitted.is_dir() else Path(file.name) for file in files]
-    students = whose(names)
-    work: list[tuple[Report, list[Step]]] = []
-    for place, (file, student) in enumerate(zip(files, students, strict=True)):
-        report = Report(shown(names[place].as_posix()), confinement=sandbox.words, student=student)
-        if students[:place].count(student) >= notebooks:
-            report.problems.append(f"it was not read: the first {notebooks} notebooks of a student count")
-            work.append((report, []))
-        else:
-            work.append((report, _prepare(file, report, keys)))
+    work = _read(files, submitted, keys, sandbox, notebooks)
     for study in dict.fromkeys(report.study for report, _ in work):
         if study is not None:
             _try_key(keys[study], sandbox, max(timeout, 120))
@@ -192,7 +184,7 @@ def grade(
                 _mark(report, steps, keys, sandbox, {**how, "number": number, "most": end - time.monotonic()})
 
     with ThreadPoolExecutor(workers) as pool:
-        jobs = {student: pool.submit(mark, student) for student in dict.fromkeys(students)}
+        jobs = {student: pool.submit(mark, student) for student in dict.fromkeys(report.student for report, _ in work)}
         try:
             for report, _ in work:
                 jobs[report.student].result()
@@ -205,6 +197,28 @@ def grade(
                 process.kill()
             raise
     return [report for report, _ in work]
+
+
+def _read(
+    files: list[Path], submitted: Path, keys: dict[str, Key], sandbox: Sandbox, notebooks: int
+) -> list[tuple[Report, list[Step]]]:
+    """Return an empty report for each file, and what to run for it: nothing for a student's files beyond the limit."""
+    names = [file.relative_to(submitted) if submitted.is_dir() else Path(file.name) for file in files]
+    students = whose(names)
+    work: list[tuple[Report, list[Step]]] = []
+    read_of: Counter[str] = Counter()
+    for file, name, student in zip(files, names, students, strict=True):
+        report = Report(shown(name.as_posix()), confinement=sandbox.words, student=student)
+        own = name.parts[0] if len(name.parts) > 1 else name.name.removesuffix(".ipynb") or name.name
+        if student != shown(own, 255):
+            report.problems.append(f"another student has the same name, or nearly: this one is listed as {student!r}")
+        read_of[student] += 1
+        if read_of[student] > notebooks:
+            report.problems.append(f"it was not read: the first {notebooks} notebooks of a student count")
+            work.append((report, []))
+        else:
+            work.append((report, _prepare(file, report, keys)))
+    return work
 
 
 def _prepare(file: Path, report: Report, keys: dict[str, Key]) -> list[Step]:
