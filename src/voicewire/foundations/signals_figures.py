@@ -201,7 +201,7 @@ def envelopes(x: ArrayLike, fits: Sequence[tuple[str, ArrayLike, float]], rate: 
     """
     ax = figures.new_axes(ax, size=(7.0, 3.4))
     f = np.fft.rfftfreq(2048, 1 / rate)
-    shown = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(x, 2048)), 1e-6))
+    shown = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(np.asarray(x, float), 2048)), 1e-6))
     ax.plot(f, shown, "-", color=figures.COLOURS["muted"], linewidth=0.9, label="the frame")
     for k, (name, a, energy) in enumerate(fits):
         level = 20 * np.log10(np.sqrt(energy) * gain(np.asarray(a), f, rate))

@@ -124,8 +124,8 @@ def room(voice: Array, passes: int = 3, moved: bool = True, seed: int = _SCENE) 
     talk = speech.talk(_ALONE + voice.size / TELEPHONE, seed)
     change: Literal["none", "swap"] = "swap" if moved else "none"
     scene = Scene(TAPS, 0, seed, source=talk, change=change, change_at=begins - round(_MOVED * TELEPHONE)).signals()
-    near = voice[: scene.x.size - begins] * (np.std(scene.d[begins:].real) / np.std(voice))
-    near = near * (1 + 1j * _RIGHT)
+    as_loud = voice[: scene.x.size - begins] * (np.std(scene.d[begins:].real) / np.std(voice))
+    near = as_loud * (1 + 1j * _RIGHT)
     canceller = WLDRRLSDCD(TAPS, 1 - 1 / (MEMORY * TAPS), passes)
     canceller.process(scene.x[:begins], scene.d[:begins])
     estimated = echo(responses(canceller.taps), scene.x)[begins:]

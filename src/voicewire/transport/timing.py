@@ -119,7 +119,7 @@ class Factors:
         """
         tables = [self._table(networks, reading, kinds, qos) for qos in COMPARED[reading][2]]
         if least:
-            drawn = np.min([np.median(table, axis=0) for table in tables], axis=0)
+            drawn = np.array([np.median(table, axis=0) for table in tables]).min(axis=0)
         else:
             drawn = np.median(np.concatenate(tables), axis=0)
         low, high = np.quantile(drawn[1:], (0.025, 0.975))

@@ -492,13 +492,13 @@ def _of_delays(found: Mapping[str, Mapping[str, Curve]]) -> dict[str, Plain]:
         return found[figure][name].r
 
     def best(figure: str, names: Sequence[str] = TFRC_VARIANTS) -> NDArray[np.float64]:
-        best_of: NDArray[np.float64] = np.max([r(figure, name) for name in names], axis=0)
+        best_of: NDArray[np.float64] = np.array([r(figure, name) for name in names]).max(axis=0)
         return best_of
 
     def falls(name: str) -> NDArray[np.float64]:
         return r("5.1", name)[0] - r("5.1", name)[1:]
 
-    sharply: NDArray[np.float64] = np.min([falls(name) for name in TFRC_VARIANTS[:3]], axis=0) - falls("UDP")
+    sharply: NDArray[np.float64] = np.array([falls(name) for name in TFRC_VARIANTS[:3]]).min(axis=0) - falls("UDP")
     lift = r("5.1", "TFRC SP FR MD") - r("5.1", "TFRC SP FR")
     return {
         "voip.tfrc-falls-with-delay": _along(found["5.1"]["TFRC"]),
