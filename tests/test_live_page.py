@@ -158,18 +158,39 @@ def test_what_is_kept_can_be_taken_elsewhere(opened: Opened) -> None:
           const said = [];
           const damaged = '{"format":"voicewire-reader-1","chapters":{"a/b":{"text":{"one":5},"done":{}}}}';
           for (const bad of ['{', '[]', damaged])
-            try { store.take(bad); said.push('taken'); } catch (error) { said.push(error.message); }
+            try { store.opened(bad); said.push('taken'); } catch (error) { said.push(error.message); }
           store.write('a/b', 'one', 'newer', 'published');
-          const again = store.take(file);
+          const fresh = [store.fresh(store.opened(file)).length];
+          const again = store.take(store.opened(file));
           store.write('a/b', 'one', 'published', 'published');
-          const other = new Store(storage).take(file);
-          return { said, again, other, text: store.read('a/b').text.one.source };
+          fresh.push(store.fresh(store.opened(file)).length);
+          const other = new Store(storage).take(store.opened(file));
+          const marked = store.read('a/b').text.one;
+          store.write('a/b', 'one', 'edited', 'published');
+          return { said, again, other, fresh, marked, edited: store.read('a/b').text.one.imported };
         }"""
     )
     assert "taken" not in tried["said"] and len(set(tried["said"])) == 3
     assert tried["again"] == {"taken": 0, "kept": 1}
     assert tried["other"] == {"taken": 1, "kept": 0}
-    assert tried["text"] == "mine"
+    assert tried["fresh"] == [0, 1]
+    assert tried["marked"]["source"] == "mine" and tried["marked"]["imported"] is True
+    assert tried["edited"] is None
+
+
+def test_the_engine_is_kept_from_one_part_to_the_next(context: Any, address: str) -> None:
+    """Each part once threw the other's away: the edition was looked for beside the page, and is the site's."""
+    names = "caches.open('voicewire-live-1').then(kept => kept.keys()).then(all => all.map(one => one.url))"
+    mark = "caches.open('voicewire-live-1').then(kept => kept.put('/live/engine/mark', new Response('x')))"
+    for name in (NAME, "emqtt/01_packets", NAME):
+        opened = Opened(context, address, name)
+        opened.click()
+        kept = opened.page.evaluate(names)
+        assert [url for url in kept if url.endswith("/edition")] == [f"{address}live/edition"]
+        if name != NAME:
+            assert f"{address}live/engine/mark" in kept
+        opened.page.evaluate(mark)
+        opened.page.close()
 
 
 def test_a_page_opened_as_a_file_says_how_to_serve_it(context: Any) -> None:

@@ -144,8 +144,10 @@ def test_a_lab_to_its_end_and_what_was_done_carried_away(opened: Opened, tmp_pat
     with page.expect_file_chooser() as asked:
         page.get_by_role("button", name="Import a file").click()
     asked.value.set_files(tmp_path / "work.json")
+    page.get_by_role("button", name="Take them").click()
     page.get_by_text(f"{2 * len(stages)} taken.").wait_for()
-    assert opened.kept() == before and ticked.count() == len(stages)
+    marked = {cell: own | {"imported": True} for cell, own in before["text"].items()}
+    assert opened.kept() == before | {"text": marked} and ticked.count() == len(stages)
     opened.reload()
     opened.click()
     number, text = stages[-1]

@@ -60,10 +60,24 @@ export class Cell {
     const kept = this.page.kept(this.told.id);
     if (kept) {
       this.own = kept.source;
+      if (kept.imported) this.imported();
       if (kept.of !== fingerprint(this.told.source)) this.say("The book's cell has changed since you wrote this.");
     }
     if (kept || this.isAnswer()) this.edit(false);
     this.refresh();
+  }
+
+  /** A text that came from a file is marked until the reader edits or resets it. */
+  imported() {
+    this.origin = document.createElement("p");
+    this.origin.className = "vw-imported";
+    this.origin.textContent = "From a file: read it before you run it.";
+    this.tools.before(this.origin);
+  }
+
+  written() {
+    this.origin?.remove();
+    this.origin = undefined;
   }
 
   isAnswer() {
@@ -104,10 +118,12 @@ export class Cell {
   typed() {
     const failed = this.page.keep(this.told.id, this.source, this.told.source);
     if (failed) this.say(failed);
+    this.written();
     this.refresh();
   }
 
   reset() {
+    this.written();
     this.editor?.element.remove();
     this.editor = undefined;
     this.own = undefined;

@@ -28,13 +28,15 @@ async function keepPage() {
   await Promise.allSettled(ours.map((url) => fetch(url, { cache: "force-cache" })));
 }
 
-/** What was kept of another edition of the book is thrown away. */
+/** What was kept of another edition of the book is thrown away. The edition is the site's, whichever page is open. */
 async function refresh(edition) {
   const kept = await self.caches?.open("voicewire-live-1");
-  const answer = await kept?.match("edition");
+  const key = new URL("edition", BASE).href;
+  const answer = await kept?.match(key);
   if (!kept || (answer && (await answer.text()) === edition)) return;
-  for (const request of await kept.keys()) if (request.url.includes("/live/engine/")) await kept.delete(request);
-  await kept.put("edition", new Response(edition));
+  const engine = new URL("engine/", BASE).href;
+  for (const request of await kept.keys()) if (request.url.startsWith(engine)) await kept.delete(request);
+  await kept.put(key, new Response(edition));
 }
 
 async function read(name) {

@@ -1,5 +1,6 @@
 // What a cell has put out, as elements: nbformat's outputs, shown as the published page shows them.
 
+import { admit } from "./gate.mjs";
 import { SLIDER, slider } from "./slider.mjs";
 
 const PREFERRED = [SLIDER, "text/html", "image/svg+xml", "image/png", "text/plain"];
@@ -11,44 +12,10 @@ function element(tag, className, text) {
   return made;
 }
 
-const TAGS = new Set(
-  (
-    "a abbr audio b blockquote br caption code col colgroup dd details div dl dt em figcaption figure h2 h3 h4 h5 h6 hr i " +
-    "img kbd li mark ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead time tr u ul var"
-  ).split(" "),
-);
-const DROPPED = new Set(["script", "style", "template", "noscript", "title", "iframe", "object", "embed"]);
-const ATTRIBUTES = /^(alt|class|colspan|controls|dir|height|lang|open|role|rowspan|scope|start|tabindex|title|width|aria-[a-z]+|data-[a-z-]+)$/;
-
-function isSafe(name, value) {
-  if (name === "src") return /^data:(image\/(png|jpeg|gif|webp)|audio\/[a-z0-9.-]+);base64,/.test(value);
-  if (name === "href") return /^(https?:|#)/.test(value);
-  if (name === "style") return !/url|expression|@|\\/i.test(value);
-  return ATTRIBUTES.test(name);
-}
-
-/** Move what may stand in the page from a parsed document: elements and attributes of two lists, nothing that runs. */
-function copied(from, to) {
-  for (const node of from.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) {
-      to.append(node.data);
-    } else if (node.nodeType === Node.ELEMENT_NODE && !DROPPED.has(node.localName)) {
-      if (!TAGS.has(node.localName)) {
-        copied(node, to);
-        continue;
-      }
-      const made = document.createElement(node.localName);
-      for (const { name, value } of node.attributes) if (isSafe(name, value)) made.setAttribute(name, value);
-      copied(node, made);
-      to.append(made);
-    }
-  }
-}
-
 /** HTML that Python made. It may come from code that somebody else wrote, so nothing in it runs or asks for files. */
 function html(source) {
   const box = element("div", "output text_html");
-  copied(new DOMParser().parseFromString(source, "text/html").body, box);
+  admit(source, box);
   return box;
 }
 

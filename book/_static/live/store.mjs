@@ -17,13 +17,17 @@ function isRecord(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+const CHAPTER = /^[a-z\d]\w*\/[a-z\d]\w*$/;
+const CELL = /^[A-Za-z\d][\w-]{0,63}$/;
+
 function isChapter(value) {
   return (
     isRecord(value) &&
     isRecord(value.text) &&
     isRecord(value.done) &&
+    Object.keys({ ...value.text, ...value.done }).every((cell) => CELL.test(cell)) &&
     Object.values(value.text).every((own) => isRecord(own) && typeof own.source === "string" && typeof own.of === "string") &&
-    Object.values(value.done).every((day) => typeof day === "string")
+    Object.values(value.done).every((day) => /^\d{4}-\d\d-\d\d$/.test(day))
   );
 }
 
@@ -91,12 +95,12 @@ export class Store {
   }
 
   /**
-   * Take in such a file. What the reader has here and the file has otherwise is kept here and counted.
+   * Read such a file; nothing is kept of it before `take`.
    *
-   * @returns {{taken: number, kept: number}} cells and ticks taken, texts that stayed as they are here
-   * @throws {Error} with a sentence for the reader, before anything was changed
+   * @returns {object} what the file keeps, by chapter
+   * @throws {Error} with a sentence for the reader
    */
-  take(text) {
+  opened(text) {
     if (text.length > MAX_BYTES) throw new Error("This file is larger than anything that this book exports.");
     let file;
     try {
@@ -107,13 +111,33 @@ export class Store {
     if (!isRecord(file) || file.format !== FORMAT || !isRecord(file.chapters)) {
       throw new Error("This file was not exported by this book.");
     }
-    if (!Object.values(file.chapters).every(isChapter)) throw new Error("This file is damaged: nothing was taken from it.");
+    const whole = Object.entries(file.chapters).every(([name, kept]) => CHAPTER.test(name) && isChapter(kept));
+    if (!whole) throw new Error("This file is damaged: nothing was taken from it.");
+    return file.chapters;
+  }
+
+  /** The texts of such a file that are not here yet: `chapter`, `cell` and `source` of each. */
+  fresh(chapters) {
+    return Object.entries(chapters).flatMap(([chapter, { text }]) => {
+      const mine = this.read(chapter).text;
+      return Object.entries(text).flatMap(([cell, { source }]) => (mine[cell] ? [] : [{ chapter, cell, source }]));
+    });
+  }
+
+  /**
+   * Take what such a file keeps. Its texts are marked until the reader edits or resets them; what the reader has here
+   * and the file has otherwise is kept here and counted.
+   *
+   * @returns {{taken: number, kept: number}} cells and ticks taken, texts that stayed as they are here
+   * @throws {Error} with a sentence for the reader
+   */
+  take(chapters) {
     const count = { taken: 0, kept: 0 };
-    for (const [name, theirs] of Object.entries(file.chapters)) {
+    for (const [name, theirs] of Object.entries(chapters)) {
       const failed = this.change(name, (mine) => {
         for (const [cell, own] of Object.entries(theirs.text)) {
           if (mine.text[cell] === undefined) {
-            mine.text[cell] = { source: own.source, of: own.of };
+            mine.text[cell] = { source: own.source, of: own.of, imported: true };
             count.taken += 1;
           } else if (mine.text[cell].source !== own.source) count.kept += 1;
         }

@@ -49,10 +49,14 @@ export class Work {
     file.hidden = true;
     file.addEventListener("change", () => this.take(file));
     const forget = button("Throw this chapter's away", () => this.forget());
+    this.asked = element("div", "vw-asked");
+    this.asked.setAttribute("role", "group");
+    this.asked.setAttribute("aria-label", "What the file would bring");
+    this.asked.hidden = true;
     const licences = element("a", "", "Licences of Python and its libraries in this page");
     licences.href = new URL("../../live/licences.txt", import.meta.url).href;
     box.append(this.summary, said, this.list);
-    box.append(button("Export all as a file", () => this.give()), button("Import a file", () => file.click()), file, forget, this.note, licences);
+    box.append(button("Export all as a file", () => this.give()), button("Import a file", () => file.click()), file, forget, this.note, this.asked, licences);
     return box;
   }
 
@@ -89,14 +93,52 @@ export class Work {
     const [file] = input.files;
     input.value = "";
     if (!file) return;
+    this.asked.hidden = true;
     try {
-      const { taken, kept } = this.page.store.take(await file.text());
-      const left = kept ? ` ${kept} of your own here stayed as they are.` : "";
-      this.note.textContent = `${taken} taken.${left} Load the page again to see them.`;
-      this.count();
+      const chapters = this.page.store.opened(await file.text());
+      const texts = this.page.store.fresh(chapters);
+      if (texts.length) this.ask(chapters, texts);
+      else this.taken(chapters);
     } catch (error) {
       this.note.textContent = error.message;
     }
+  }
+
+  /** Show what a file would bring; none of it is kept, and so none can run, before the reader says so. */
+  ask(chapters, texts) {
+    const end = (act) => () => {
+      this.asked.hidden = true;
+      this.asked.replaceChildren();
+      act();
+    };
+    const shown = texts.map(({ chapter, cell, source }) => {
+      const box = element("details");
+      box.open = true;
+      const code = element("pre", "", source);
+      code.tabIndex = 0;
+      box.append(element("summary", "", `${chapter}, cell ${cell}`), code);
+      return box;
+    });
+    const take = button("Take them", end(() => this.taken(chapters)));
+    const leave = button("Leave them", end(() => {
+      this.note.textContent = "Nothing was taken.";
+    }));
+    this.asked.replaceChildren(...shown, take, leave);
+    this.asked.hidden = false;
+    const many = texts.length === 1 ? "one text of a cell" : `${texts.length} texts of cells`;
+    this.note.textContent = `The file has ${many}, which would run in place of the book's. Read them here, then take or leave them.`;
+    this.asked.querySelector("summary").focus();
+  }
+
+  taken(chapters) {
+    try {
+      const { taken, kept } = this.page.store.take(chapters);
+      const left = kept ? ` ${kept} of your own here stayed as they are.` : "";
+      this.note.textContent = `${taken} taken.${left} Load the page again to see them.`;
+    } catch (error) {
+      this.note.textContent = error.message;
+    }
+    this.count();
   }
 
   forget() {
