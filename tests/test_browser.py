@@ -9,6 +9,7 @@ from typing import Any
 
 import lanes
 import pytest
+from until import until
 
 from voicewire import paths
 from voicewire.publish import access, legible
@@ -79,13 +80,13 @@ def looked_at(visit: Visit, axe: str) -> None:
         page.evaluate("mode => { document.documentElement.dataset.theme = mode }", mode)
         page.wait_for_timeout(access.SETTLED)
         with suppress(Late):  # where it never comes, axe says so
-            page.wait_for_function(REACHED, timeout=20_000)
+            until(page, REACHED, timeout=20_000)
         found += [f"{mode}, {width} px: {said}" for said in access.violations(page, rules)]
     assert found == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     copying = page.locator("button.copybtn").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert None not in copying and len(set(copying)) == len(copying)
-    page.wait_for_function("[...document.images].every(image => image.complete)")  # narrow ones are fetched by now
+    until(page, "[...document.images].every(image => image.complete)")  # narrow ones are fetched by now
     # on a wide screen it is one of the bars that `voicewire.publish.bars` measures
     assert [one for one in legible.figures_of(page, visit.name) if not (one.legible and one.sharp)] == []
 
@@ -103,7 +104,7 @@ class Visit:
         self.page.on("requestfailed", lambda request: self.said.append(f"failed: {request.url[:100]}"))
         self.page.goto((SITE / name).as_uri(), wait_until="load")
         if self.page.locator(".math").count():
-            self.page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
+            until(self.page, "Boolean(window.MathJax?.startup?.promise)")
             self.page.evaluate("MathJax.startup.promise")
 
     def _asked(self, request: Any) -> None:
@@ -143,7 +144,7 @@ def test_the_scorecard_is_an_instrument(browser):
         page.reload()  # the address says what was chosen
         assert page.locator(".vw-row:not([hidden])").count() == left.count() > 0
         page.click(".vw-filters button")
-        page.wait_for_function("!location.search")
+        until(page, "!location.search")
         page.fill(".vw-filters [name=q]", "echo.erle-one zzz")
         assert said.inner_text() == f"0 of {every} claims"
         page.fill(".vw-filters [name=q]", "")
@@ -229,7 +230,7 @@ def test_a_figure_is_enlarged_by_keyboard_and_by_a_click(browser, axe):
             button.focus()
             page.keyboard.press(key)
             copy = dialog.locator(".vw-large-pane img")
-            page.wait_for_function("document.querySelector('.vw-large-pane img')?.getBoundingClientRect().width > 200")
+            until(page, "document.querySelector('.vw-large-pane img')?.getBoundingClientRect().width > 200")
             before = copy.bounding_box()["width"]
             page.keyboard.press("+")
             assert copy.bounding_box()["width"] > 1.3 * before

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from live_pages import WAIT, Opened, chromium, served
+from until import until
 
 from voicewire.publish import access
 
@@ -48,7 +49,7 @@ class Watched:
         """What the chart says, once all of it is drawn."""
         lines = self.box.locator("ol > li")
         drawn = "box => box.querySelectorAll('svg > g').length === box.querySelectorAll('ol > li').length"
-        self.page.wait_for_function(drawn, arg=self.box.element_handle(), timeout=WAIT)
+        until(self.page, drawn, arg=self.box.element_handle(), timeout=WAIT)
         return list(lines.all_text_contents())
 
 

@@ -21,6 +21,7 @@ from voicewire import paths
 from voicewire.ledger import loading
 from voicewire.ledger.vocabulary import VERDICTS
 from voicewire.publish.live import build, chapters, fetch, linking, page, proof, waves, wheels
+from voicewire.publish.pages import policy
 
 pytestmark = pytest.mark.landing
 
@@ -260,6 +261,9 @@ def test_the_folder_beside_the_pages_holds_what_a_page_asks_for(tmp_path, monkey
         if name == "pyodide.asm.js":
             (cache / name).write_text("".join(before for before, _ in linking.CHANGES), "utf-8")
             continue
+        if name == "pyodide.mjs":
+            (cache / name).write_text("let a;export{a as loadPyodide,b as version};", "utf-8")
+            continue
         with zipfile.ZipFile(cache / name, "w") as whole:
             whole.writestr("a-1.dist-info/METADATA", "Name: a\nLicense: Free\n\nLong text")
             whole.writestr("a-1.dist-info/LICENSE", "You may.")
@@ -285,7 +289,9 @@ def test_the_folder_beside_the_pages_holds_what_a_page_asks_for(tmp_path, monkey
     assert not [*live.glob("engine/*.whl")] and "unresolved" in (live / "engine" / "pyodide.asm.js").read_text("utf-8")
     for name in manifest["chapters"]:
         page = (tmp_path / "site" / "notebooks" / f"{name}.html").read_text("utf-8")
-        assert page.startswith(f'<h1>A</h1><div class="vw-live" hidden data-chapter="{name}">')
+        listed = (live / "chapters" / f"{name}.json").read_bytes()
+        held = f'data-chapter="{name}" data-integrity="{policy.checksum(listed)}"'
+        assert page.startswith(f'<h1>A</h1><div class="vw-live" hidden {held}>')
     for path in paths.chapters():
         listed = json.loads((live / "chapters" / path.parent.name / f"{path.stem}.json").read_text("utf-8"))
         assert listed["offered"] == (listed["chapter"] in manifest["chapters"])
@@ -294,6 +300,8 @@ def test_the_folder_beside_the_pages_holds_what_a_page_asks_for(tmp_path, monkey
         assert lock["voicewire"]["sha256"] == own.hexdigest() == manifest["sha256"][lock["voicewire"]["file_name"]]
         said = f"sha256-{base64.b64encode(own.digest()).decode()}"
         assert listed["archives"][lock["voicewire"]["file_name"]] == said and build.BOOK in listed["archives"]
+        for file, held in (listed["files"] | listed["archives"]).items():
+            assert policy.checksum((live / "engine" / file).read_bytes()) == held
 
 
 def test_claims_are_read_without_yaml(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from voicewire import paths
-from voicewire.publish.live import archives, linking
+from voicewire.publish.live import archives, boxed, linking
 
 pytestmark = pytest.mark.landing
 
@@ -80,27 +80,22 @@ console.log(JSON.stringify([made, found]));
 
 
 @pytest.mark.needs("node")
-def test_the_worker_that_fetches_is_held_while_python_starts(tmp_path: Path) -> None:
+def test_the_worker_of_the_box_is_held_while_python_starts() -> None:
     assert NODE is not None
-    engine = tmp_path / "engine"
-    engine.mkdir()
-    (engine / "pyodide.mjs").write_text("export const loadPyodide = () => new Promise(() => {});", encoding="utf-8")
-    (engine / "archives.mjs").write_text("export const lay = null, linked = null;", encoding="utf-8")
+    box = (paths.root() / "book/_static/live/box.mjs").read_text(encoding="utf-8")
     code = f"""
-let hear, fetcher;
-globalThis.self = {{ fetch, postMessage() {{}}, addEventListener: (kind, heard) => {{ hear = heard; }} }};
+let worker;
 globalThis.Worker = class {{
-  constructor() {{ fetcher = new WeakRef(this); this.heard = []; }}
-  addEventListener(kind, heard) {{ this.heard.push(heard); }}
+  constructor() {{ worker = new WeakRef(this); }}
   postMessage() {{}}
 }};
-await import({(paths.root() / "book/_static/live/worker.mjs").as_uri()!r});
-hear({{ data: {{ kind: "start", base: {tmp_path.as_uri() + "/"!r}, chapter: {{ archives: {{}}, bytes: 1 }} }} }});
+(0, eval)({json.dumps(boxed.frame(box))});
+onmessage({{ data: [], ports: [] }});
 for (let turn = 0; turn < 5; turn += 1) {{
   await new Promise((done) => setTimeout(done, 10));
   gc();
 }}
-console.log(fetcher.deref() ? "held" : "collected");
+console.log(worker.deref() ? "held" : "collected");
 """
     command = [NODE, "--expose-gc", "--input-type=module", "-e", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8")

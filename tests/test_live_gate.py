@@ -92,7 +92,7 @@ def elsewhere() -> Iterator[tuple[str, list[str]]]:
             asked.append(self.path)
             self.send_error(404)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, format: str, *args: Any) -> None:
             pass

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from live_pages import SITE, WAIT, Opened, chromium, served
+from until import until
 
 from voicewire import paths
 from voicewire.publish import access
@@ -73,9 +74,9 @@ def test_a_page_that_runs_has_its_style_and_is_accessible(opened: Opened) -> Non
 def test_what_runs_can_be_stopped(opened: Opened) -> None:
     opened.write(1, "while True: pass")
     opened.cell(1).locator(".vw-tools button").first.click()
-    opened.page.wait_for_function("document.querySelector('[data-vw-state=running]')", timeout=WAIT)
+    until(opened.page, "document.querySelector('[data-vw-state=running]')", timeout=WAIT)
     opened.page.get_by_role("button", name="Stop").click()
-    opened.page.wait_for_function("/ready/.test(document.querySelector('.vw-status').textContent)", timeout=WAIT)
+    until(opened.page, "/ready/.test(document.querySelector('.vw-status').textContent)", timeout=WAIT)
     assert opened.cell(1).get_attribute("data-vw-state") == "fresh"
     opened.cell(1).locator(".vw-tools button", has_text="Reset").click()
 
@@ -109,7 +110,7 @@ def test_a_slider_is_drawn_here_between_the_published_positions(opened: Opened) 
     for _ in range(3):  # a step of the keyboard is less than one published position
         knob.press("ArrowLeft")
         still = "root => !root.hasAttribute('aria-busy')"
-        opened.page.wait_for_function(still, arg=yours.element_handle(), timeout=WAIT)
+        until(opened.page, still, arg=yours.element_handle(), timeout=WAIT)
         texts.append(knob.get_attribute("aria-valuetext"))
     assert len(set(texts)) == 3 and float(values) - float(knob.input_value()) < 1
     assert image.get_attribute("src") != before and image.get_attribute("alt") != words

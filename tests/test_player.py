@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from until import until
 
 from voicewire import audio, paths
 from voicewire.publish import access
@@ -71,11 +72,11 @@ def test_the_switch_keeps_the_instant_and_the_keys_move_the_playhead(page):
         page.keyboard.press("ArrowRight")
     assert place.get_attribute("aria-valuetext") == "0.5 of 2.0 seconds"
     page.get_by_role("button", name="Play").press("Enter")
-    page.wait_for_function(f"{PLACE} > 0.6")
+    until(page, f"{PLACE} > 0.6")
     before = page.evaluate(PLACE)
     page.get_by_role("radio", name="soft").press(" ")
     assert page.evaluate(PLACE) >= before  # it went on from there
-    page.wait_for_function(f"{GAINS}[0] < 0.01 && {GAINS}[1] > 0.99")
+    until(page, f"{GAINS}[0] < 0.01 && {GAINS}[1] > 0.99")
     page.get_by_role("button", name="Pause").press("Enter")
     stood = page.evaluate(PLACE)
     page.wait_for_timeout(100)
@@ -113,7 +114,7 @@ def test_loudness_can_be_as_it_came_and_is_said(page):
     page.get_by_role("checkbox", name="Equally loud").uncheck()
     assert "as loud as it came" in page.locator(".vw-compare-note").inner_text()
     wanted = 10 ** (-gains[0] / 20)
-    page.wait_for_function(f"Math.abs({GAINS}[0] / {wanted} - 1) < 0.02")
+    until(page, f"Math.abs({GAINS}[0] / {wanted} - 1) < 0.02")
     page.get_by_role("button", name="Pause").click()
 
 
@@ -125,7 +126,7 @@ def test_a_loop_goes_on_and_without_it_the_end_is_the_beginning(page):
     page.get_by_role("checkbox", name="Loop").check()
     page.get_by_role("slider", name="Position").evaluate(TO_THE_END)
     page.get_by_role("button", name="Play").click()
-    page.wait_for_function(f"{PLACE} > 0.05 && {PLACE} < 1.8")
+    until(page, f"{PLACE} > 0.05 && {PLACE} < 1.8")
     assert page.get_by_role("button", name="Pause").count() == 1
 
 
@@ -199,7 +200,7 @@ def test_searching_works_from_a_file_and_shows_no_hints(context):
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{(SITE / 'search.html').as_uri()}?q=talkspurt")
     page.locator("#search-results li p.context").first.wait_for()
-    page.wait_for_function("!document.querySelector('#search-results h2').textContent.startsWith('Searching')")
+    until(page, "!document.querySelector('#search-results h2').textContent.startsWith('Searching')")
     results = page.locator("#search-results ul.search > li")
     excerpts = page.locator("#search-results li p.context").all_inner_texts()
     assert len(excerpts) == results.count() >= 2

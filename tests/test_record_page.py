@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from until import until
 
 from voicewire import paths
 from voicewire.pharyngeal import tract
@@ -70,12 +71,12 @@ def microphone(folder: Path, samples: Any) -> list[str]:
 
 def record(page: Any) -> tuple[str, list[str]]:
     """Record once, when Python is ready; return what the page says, and what it asked a server for meanwhile."""
-    page.wait_for_function("/ready/.test(document.querySelector('.vw-status').textContent)", timeout=WAIT)
+    until(page, "/ready/.test(document.querySelector('.vw-status').textContent)", timeout=WAIT)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.get_by_role("button", name="Record two seconds of a vowel").click()
     ended = "/nothing was sent|not|Nothing/.test(document.querySelector('.vw-record p [role=status]').textContent)"
-    page.wait_for_function(ended, timeout=WAIT)
+    until(page, ended, timeout=WAIT)
     return page.locator(".vw-record").inner_text(), [url for url in asked if not url.startswith(("blob:", "data:"))]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from until import until
 
 from voicewire import paths
 from voicewire.publish.paper import chromium
@@ -87,7 +88,8 @@ def test_the_code_that_judged_is_changed_and_run_from_its_card(page: Any) -> Non
     editor.press("Control+a")
     page.keyboard.insert_text(spoilt)
     button.click()
-    page.wait_for_function(
+    until(
+        page,
         "([box, first]) => box.textContent !== first && /With your text/.test(box.textContent)",
         arg=[yours.element_handle(), first],
         timeout=WAIT,

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from until import until
+
 from voicewire import paths
 from voicewire.publish.live import chapters
 from voicewire.publish.paper.chromium import find
@@ -120,7 +122,7 @@ class Opened:
         """Press it and wait for Python."""
         self.click()
         ended = "/ready|could not/.test(document.querySelector('.vw-live').textContent)"
-        self.page.wait_for_function(ended, timeout=WAIT)
+        until(self.page, ended, timeout=WAIT)
         assert "Python is ready" in self.page.locator(".vw-live").inner_text()
 
     def reload(self) -> None:
@@ -145,7 +147,7 @@ class Opened:
     def ended(self, number: int) -> str:
         cell = self.cell(number)
         done = "cell => ['ran', 'failed'].includes(cell.dataset.vwState) || /not run/.test(cell.textContent)"
-        self.page.wait_for_function(done, arg=cell.element_handle(), timeout=WAIT)
+        until(self.page, done, arg=cell.element_handle(), timeout=WAIT)
         return str(cell.get_attribute("data-vw-state"))
 
     def write(self, number: int, text: str) -> None:

@@ -1,5 +1,6 @@
 // Run the code of a page in the page: entered after the reader's click, nothing of it is loaded before.
 
+import { Box } from "./box.mjs";
 import { Cell } from "./cell.mjs";
 import { Store } from "./store.mjs";
 import { Work } from "./work.mjs";
@@ -39,8 +40,10 @@ async function refresh(edition) {
   await kept.put(key, new Response(edition));
 }
 
-async function read(name) {
-  const answer = await fetch(new URL(name, BASE), { cache: "no-cache" });
+async function read(name, integrity = "") {
+  const answer = await fetch(new URL(name, BASE), { cache: "no-cache", integrity }).catch(() => {
+    throw new Error(`live/${name} does not come, or is of another edition than this page: load the page again`);
+  });
   if (!answer.ok) throw new Error(`the server answers ${answer.status} for live/${name}`);
   return answer.json();
 }
@@ -73,14 +76,11 @@ class Page {
 
   /** Start Python; the promise ends when it can run cells. */
   launch() {
-    this.worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
+    const narrow = matchMedia("screen and (max-width: 576px)").matches; // where the published pictures are narrow
     this.ready = new Promise((done, fail) => {
-      this.worker.addEventListener("message", ({ data }) => this.heard(data, done, fail));
-      this.worker.addEventListener("error", (event) => fail(new Error(event.message || "Python could not be started")));
+      this.box = new Box(BASE, this.chapter, narrow, (told) => this.heard(told, done, fail), fail);
     });
     this.ready.catch((error) => this.work.failed(String(error.message ?? error)));
-    const narrow = matchMedia("screen and (max-width: 576px)").matches; // where the published pictures are narrow
-    this.worker.postMessage({ kind: "start", base: BASE, chapter: this.chapter, narrow });
     return this.ready;
   }
 
@@ -101,7 +101,7 @@ class Page {
       });
     } else if (data.kind === "output") run?.cell.put(data.output);
     else if (data.kind === "judged") this.judged(JSON.parse(data.rows), run?.cell);
-    else if (data.kind === "ran") run?.ended(data.how, data.seconds);
+    else if (data.kind === "ran") run?.ended(data.how, Number(data.seconds));
     else if (run) run.failed(data.text);
     else fail(new Error(data.text));
   }
@@ -182,7 +182,7 @@ class Page {
           done("error");
         },
       });
-      this.worker.postMessage({ kind: "run", run: this.count, source, names });
+      this.box.post({ kind: "run", run: this.count, source, names });
     }));
     this.queue = ended.catch(() => {});
     return ended;
@@ -215,7 +215,7 @@ class Page {
         },
       });
       this.ending = () => done("stopped");
-      this.worker.postMessage({ kind: "run", run: this.count, source });
+      this.box.post({ kind: "run", run: this.count, source });
     });
     this.runs.delete(this.count);
     cell.ranSource = source;
@@ -229,7 +229,7 @@ class Page {
     return new Promise((done) => {
       this.count += 1;
       this.asked.set(this.count, done);
-      this.worker.postMessage({ kind: "draw", ask: this.count, slider, places });
+      this.box.post({ kind: "draw", ask: this.count, slider, places });
     });
   }
 
@@ -254,7 +254,7 @@ class Page {
   /** End Python, whatever it does, and start it anew: what was typed and shown stays, variables are gone. */
   stop() {
     this.era += 1;
-    this.worker.terminate();
+    this.box.close();
     this.ending?.();
     this.runs.clear();
     for (const answer of this.asked.values()) answer({ error: "Python was stopped: run this cell again." });
@@ -278,7 +278,7 @@ export async function begin(bar) {
   style.href = new URL("./live.css", import.meta.url).href;
   document.head.append(style);
   await keepFiles();
-  const [chapter, edition] = await Promise.all([read(`chapters/${bar.dataset.chapter}.json`), read("live.json")]);
+  const [chapter, edition] = await Promise.all([read(`chapters/${bar.dataset.chapter}.json`, bar.dataset.integrity), read("live.json")]);
   await refresh(JSON.stringify(edition));
   const page = new Page(bar, chapter);
   page.whole = Promise.race([keepPage(), new Promise((done) => setTimeout(done, 10_000))]);

@@ -3,9 +3,7 @@
 import { append } from "./outputs.mjs";
 
 const SECONDS = 2;
-const TAP = `registerProcessor("tap", class extends AudioWorkletProcessor {
-  process([input]) { if (input[0]) this.port.postMessage(input[0].slice()); return true; }
-});`;
+const TAP = new URL("./tap.js", import.meta.url);
 
 /** Why this browser gives no microphone here; "" where it may. */
 function missing() {
@@ -26,9 +24,8 @@ async function record(tell) {
   const plain = { echoCancellation: false, noiseSuppression: false, autoGainControl: false, channelCount: 1 };
   const stream = await navigator.mediaDevices.getUserMedia({ audio: plain });
   const context = new AudioContext();
-  const address = URL.createObjectURL(new Blob([TAP], { type: "text/javascript" }));
   try {
-    await context.audioWorklet.addModule(address);
+    await context.audioWorklet.addModule(TAP);
     const tap = new AudioWorkletNode(context, "tap", { numberOfOutputs: 0, channelCount: 1, channelCountMode: "explicit" });
     const samples = new Float32Array(SECONDS * context.sampleRate);
     let filled = 0;
@@ -48,7 +45,6 @@ async function record(tell) {
     return { samples, rate: context.sampleRate };
   } finally {
     stream.getTracks().forEach((track) => track.stop());
-    URL.revokeObjectURL(address);
     await context.close();
   }
 }
@@ -65,6 +61,7 @@ export function furnish(page, box) {
     line.append(status);
     return;
   }
+  fetch(TAP).catch(() => {}); // kept, so that a reader who is offline later can record, too
   const label = document.createElement("label");
   const talker = document.createElement("select");
   for (const name of ["man", "woman"]) talker.add(new Option(name));

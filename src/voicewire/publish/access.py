@@ -58,6 +58,12 @@ shadow on the same grounds, one stands for all in the rule on contrast, which to
 rule each is looked at.
 """
 
+FORMULAS = """async () => {
+  for (let turn = 0; turn < 600 && !window.MathJax?.startup?.promise; turn += 1)
+    await new Promise((done) => setTimeout(done, 50));
+  await MathJax.startup.promise;
+}"""
+"""Waits until formulas are drawn, within the page: its policy forbids what Playwright would have it evaluate later."""
 SETTLED = 500
 """Milliseconds after a change of width: the theme looks 300 ms later which tables scroll, for the keyboard's sake."""
 
@@ -207,8 +213,7 @@ def audit(context: Any, site: Path, names: Iterable[str], rules: Sequence[str] |
         page = context.new_page()
         page.goto((site / name).as_uri(), wait_until="load")
         if page.locator(".math").count():
-            page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
-            page.evaluate("MathJax.startup.promise")
+            page.evaluate(FORMULAS)
         page.evaluate(axe())
         page.add_style_tag(content=STILL)
         for width in WIDTHS:

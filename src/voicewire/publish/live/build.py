@@ -22,8 +22,8 @@ from typing import Any
 import voicewire
 from voicewire import paths
 from voicewire.ledger.loading import content_of
-from voicewire.publish.live import archives, chapters, compiled, fetch, linking, offer, pieces, wheels
-from voicewire.publish.pages import placing
+from voicewire.publish.live import archives, boxed, chapters, compiled, fetch, linking, offer, pieces, wheels
+from voicewire.publish.pages import placing, policy
 
 __all__ = ["build", "wheel"]
 
@@ -219,12 +219,14 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
         print(f"live: {told}")
     (live / "licences.txt").write_text(_licences(engine), encoding="utf-8")
     archives.repack(engine, cache)
-    shutil.copyfile(Path(__file__).with_name(UNPACKS), engine / UNPACKS)
+    _script(engine)
     script = engine / "pyodide.asm.js"
     script.write_text(linking.eased(script.read_text(encoding="utf-8")), encoding="utf-8")
     lock = _lock(engine)
     _write(engine / "pyodide-lock.json", lock)
-    always = [*wheels.engine(), UNPACKS, BOOK, "pyodide-lock.json"]
+    frame = boxed.frame((paths.root() / "book/_static/live/box.mjs").read_text(encoding="utf-8"))
+    always = [*boxed.FILES, BOOK]
+    integrity = {name: policy.checksum((engine / name).read_bytes()) for name in boxed.FILES}
     size = {each["name"]: (engine / each["file_name"]).stat().st_size for each in lock["packages"].values()}
     base = sum((engine / name).stat().st_size for name in always)
     for path in paths.chapters():
@@ -232,12 +234,14 @@ def build(site: Path, cache: Path) -> dict[str, Any]:
         found["cells"] = pieces.pieces(found["cells"], _divided(path), chapters.names)
         found["data"] = [f"data-{name}{archives.SUFFIX}" for name in found["data"]]
         unpacked = [*(lock["packages"][name]["file_name"] for name in found["packages"]), BOOK, *found["data"]]
-        found["archives"] = {name: f"sha256-{_base64(engine / name)}" for name in unpacked}
+        found["files"] = integrity
+        found["archives"] = {name: policy.checksum((engine / name).read_bytes()) for name in unpacked}
         found["bytes"] = base + sum(size[name] for name in found["packages"])
         found["bytes"] += sum((engine / name).stat().st_size for name in found["data"])
-        _write(live / "chapters" / path.parent.name / f"{path.stem}.json", found)
+        listed = live / "chapters" / path.parent.name / f"{path.stem}.json"
+        _write(listed, found)
         if found["offered"]:
-            offer.offer(site, found)
+            offer.offer(site, found, policy.checksum(listed.read_bytes()), frame)
     manifest = {
         "pyodide": wheels.release()["pyodide"], "python": lock["info"]["python"],
         "engine": [f"engine/{name}" for name in always], "bytes": base,
@@ -253,9 +257,12 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _base64(path: Path) -> str:
-    """Return a file's checksum as a browser compares it."""
-    return base64.b64encode(hashlib.sha256(path.read_bytes()).digest()).decode()
+def _script(engine: Path) -> None:
+    """Write the script of the box."""
+    here = Path(__file__)
+    texts = [engine / "pyodide.mjs", here.with_name(UNPACKS), here.with_name(boxed.SCRIPT)]
+    made = boxed.script(*(path.read_text(encoding="utf-8") for path in texts))
+    (engine / boxed.SCRIPT).write_text(made, encoding="utf-8")
 
 
 def _divided(path: Path) -> dict[str, list[str]]:

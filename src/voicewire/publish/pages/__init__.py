@@ -26,6 +26,7 @@ from voicewire.publish.pages import (
     offline,
     pictures,
     placing,
+    policy,
     previews,
     scorecard,
     scripts,
@@ -87,6 +88,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     build-finished: publish
     build-finished: finish
     build-finished: write
+    build-finished: guard
     """
     app.add_node(hints.hinted_term, html=(hints.visit, hints.depart))
     app.connect("config-inited", gather.add_bibliographies)
@@ -119,4 +121,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", site.publish, priority=902)
     app.connect("build-finished", found.finish, priority=903)
     app.connect("build-finished", previews.write, priority=903)
+    app.connect("build-finished", policy.guard, priority=904)  # when no script comes into a page any more
     return {"parallel_read_safe": True, "parallel_write_safe": True}
