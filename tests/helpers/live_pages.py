@@ -54,8 +54,10 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         class Quiet(http.server.SimpleHTTPRequestHandler):
             def log_message(self, format: str, *args: Any) -> None:
-                pass
+                asked.append(self.path)
 
+        asked: list[str] = []
+        self.asked = asked
         super().__init__(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE)))
         self.address = f"http://127.0.0.1:{self.server_port}/"
 

@@ -3,7 +3,7 @@
 
 /** What came before, and is not what the page names, is thrown away and asked for once more. */
 async function again(address, integrity) {
-  const kept = await self.caches?.open("voicewire-live-1");
+  const kept = await self.caches?.open("voicewire-live-1").catch(() => undefined); // a private window keeps nothing
   await kept?.delete(address);
   return fetch(address, { integrity, cache: "reload" });
 }

@@ -14,6 +14,7 @@ SCRIPT = "worker.js"
 FILES = ("pyodide.asm.js", SCRIPT, "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 """What the page hands into the box besides the archives."""
 _EXPORT = re.compile(r"export\{(\S+) as loadPyodide,[^}]*\};\s*(//# sourceMappingURL=\S+\s*)?$")
+_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 _FRAME = re.compile(r"^const FRAME = `(.*?)`;$", re.MULTILINE | re.DOTALL)
 _IMPORTED = re.compile(r"\bimport\.meta\b|^\s*import\b[^(]", re.MULTILINE)
 
@@ -31,7 +32,7 @@ def script(loader: str, archives: str, worker: str) -> str:
     Returns
     -------
     str
-        A classic script.
+        A classic script, without our comments.
 
     Raises
     ------
@@ -46,8 +47,8 @@ def script(loader: str, archives: str, worker: str) -> str:
     plain, count = _EXPORT.subn(r"return \1;", loader)
     if count != 1:
         raise ValueError(f"pyodide.mjs does not end with its list of exports: see {__name__}")
-    unpacks = re.sub(r"^export ", "", archives, flags=re.MULTILINE)
-    whole = f"const loadPyodide = (() => {{{plain}}})();\n{unpacks}\n{worker}"
+    ours = _COMMENT.sub("", re.sub(r"^export ", "", f"{archives}\n{worker}", flags=re.MULTILINE))
+    whole = f"const loadPyodide = (() => {{{plain}}})();\n{ours}"
     if found := _IMPORTED.search(whole):
         raise ValueError(f"the box's script would import a module, which it can't: {found[0]!r}")
     return whole
