@@ -55,7 +55,7 @@ ATTACKS = [
     '<meta http-equiv="refresh" content="0; url=HOST/meta">',
     '<form action="HOST/form"><input autofocus onfocus="caught = 1" type="image" src="HOST/i.png"><button>Run</button>',
     '<svg><script>caught = 1</script><image href="HOST/s.png"/><use href="HOST/u.svg#a"/><a href="HOST/sa">x</a></svg>',
-    '<svg><style>*{position:fixed}</style><foreignObject><img src="HOST/fo.png"></foreignObject></svg>',
+    '<svg><style>*{position:fixed}</style><foreignObject><img src="HOST/foreign.png"></foreignObject></svg>',
     '<math><mtext><img src=x onerror="caught = 1"></mtext><a href="HOST/m">x</a></math>',
     '<table background="HOST/t.png"><tr><td background="HOST/td.png">x</td></tr></table><body background="HOST/b.png">',
     '<template><img src="HOST/template.png"></template><noscript><img src="HOST/ns.png"></noscript>',

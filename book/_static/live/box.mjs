@@ -11,7 +11,7 @@ onmessage = ({ data, ports }) => {
 };
 `;
 
-/** Fetches the engine's files, hands each in with its checksum compared, and carries what is said to and fro. */
+/** Fetches the engine's files, hands each in with its checksum compared, and carries what is said in both directions. */
 export class Box {
   /**
    * @param {string} base where the engine is: the address of `live/`

@@ -353,7 +353,7 @@ class Hold:
                 self.missing.pop(client_id, None)
             size = len(data)
             self.kept += size
-            if self.kept > self.room or (self.ledger is not None and not self.ledger.keep(size)):
+            if self.kept > self.room or (size and self.ledger is not None and not self.ledger.keep(size)):
                 data, self.cut = b"", True
             else:
                 self.counted += size
