@@ -16,12 +16,14 @@ import types
 from contextlib import suppress
 from pathlib import Path
 
+import cloudpickle
 import joblib
 import numpy as np
 import psutil
 import pytest
 
 from voicewire.sweep import Row, SweepError, add_sweep_arguments, fingerprint, sweep, task_rng
+from voicewire.sweep.running import BY_VALUE, _call, _file
 
 GRID = {"rate": [0.5, 2.0], "size": [3, 4]}
 
@@ -242,6 +244,13 @@ def test_an_error_in_a_task_names_the_task(tmp_path):
     assert [r.value for r in sweep(fail, {"x": [0, 1]}, seeds=[5], cache=tmp_path)] == [0, 1]
     with pytest.raises(SweepError, match="pickle"):
         sweep(lambda rng: (i for i in range(3)), {}, workers=1, cache=False)
+
+
+@pytest.mark.parametrize("wrapped", [lambda function: function, functools.partial], ids=["function", "partial"])
+def test_an_error_names_the_file_also_where_the_code_that_was_sent_does_not(wrapped):
+    sent = types.FunctionType(fail.__code__.replace(co_filename=BY_VALUE), fail.__globals__)  # as newer cloudpickle
+    call = cloudpickle.dumps(wrapped(sent)), _file(wrapped(fail)), fingerprint.environment()
+    assert _call(*call, {"x": 2}, 5)[1].endswith(" of test_sweep.py)")
 
 
 SCRIPT = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import inspect
 import itertools
 import operator
 import os
@@ -31,6 +32,9 @@ from voicewire.sweep import fingerprint
 from voicewire.sweep.pools import Dask, Here, Local, Pool, SweepError, WorkerDiedError
 
 __all__ = ["Row", "add_sweep_arguments", "sweep", "task_rng"]
+
+BY_VALUE = "<dynamic-code>"
+"""What cloudpickle 3.1.3 and newer put in the place of the file where code is sent by value."""
 
 
 class Row(NamedTuple):
@@ -308,7 +312,7 @@ def _compute(
     pool: Pool, function: Callable[..., Any], tasks: Sequence[_Task]
 ) -> Generator[tuple[_Task, bytes], None, None]:
     """Yield each task with its pickled result as it ends: all at large, then singly those whose worker died."""
-    call = functools.partial(_call, _dump(function), fingerprint.environment())
+    call = functools.partial(_call, _dump(function), _file(function), fingerprint.environment())
     waiting, suspects = deque(tasks), deque[_Task]()
     flying: dict[Any, _Task] = {}
     failures: list[str] = []
@@ -367,13 +371,19 @@ def _dump(function: Callable[..., Any]) -> bytes:
             cloudpickle.unregister_pickle_by_value(module)
 
 
+def _file(function: Callable[..., Any]) -> str:
+    """Return the file that a function is in: code that is sent by value need not name it."""
+    code = getattr(inspect.unwrap(getattr(function, "func", function)), "__code__", None)
+    return str(getattr(code, "co_filename", BY_VALUE))
+
+
 @functools.lru_cache(maxsize=8)
 def _load(blob: bytes) -> Callable[..., Any]:
     function: Callable[..., Any] = cloudpickle.loads(blob)
     return function
 
 
-def _call(blob: bytes, environment: str, params: dict[str, Any], seed: int) -> tuple[bytes, str | None]:
+def _call(blob: bytes, file: str, environment: str, params: dict[str, Any], seed: int) -> tuple[bytes, str | None]:
     """In the worker: the pickled result and None, or nothing and what went wrong.
 
     The error travels as text, since an exception of the function's own may not survive the way.
@@ -387,7 +397,8 @@ def _call(blob: bytes, environment: str, params: dict[str, Any], seed: int) -> t
         return pickle.dumps(_load(blob)(rng=task_rng(params, seed), **params), protocol=5), None
     except Exception as error:
         places = traceback.extract_tb(error.__traceback__)
-        where = f" (line {places[-1].lineno} of {Path(places[-1].filename).name})" if len(places) > 1 else ""
+        name = Path(file if places[-1].filename == BY_VALUE else places[-1].filename).name
+        where = f" (line {places[-1].lineno} of {name})" if len(places) > 1 else ""
         return b"", f"{type(error).__name__}: {error}{where}"
 
 
