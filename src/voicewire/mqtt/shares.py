@@ -117,7 +117,8 @@ class Shares:
         held = self.held + ENTRY
         room = held <= self.free or (held <= self._most and (ids + 1) * ENTRY <= self._reserve / max(1, sessions))
         if not room or (self._named and self.held_by[owner] + ENTRY > self._most_by):
-            raise MalformedError(f"{ids} messages of this client wait for their PUBREL, and all that may be held is")
+            why = "and max_waiting_bytes has no room for one more"
+            raise MalformedError(f"{ids} messages of this client wait for their PUBREL, {why}")
         self.count(owner, ENTRY)
 
     def take(self, owner: Owner, message: Held, load: int, sessions: int) -> bool:
