@@ -162,17 +162,21 @@ def test_what_is_kept_can_be_taken_elsewhere(opened: Opened) -> None:
             try { store.opened(bad); said.push('taken'); } catch (error) { said.push(error.message); }
           store.write('a/b', 'one', 'newer', 'published');
           const fresh = [store.fresh(store.opened(file)).length];
-          const again = store.take(store.opened(file));
+          const again = store.take(store.opened(file), store.fresh(store.opened(file)));
+          const none = store.fresh(store.opened(file));
           store.write('a/b', 'one', 'published', 'published');
-          fresh.push(store.fresh(store.opened(file)).length);
-          const other = new Store(storage).take(store.opened(file));
+          const unseen = store.take(store.opened(file), none);
+          const shown = store.fresh(store.opened(file));
+          fresh.push(shown.length);
+          const other = new Store(storage).take(store.opened(file), shown);
           const marked = store.read('a/b').text.one;
           store.write('a/b', 'one', 'edited', 'published');
-          return { said, again, other, fresh, marked, edited: store.read('a/b').text.one.imported };
+          return { said, again, unseen, other, fresh, marked, edited: store.read('a/b').text.one.imported };
         }"""
     )
     assert "taken" not in tried["said"] and len(set(tried["said"])) == 3
     assert tried["again"] == {"taken": 0, "kept": 1}
+    assert tried["unseen"] == {"taken": 0, "kept": 0}  # it was not shown: the reader had a text there then
     assert tried["other"] == {"taken": 1, "kept": 0}
     assert tried["fresh"] == [0, 1]
     assert tried["marked"]["source"] == "mine" and tried["marked"]["imported"] is True

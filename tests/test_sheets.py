@@ -51,7 +51,8 @@ def written(text: str) -> dict[str, str]:
     rows.writeheader()
     rows.writerows([{"name": text, text: -1.5}])
     frame = sheets.to_csv(pd.DataFrame({"name": [text, "ada"], text: [-1.5, 2.0]}), index=False)
-    return {"Writer": made.getvalue(), "DictWriter": other.getvalue(), "to_csv": frame}
+    named = sheets.to_csv(pd.DataFrame([[text, text]], index=[text], columns=["twice", "twice"]))
+    return {"Writer": made.getvalue(), "DictWriter": other.getvalue(), "to_csv": frame, "to_csv with its index": named}
 
 
 @given(TEXTS)

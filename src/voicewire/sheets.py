@@ -157,7 +157,7 @@ class DictWriter(csv.DictWriter):  # type: ignore[type-arg]  # it takes none whi
 
 
 def to_csv(table: pd.DataFrame, target: Any = None, **how: Any) -> Any:
-    """As a table's own ``to_csv``, each cell and each column's name `plain`.
+    """As a table's own ``to_csv``, each cell and each name of a row or column `plain`.
 
     Parameters
     ----------
@@ -179,9 +179,9 @@ def to_csv(table: pd.DataFrame, target: Any = None, **how: Any) -> Any:
     >>> to_csv(pd.DataFrame({"file": ["=a.wav"], "F1": [-0.5]}), index=False)
     "file,F1\\n'=a.wav,-0.5\\n"
     """
-    copy = table.rename(columns=plain)
-    for place, name in enumerate(table.columns):
+    copy = table.rename(index=plain, columns=plain)
+    for place in range(table.shape[1]):
         cells = table.iloc[:, place].tolist()
         if any(isinstance(cell, str) for cell in cells) and (made := [plain(cell) for cell in cells]) != cells:
-            copy[plain(name)] = made
+            copy.isetitem(place, made)
     return copy.to_csv(target, **how)

@@ -125,21 +125,24 @@ export class Store {
   }
 
   /**
-   * Take what such a file keeps. Its texts are marked until the reader edits or resets them; what the reader has here
-   * and the file has otherwise is kept here and counted.
+   * Take what such a file keeps, of its texts those that were shown. They are marked until the reader edits or resets
+   * them; what the reader has here and the file has otherwise is kept here and counted.
    *
+   * @param {object} chapters as `opened` read them
+   * @param {{chapter: string, cell: string}[]} shown texts of `fresh`, which the reader has seen
    * @returns {{taken: number, kept: number}} cells and ticks taken, texts that stayed as they are here
    * @throws {Error} with a sentence for the reader
    */
-  take(chapters) {
+  take(chapters, shown) {
     const count = { taken: 0, kept: 0 };
+    const seen = new Set(shown.map(({ chapter, cell }) => `${chapter} ${cell}`));
     for (const [name, theirs] of Object.entries(chapters)) {
       const failed = this.change(name, (mine) => {
         for (const [cell, own] of Object.entries(theirs.text)) {
-          if (mine.text[cell] === undefined) {
+          if (mine.text[cell] === undefined && seen.has(`${name} ${cell}`)) {
             mine.text[cell] = { source: own.source, of: own.of, imported: true };
             count.taken += 1;
-          } else if (mine.text[cell].source !== own.source) count.kept += 1;
+          } else if (mine.text[cell] !== undefined && mine.text[cell].source !== own.source) count.kept += 1;
         }
         for (const [cell, day] of Object.entries(theirs.done)) {
           if (mine.done[cell] === undefined) {

@@ -98,7 +98,7 @@ export class Work {
       const chapters = this.page.store.opened(await file.text());
       const texts = this.page.store.fresh(chapters);
       if (texts.length) this.ask(chapters, texts);
-      else this.taken(chapters);
+      else this.taken(chapters, texts);
     } catch (error) {
       this.note.textContent = error.message;
     }
@@ -119,7 +119,7 @@ export class Work {
       box.append(element("summary", "", `${chapter}, cell ${cell}`), code);
       return box;
     });
-    const take = button("Take them", end(() => this.taken(chapters)));
+    const take = button("Take them", end(() => this.taken(chapters, texts)));
     const leave = button("Leave them", end(() => {
       this.note.textContent = "Nothing was taken.";
     }));
@@ -130,9 +130,9 @@ export class Work {
     this.asked.querySelector("summary").focus();
   }
 
-  taken(chapters) {
+  taken(chapters, texts) {
     try {
-      const { taken, kept } = this.page.store.take(chapters);
+      const { taken, kept } = this.page.store.take(chapters, texts);
       const left = kept ? ` ${kept} of your own here stayed as they are.` : "";
       this.note.textContent = `${taken} taken.${left} Load the page again to see them.`;
     } catch (error) {

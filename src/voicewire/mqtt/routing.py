@@ -480,9 +480,10 @@ class Router:
         """
         message, _, number = entry
         shares, size = self.shares, message.size
-        session.load += ENTRY - size  # until its PUBCOMP comes
+        grown = ENTRY - size  # until its PUBCOMP comes
+        session.load += grown
         if size < shares.plain:
-            shares.held += ENTRY - size
+            shares.held += grown
         else:
             shares.leave(session.owner, message)
             shares.enter(session.owner, RELEASED)

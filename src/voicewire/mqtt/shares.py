@@ -24,7 +24,7 @@ ENTRY = 100
 OVERHEAD = 200 + ENTRY
 """Bytes that a message costs beside its topic and payload, with its first client."""
 SHARED = 1500
-"""From so many bytes on a message counts once, however many are to get it, and less each time: to tell takes longer."""
+"""A message of so many bytes or more counts once, however many are to get it; a shorter one for each, as is quicker."""
 UNREAD = 0.25
 """The part of all bytes that messages at QoS 0 may have, which wait for clients that do not read."""
 RESERVE = 0.125
@@ -110,7 +110,10 @@ class Shares:
 
     def released(self, owner: Owner, ids: int = 1) -> None:
         """Count so many packet ids less that wait for a PUBREL."""
-        self.count(owner, -ENTRY * ids)
+        size = ENTRY * ids
+        self.held -= size
+        if self._named:
+            self.held_by[owner] -= size
 
     def note(self, owner: Owner, ids: int, sessions: int) -> None:
         """Count one more packet id that a client with so many `ids` is to release with a PUBREL."""
