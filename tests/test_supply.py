@@ -89,12 +89,25 @@ def test_nothing_of_ours_reads_colour_profiles():
 
 def test_a_hole_that_nobody_has_decided_to_bear_is_said(audit):
     borne = ("engine", "pillow", "10.2.0", ["GHSA-44wm-f244-xhp3", "CVE-2024-28219"])
-    assert audit.judged([borne]) == []
+    everywhere = (*audit.LOCKS, "engine")
+    assert audit.judged([borne], everywhere) == []
     other = ("requirements.lock", "pillow", "10.2.0", ["CVE-2024-28219"])
-    assert audit.judged([borne, other]) == ["requirements.lock: pillow 10.2.0 has the known hole CVE-2024-28219"]
+    said = "requirements.lock: pillow 10.2.0 has the known hole CVE-2024-28219"
+    assert audit.judged([borne, other], everywhere) == [said]
     new = ("engine", "numpy", "2.0.2", ["CVE-2099-1"])
-    assert audit.judged([borne, new]) == ["engine: numpy 2.0.2 has the known hole CVE-2099-1"]
-    assert audit.judged([]) == [".ci/borne.toml: CVE-2024-28219 is found no more: take it out"]
+    assert audit.judged([borne, new], everywhere) == ["engine: numpy 2.0.2 has the known hole CVE-2099-1"]
+    assert audit.judged([], everywhere) == [".ci/borne.toml: CVE-2024-28219 is found no more: take it out"]
+
+
+def test_what_one_source_says_counts_although_another_is_silent(audit, monkeypatch, tmp_path, capsys):
+    hole = ("requirements.lock", "numpy", "2.0.2", ["CVE-2099-1"])
+    monkeypatch.setattr(audit, "installed", lambda: True)
+    monkeypatch.setattr(audit, "holes", lambda where, *words: [hole] if where == "requirements.lock" else None)
+    monkeypatch.setattr(audit.subprocess, "run", lambda *words, **how: audit.subprocess.CompletedProcess(words, 0))
+    monkeypatch.setattr(audit, "PLACE", tmp_path)
+    assert audit.main() == 1
+    said = capsys.readouterr().out
+    assert "numpy 2.0.2 has the known hole CVE-2099-1" in said and "no more" not in said
 
 
 def test_all_that_is_installed_is_audited(audit):

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,15 @@ def borne() -> dict[str, dict[str, str]]:
     return {row["id"]: row for row in tomllib.loads(BORNE.read_text(encoding="utf-8"))["hole"]}
 
 
-def judged(found: Iterable[tuple[str, str, str, list[str]]]) -> list[str]:
+def judged(found: Iterable[tuple[str, str, str, list[str]]], audited: Collection[str]) -> list[str]:
     """Return a line for each hole that nobody has decided to bear, and for each that is borne and found no more.
 
     Parameters
     ----------
     found : iterable of (str, str, str, list of str)
         Where, package, version, and the hole's numbers.
+    audited : collection of str
+        The locks, and "engine", that were audited: of the others nothing is known.
     """
     rows = borne()
     said, seen = [], set()
@@ -57,8 +59,8 @@ def judged(found: Iterable[tuple[str, str, str, list[str]]]) -> list[str]:
         seen |= known
         if not known:
             said.append(f"{where}: {package} {version} has the known hole {', '.join(numbers)}")
-    said += [f".ci/borne.toml: {number} is found no more: take it out" for number in rows if number not in seen]
-    return said
+    gone = [number for number, row in rows.items() if number not in seen and row["where"] in audited]
+    return said + [f".ci/borne.toml: {number} is found no more: take it out" for number in gone]
 
 
 def installed() -> bool:
@@ -99,9 +101,10 @@ def main() -> int:
     weak = subprocess.run(zizmor, cwd=make.ROOT, check=False)
     listed = PLACE / "engine.txt"
     listed.write_text("".join(f"{name}=={version}\n" for name, version in sorted(engine().items())), encoding="utf-8")
-    answers = [holes(lock, "--require-hashes", "-r", make.ROOT / lock) for lock in LOCKS]
-    answers.append(holes("engine", "--no-deps", "-r", listed))
-    said = judged(hole for answer in answers if answer for hole in answer) if None not in answers else []
+    answers = {lock: holes(lock, "--require-hashes", "-r", make.ROOT / lock) for lock in LOCKS}
+    answers["engine"] = holes("engine", "--no-deps", "-r", listed)
+    heard = {where: answer for where, answer in answers.items() if answer is not None}
+    said = judged((hole for answer in heard.values() for hole in answer), heard)
     print(*said, sep="\n" if said else "")
     return 1 if said or weak.returncode else 0
 
