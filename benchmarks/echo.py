@@ -21,10 +21,11 @@ import harness
 import numba
 import numpy as np
 
-from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, compared, paper, plain, reference
+from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, paper, plain, reference
 from voicewire.echo.guarded import Guarded
 from voicewire.echo.scene import Scene
 from voicewire.echo.trials import TAPS, trial
+from voicewire_book.chapters.echo import compared
 
 PASSES = 3
 
@@ -237,7 +238,7 @@ def benchmarks(run: harness.Run) -> None:
     if run.quick:
         return
     code = (
-        "import sys,time,resource;from voicewire.echo import experiments;t=time.perf_counter();"
+        "import sys,time,resource;from voicewire_book.chapters.echo import experiments;t=time.perf_counter();"
         "experiments.figure(int(sys.argv[1]));"
         "print(time.perf_counter()-t,1024*resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )

@@ -15,8 +15,8 @@ from typing import Any
 import nbformat
 import pytest
 
-from voicewire import paths
-from voicewire.publish import executed
+from voicewire_book import paths
+from voicewire_book.publish import executed
 
 FOUND = pytest.StashKey[int]()
 

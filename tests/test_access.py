@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from voicewire.publish import access
+from voicewire_book.publish import access
 
 pytestmark = [
     pytest.mark.slow,

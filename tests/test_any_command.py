@@ -29,7 +29,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
-from voicewire import claims, cli, paths
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.kit import claims
 
 pytestmark = pytest.mark.night
 
@@ -171,7 +173,7 @@ def busy_port() -> Iterator[int]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    from voicewire.publish import new_study
+    from voicewire_book.publish import new_study
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(new_study, "create", lambda *words: new_study.rooms(*words[:3]) and [])
@@ -389,7 +391,7 @@ def test_ascii_is_enough(arguments: list[str]) -> None:
 def test_every_study_that_records_does_so_by_one_verb(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for part in paths.PARTS:
         if part.ledger:
-            module = importlib.import_module(f"voicewire.{part.name}.record")
+            module = importlib.import_module(f"voicewire_book.chapters.{part.name}.record")
             assert module.RECORDINGS and all(callable(run) for run in module.RECORDINGS.values())
             status, err = _run(["record", part.name, "no-such-name"], capfd)
             assert status == 2
@@ -400,7 +402,7 @@ def test_every_study_that_records_does_so_by_one_verb(folder: Path, capfd: pytes
 def test_recordings_go_where_they_are_told(
     folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from voicewire.nfc import record
+    from voicewire_book.chapters.nfc import record
 
     monkeypatch.setitem(record.RECORDINGS, "lwip", lambda place: (place / "lwip.csv").write_text("x"))
     assert _run(["record", "nfc"], capfd) == (0, "")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import rooms
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -24,14 +25,14 @@ pytestmark = pytest.mark.night
 
 
 def _public() -> dict[str, Any]:
-    """All public functions, and the constructors and methods of all public classes, by name below `voicewire`."""
+    """All public functions, and the constructors and methods of all public classes, by their short names."""
     found: dict[str, Any] = {}
     for room in ROOMS:
-        top = importlib.import_module(f"voicewire.{room}")
-        below = pkgutil.walk_packages(top.__path__, f"{top.__name__}.") if hasattr(top, "__path__") else ()
-        for name in (top.__name__, *(info.name for info in below)):
-            if not name.rpartition(".")[2].startswith("_"):
-                found |= _of(importlib.import_module(name))
+        for top in map(importlib.import_module, rooms.full(room)):
+            below = pkgutil.walk_packages(top.__path__, f"{top.__name__}.") if hasattr(top, "__path__") else ()
+            for name in (top.__name__, *(info.name for info in below)):
+                if not name.rpartition(".")[2].startswith("_"):
+                    found |= _of(importlib.import_module(name))
     return found
 
 
@@ -43,7 +44,7 @@ def _of(module: Any) -> dict[str, Any]:
             continue
         if listed is not None and name not in listed:
             continue
-        full = f"{module.__name__.removeprefix('voicewire.')}.{name}"
+        full = f"{rooms.short(module.__name__)}.{name}"
         found[full] = thing
         if inspect.isclass(thing):
             for method, inner in vars(thing).items():
@@ -58,7 +59,7 @@ def _fed_too(name: str) -> Any:
     for parts in range(name.count("."), 0, -1):
         module, rest = name.split(".")[:parts], name.split(".")[parts:]
         try:
-            thing: Any = importlib.import_module(".".join(["voicewire", *module]))
+            thing: Any = rooms.module(".".join(module))
         except ModuleNotFoundError:
             continue
         for part in rest:

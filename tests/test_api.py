@@ -16,10 +16,10 @@ import yaml
 from docutils import nodes
 from docutils.utils import new_document
 
-from voicewire import paths
-from voicewire.publish.pages import functions
-from voicewire.publish.pages.api import chapters, entries, names, pages, sources, uses
-from voicewire.publish.paper import document
+from voicewire_book import paths
+from voicewire_book.publish.pages import functions
+from voicewire_book.publish.pages.api import chapters, entries, names, pages, sources, uses
+from voicewire_book.publish.paper import document
 
 pytestmark = pytest.mark.landing
 
@@ -88,9 +88,9 @@ def test_what_a_chapter_lists_is_among_what_it_uses(path):
 
 
 def test_a_name_that_another_name_hides_is_not_taken_for_the_package():
-    cells = ["import numpy as stats", "from voicewire import audio as sound", "stats.mean([1]); sound.player(1, 2)"]
+    cells = ["import numpy as stats", "from voicewire_book.kit import audio", "stats.mean([1]); audio.player(1, 2)"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    assert uses.used(notebook, names.gathered()) == ["voicewire.audio.player"]
+    assert uses.used(notebook, names.gathered()) == ["voicewire_book.kit.audio.player"]
 
 
 def test_what_a_docstring_says_cannot_break_the_page():

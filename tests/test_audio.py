@@ -1,4 +1,4 @@
-"""voicewire.audio: the sound lies in the page, unscaled."""
+"""voicewire_book.kit.audio: the sound lies in the page, unscaled."""
 
 import base64
 import io
@@ -8,7 +8,7 @@ import wave
 import numpy as np
 import pytest
 
-from voicewire.audio import encode, player
+from voicewire_book.kit.audio import encode, player
 
 
 def decode(html: str) -> tuple[wave._wave_params, np.ndarray]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from voicewire.publish.bars import __main__, bar, browser, files, pages, scorecard
-from voicewire.publish.paper import chromium
+from voicewire_book.publish.bars import __main__, bar, browser, files, pages, scorecard
+from voicewire_book.publish.paper import chromium
 
 pytestmark = pytest.mark.landing
 

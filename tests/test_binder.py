@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish import lockfile
+from voicewire_book import paths
+from voicewire_book.publish import lockfile
 
 pytestmark = pytest.mark.landing
 

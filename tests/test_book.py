@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from voicewire import claims, figures, paths
+from voicewire_book import paths
+from voicewire_book.kit import claims, figures
 
 ROOT = paths.root()
 CHAPTERS = paths.chapters()

@@ -11,9 +11,9 @@ import lanes
 import pytest
 from until import until
 
-from voicewire import paths
-from voicewire.publish import access, legible
-from voicewire.publish.paper import chromium
+from voicewire_book import paths
+from voicewire_book.publish import access, legible
+from voicewire_book.publish.paper import chromium
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -87,7 +87,7 @@ def looked_at(visit: Visit, axe: str) -> None:
     copying = page.locator("button.copybtn").evaluate_all("all => all.map(one => one.ariaLabel)")
     assert None not in copying and len(set(copying)) == len(copying)
     until(page, "[...document.images].every(image => image.complete)")  # narrow ones are fetched by now
-    # on a wide screen it is one of the bars that `voicewire.publish.bars` measures
+    # on a wide screen it is one of the bars that `voicewire_book.publish.bars` measures
     assert [one for one in legible.figures_of(page, visit.name) if not (one.legible and one.sharp)] == []
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from voicewire import claims, paths
-from voicewire.ledger import loading
-from voicewire.publish.pages import cards, placing
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger import loading
+from voicewire_book.publish import lengths
+from voicewire_book.publish.pages import cards, placing
 
 pytestmark = pytest.mark.landing
 
@@ -140,7 +142,7 @@ def test_a_long_cell_is_shown_in_pieces_of_whole_statements():
     assert cell == before and len(pieces) == 2
     assert [piece["outputs"] for piece in pieces] == [[], cell["outputs"]]
     assert "\n\n\n".join(piece["source"] for piece in pieces) == text
-    assert all(len(piece["source"].splitlines()) <= placing.LONGEST for piece in pieces)
+    assert all(len(piece["source"].splitlines()) <= lengths.VISIBLE for piece in pieces)
     for kept in ({"tags": ["hide-input"]}, {"voicewire": {"weave": ["x"]}}):
         assert placing.divided({**cell, "metadata": kept}) == [{**cell, "metadata": kept}]
 
@@ -156,4 +158,4 @@ def test_no_box_of_visible_code_is_long(path):
         if cell["cell_type"] != "code" or folded or hidden:
             continue
         boxes = ["".join(piece["source"]) for piece in placing.divided(cell)]
-        assert [text for text in boxes if len(text.splitlines()) > placing.LONGEST] == []
+        assert [text for text in boxes if len(text.splitlines()) > lengths.VISIBLE] == []

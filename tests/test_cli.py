@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-from voicewire import claims, cli
+from voicewire import cli
+from voicewire_book.kit import claims
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from voicewire import cli, paths
+from voicewire import cli
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 
@@ -49,7 +50,7 @@ def _fault(command: str) -> str:
         if (option := re.match(r"\[?(--?[a-z][a-z0-9-]*)", word)) and option[1] not in parser._option_string_actions:
             return f"{parser.prog} has no {option[1]}"
     if parser.prog.startswith("voicewire record ") and words and WORD.fullmatch(words[0]):
-        known = importlib.import_module(f"voicewire.{study}.record").RECORDINGS
+        known = importlib.import_module(f"voicewire_book.chapters.{study}.record").RECORDINGS
         if words[0] not in known:
             return f"{study} has no recording {words[0]}"
     return ""

@@ -1,4 +1,4 @@
-"""voicewire.audio.compare and voicewire.loudness: versions of a sound at one level, in a list of players."""
+"""kit.audio.compare and kit.loudness: versions of a sound at one level, in a list of players."""
 
 import base64
 import io
@@ -9,8 +9,8 @@ import wave
 import numpy as np
 import pytest
 
-from voicewire.audio import FULL_SCALE, compare
-from voicewire.loudness import k_weighting, loudness
+from voicewire_book.kit.audio import FULL_SCALE, compare
+from voicewire_book.kit.loudness import k_weighting, loudness
 
 RATE = 8000
 RNG = np.random.default_rng(1)

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 

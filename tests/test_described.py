@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import claims, paths
+from voicewire_book import paths
+from voicewire_book.kit import claims
 
 pytestmark = pytest.mark.landing
 

@@ -13,20 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
-from voicewire.drawn import Drawn, Exercise, reader_seed
+from voicewire_book import paths
+from voicewire_book.kit.drawn import Drawn, Exercise, reader_seed
 
 CHAPTERS = {f"{path.parent.name}/{path.stem}": path for path in paths.chapters()}
 CELL = re.compile(
-    r"from voicewire\.drawn import reader_seed\nfrom voicewire\.(\w+)\.drawn import (\w+)\n\n"
+    r"from voicewire_book\.chapters\.(\w+)\.drawn import (\w+)\nfrom voicewire_book\.kit\.drawn import reader_seed\n\n"
     r"my_seed = reader_seed\(\)  # or a whole number of your own\nprint\((\w+)\.own\(my_seed\)\)\n"
     r"(answer_\w+) = None  # your answer"
 )
 
 
 def found() -> dict[str, Exercise]:
-    rooms = [part.name for part in paths.PARTS if importlib.util.find_spec(f"voicewire.{part.name}.drawn")]
-    modules = [importlib.import_module(f"voicewire.{room}.drawn") for room in rooms]
+    names = {part.name: f"voicewire_book.chapters.{part.name}.drawn" for part in paths.PARTS}
+    rooms = [room for room, name in names.items() if importlib.util.find_spec(name)]
+    modules = [importlib.import_module(names[room]) for room in rooms]
     return {f"{room}.{name}": getattr(module, name) for room, module in zip(rooms, modules, strict=True)
             for name in module.__all__}  # fmt: skip
 

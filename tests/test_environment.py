@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from voicewire.publish import lockfile
+from voicewire_book.publish import lockfile
 
 pytestmark = pytest.mark.landing
 

@@ -10,7 +10,7 @@ import pytest
 from live_pages import WAIT, Opened, chromium, served
 from until import until
 
-from voicewire.publish import access
+from voicewire_book.publish import access
 
 CHAPTERS = ["emqtt/01_packets", "emqtt/02_end_to_end"]
 

@@ -16,14 +16,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire import paths
-from voicewire.publish import executed, lockfile, notebooks
+from voicewire_book import paths
+from voicewire_book.publish import executed, lockfile, notebooks
 
 pytestmark = pytest.mark.landing
 
 NFC, ECHO = "notebooks/nfc/01_a.ipynb", "notebooks/echo/01_b.ipynb"
 FILES = {
-    "src/voicewire/claims.py": "a",
+    "src/voicewire_book/kit/claims.py": "a",
     "src/voicewire/nfc/link.py": "b",
     "src/voicewire/echo/filter.py": "c",
     "data/nfc/claims.yml": "d",
@@ -77,7 +77,7 @@ def test_only_what_changed_is_executed(base, ran, monkeypatch):
     for name, expected in [
         ("src/voicewire/nfc/link.py", [NFC]),
         ("data/nfc/claims.yml", [NFC]),
-        ("src/voicewire/claims.py", [ECHO, NFC]),
+        ("src/voicewire_book/kit/claims.py", [ECHO, NFC]),
         ("requirements.lock", [ECHO, NFC]),
     ]:
         (base / name).write_text("changed")
@@ -116,8 +116,9 @@ def test_layers_above_the_book_make_nothing_stale(tmp_path):
             about.write_text(f"Metadata-Version: 2.1\nName: {pin.name}\nVersion: 0\n")
         code = """if True:
             from pathlib import Path
-            from voicewire import _code_cache, paths
-            from voicewire.publish import executed
+            from voicewire._kit import _code_cache
+            from voicewire_book import paths
+            from voicewire_book.publish import executed
             from voicewire.sweep import fingerprint
             print(executed.states(paths.root()), fingerprint.environment())
             print(_code_cache.digest(Path(_code_cache.__file__)))"""
@@ -221,7 +222,7 @@ def test_ctrl_c_ends_it_without_a_trace_and_the_next_run_goes_on(base):
         notebook = nbformat.read(base / name, as_version=4)
         notebook.cells[0].source = source
         notebooks.write(base / name, notebook)
-    command = [sys.executable, "-m", "voicewire.publish.executed", "book", "--workers", "1"]
+    command = [sys.executable, "-m", "voicewire_book.publish.executed", "book", "--workers", "1"]
     started = subprocess.Popen(
         command, env=os.environ | {"VOICEWIRE_ROOT": str(base)}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,

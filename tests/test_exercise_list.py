@@ -19,7 +19,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 
@@ -116,7 +116,7 @@ def test_a_place_to_answer_then_the_check_then_a_folded_solution_that_explains_i
 
 @chapters
 def test_each_solution_is_folded_in_jupyterlab_too(chapter):
-    """There a directive folds nothing; `voicewire.publish.notebooks` collapses the cells between its fences.
+    """There a directive folds nothing; `voicewire_book.publish.notebooks` collapses the cells between its fences.
 
     JupyterLab shows the first line of what it has collapsed, so that line says nothing of the solution.
     """
@@ -168,7 +168,7 @@ def results(chapter: str, rows: list[nbformat.NotebookNode]) -> list[float]:
     drawn = re.search(r"print\((\w+)\.own\(my_seed\)\.worked\)", code)
     if drawn:
         room = re.search(r"voicewire\.(\w+)\.drawn", rows[1].source)
-        answer = getattr(importlib.import_module(f"voicewire.{room[1]}.drawn"), drawn[1]).own().answer
+        answer = getattr(importlib.import_module(f"voicewire_book.chapters.{room[1]}.drawn"), drawn[1]).own().answer
         return list(answer) if isinstance(answer, tuple) else [answer]
     names = dict(imported(chapter))
     try:

@@ -12,7 +12,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voicewire.exercises import UNANSWERED, Feedback, choice, formula, function, number, sequence, unanswered
+from voicewire_book.kit.exercises import UNANSWERED, Feedback, choice, formula, function, number, sequence, unanswered
 
 
 class Hostile:

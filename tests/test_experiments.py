@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-from voicewire import claims, paths
-from voicewire.echo import experiments as echo
+from voicewire_book import paths
+from voicewire_book.chapters.echo import experiments as echo
+from voicewire_book.kit import claims
 
 ROWS = {row["id"]: row for row in claims.scorecard()}
 
 
 def run(study: str, quick: bool = False) -> dict[str, Any]:
-    found: dict[str, Any] = importlib.import_module(f"voicewire.{study}.experiments").run(quick)
+    found: dict[str, Any] = importlib.import_module(f"voicewire_book.chapters.{study}.experiments").run(quick)
     return found
 
 

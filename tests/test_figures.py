@@ -10,7 +10,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from voicewire import figures
+from voicewire_book.kit import figures
 
 pytestmark = pytest.mark.landing
 

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 def test_each_cell_shows_its_figure():
     notebook = new_notebook(
         cells=[
-            new_code_cell("from voicewire import figures\nfigures.use()"),
+            new_code_cell("from voicewire_book.kit import figures\nfigures.use()"),
             new_code_cell("figures.new_axes().plot([1, 2]);"),
             new_code_cell("figures.new_axes().plot([2, 1]);"),
         ]

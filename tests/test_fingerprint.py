@@ -411,7 +411,8 @@ def package(tmp_path, monkeypatch):
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "b.json").write_text("{}", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("not code", encoding="utf-8")
-    monkeypatch.setattr(fingerprint, "PACKAGE", tmp_path)
+    monkeypatch.setattr(fingerprint.paths, "TOP", tmp_path.parent)
+    monkeypatch.setattr(fingerprint.paths, "PACKAGES", (tmp_path,))
     return tmp_path, environment.__wrapped__
 
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 import sympy
 
-from voicewire import paths
+from voicewire_book import paths
 
 NONE = {
     "foundations-mqtt-packets": "a list is given",
@@ -72,10 +72,10 @@ RIGHT = {
 def check_of(place: str) -> object:
     """The check itself, from the part's modules of exercises."""
     part, name = place.split(".")
-    package = importlib.import_module(f"voicewire.{part}")
-    for module in pkgutil.iter_modules(package.__path__):
+    package = importlib.import_module(f"voicewire_book.chapters.{part}")
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         if "exercises" in module.name:
-            found = getattr(importlib.import_module(f"voicewire.{part}.{module.name}"), name, None)
+            found = getattr(importlib.import_module(module.name), name, None)
             if found is not None:
                 return found
     raise LookupError(place)

@@ -18,8 +18,8 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from PIL import Image
 
-from voicewire import paths
-from voicewire.publish.pages import about, found, gather, hints, people, previews, uses
+from voicewire_book import paths
+from voicewire_book.publish.pages import about, found, gather, hints, people, previews, uses
 
 pytestmark = pytest.mark.landing
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from voicewire import claims, paths
+from voicewire_book import paths
+from voicewire_book.kit import claims
 
 pytestmark = pytest.mark.landing
 

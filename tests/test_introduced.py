@@ -24,8 +24,8 @@ import nbformat
 import pytest
 import yaml
 
-from voicewire import paths
-from voicewire.publish.pages import functions, gather
+from voicewire_book import paths
+from voicewire_book.publish.pages import functions, gather
 
 pytestmark = pytest.mark.landing
 

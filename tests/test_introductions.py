@@ -11,10 +11,10 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from voicewire import paths
-from voicewire.ledger import collecting
 from voicewire.nfc.link import HEADER_BYTES, Link
-from voicewire.publish.pages import drawings, functions, introduction
+from voicewire_book import paths
+from voicewire_book.ledger import collecting
+from voicewire_book.publish.pages import drawings, functions, introduction
 
 pytestmark = pytest.mark.landing
 

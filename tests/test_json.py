@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.options import print_json
+from voicewire import cli
+from voicewire._kit.options import print_json
+from voicewire_book import paths
 
 NO_TABLE = {
     "broker": "serves", "pub": "prints an answer a line", "sub": "prints messages", "emqtt-agent": "serves",

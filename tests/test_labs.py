@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from labs import LABS, heard, module, solutions, stages
 
-from voicewire._student import staged
+from voicewire_book.kit._student import staged
 
 EACH = [(chapter, *stage) for chapter in LABS for stage in stages(chapter)]
 each_stage = pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import lanes as marks
 import pytest
 import yaml
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 pytest_plugins = ["pytester"]

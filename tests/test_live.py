@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicewire import paths
-from voicewire.ledger import loading
-from voicewire.ledger.vocabulary import VERDICTS
-from voicewire.publish.live import build, chapters, fetch, linking, page, proof, waves, wheels
-from voicewire.publish.pages import policy
+from voicewire_book import paths
+from voicewire_book.ledger import loading
+from voicewire_book.ledger.vocabulary import VERDICTS
+from voicewire_book.publish.live import build, chapters, fetch, linking, page, proof, waves, wheels
+from voicewire_book.publish.pages import policy
 
 pytestmark = pytest.mark.landing
 
@@ -54,7 +54,7 @@ async def test_a_page_hears_of_verdicts_and_lets_a_reader_judge_again():
     judged: list[dict[str, Any]] = []
     heard = page.Session("", lambda text: None, lambda text: judged.extend(json.loads(text)))
     name = next(claim.id for claim in loading.read("nfc").values() if claim.kind == "value" and not claim.readings)
-    assert await heard.run("from voicewire import claims\nledger = claims.load('nfc')") == "ok"
+    assert await heard.run("from voicewire_book.kit import claims\nledger = claims.load('nfc')") == "ok"
     printed = loading.read("nfc")[name].printed
     shape = dict.fromkeys(printed, -1e9) if isinstance(printed, dict) else -1e9
     assert judged == []
@@ -63,7 +63,7 @@ async def test_a_page_hears_of_verdicts_and_lets_a_reader_judge_again():
     assert await heard.run("1 + 1") == "ok" and len(judged) == 1
     assert await heard.run(f"ledger.judge({name!r}, {shape!r})") == "ok" and len(judged) == 2
     unheard = page.Session("", lambda text: None)
-    assert await unheard.run("from voicewire import claims\nledger = claims.load('nfc')") == "ok"
+    assert await unheard.run("from voicewire_book.kit import claims\nledger = claims.load('nfc')") == "ok"
     assert not unheard.names["ledger"].by_reader
 
 
@@ -121,7 +121,7 @@ class Hidden:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("librosa", "cryptography"):
             return absent._Finder().find_spec(name)
-from voicewire.publish.live import absent
+from voicewire_book.publish.live import absent
 sys.meta_path.insert(0, Hidden())
 import librosa
 from cryptography.exceptions import InvalidTag
@@ -208,7 +208,7 @@ def test_packages_are_those_that_are_imported_with_what_they_stand_on():
     assert set(chapters.needed(["import sympy"], [])) >= {"sympy", "mpmath", "voicewire", "ipython"}
     assert "scipy" not in chapters.needed(["import numpy"], [])
     assert {"scipy", "openblas"} <= set(chapters.needed(["def f():\n    import scipy.signal"], []))
-    assert {"matplotlib", "numpy"} <= set(chapters.needed(["from voicewire.figures import use"], []))
+    assert {"matplotlib", "numpy"} <= set(chapters.needed(["from voicewire_book.kit.figures import use"], []))
     assert "pandas" in chapters.needed(["1"], ["pandas"])
 
 
@@ -249,9 +249,10 @@ def test_the_wheel_is_the_same_each_time_and_holds_no_tool_of_the_book(tmp_path)
     with zipfile.ZipFile(one) as whole:
         names = set(whole.namelist())
         assert whole.testzip() is None
-    assert {"voicewire/publish/live/page.py", "voicewire/parts.toml", "voicewire/ledger/schema.json"} <= names
-    inside = [name for name in names if name.startswith("voicewire/publish/")]
-    assert sorted(inside) == sorted(f"voicewire/{name}" for name in build.KEPT)
+    wanted = ("publish/live/page.py", "parts.toml", "ledger/schema.json")
+    assert {f"voicewire_book/{name}" for name in wanted} <= names
+    inside = [name for name in names if name.startswith("voicewire_book/publish/")]
+    assert sorted(inside) == sorted(build.KEPT)
 
 
 def test_the_folder_beside_the_pages_holds_what_a_page_asks_for(tmp_path, monkeypatch):
@@ -321,7 +322,7 @@ def test_a_page_opens_no_connection():
     code = """
 import socket, sys
 sys.platform = "emscripten"
-from voicewire.publish.live import absent
+from voicewire_book.publish.live import absent
 absent.install()
 with socket.socket() as one:
     for call in (one.bind, one.connect, one.connect_ex):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.live import archives, boxed, linking
+from voicewire_book import paths
+from voicewire_book.publish.live import archives, boxed, linking
 
 pytestmark = pytest.mark.landing
 

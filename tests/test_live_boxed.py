@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.live import boxed
-from voicewire.publish.pages import policy
+from voicewire_book import paths
+from voicewire_book.publish.live import boxed
+from voicewire_book.publish.pages import policy
 
 pytestmark = pytest.mark.landing
 

@@ -10,9 +10,9 @@ from typing import Any
 import lanes
 import pytest
 
-from voicewire import paths
-from voicewire.publish.live import chapters, proof
-from voicewire.publish.pages import status
+from voicewire_book import paths
+from voicewire_book.publish.live import chapters, proof
+from voicewire_book.publish.pages import status
 
 LIVE = paths.root() / "_build" / "html" / "live"
 OFFERED = [f"{path.parent.name}/{path.stem}" for path in chapters.offered()]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.live import archives, compiled, packed
+from voicewire_book import paths
+from voicewire_book.publish.live import archives, compiled, packed
 
 pytestmark = pytest.mark.landing
 

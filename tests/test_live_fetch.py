@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire.publish.live import build, fetch, wheels
+from voicewire_book.publish.live import build, fetch, wheels
 
 pytestmark = pytest.mark.landing
 

@@ -10,7 +10,7 @@ import pytest
 from live_pages import served
 from two_browsers import elsewhere, in_chromium, in_firefox
 
-from voicewire import paths
+from voicewire_book import paths
 
 NAME = "nfc/01_slow_link"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import lanes
 import pytest
 
-from voicewire.publish.live import chapters, late
+from voicewire_book.publish.live import chapters, late
 
 pytestmark = pytest.mark.landing
 
@@ -18,7 +18,7 @@ CHAPTERS = chapters.offered()
 CODE = """
 import sys
 from pathlib import Path
-from voicewire.publish.live import late
+from voicewire_book.publish.live import late
 {before}
 """
 
@@ -122,7 +122,8 @@ print(line.get_linewidth(), line.set(linewidth=2) is not None, plt.getp(line, "l
 def test_tables_are_checked_without_waking_pandas() -> None:
     code = """
 late.install()
-from voicewire.pharyngeal import against, vowels
+from voicewire_book.chapters.pharyngeal import against
+from voicewire.pharyngeal import vowels
 print("pandas.core" in sys.modules)
 try:
     vowels.lobanov(3)

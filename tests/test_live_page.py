@@ -11,8 +11,8 @@ import pytest
 from live_pages import SITE, WAIT, Opened, chromium, served
 from until import until
 
-from voicewire import paths
-from voicewire.publish import access
+from voicewire_book import paths
+from voicewire_book.publish import access
 
 ROOT = paths.root()
 NAME = "nfc/01_slow_link"

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.publish.live import _curves as curves
-from voicewire.publish.live import _seals as seals
+from voicewire_book.publish.live import _curves as curves
+from voicewire_book.publish.live import _seals as seals
 
 pytestmark = pytest.mark.landing
 

@@ -20,10 +20,11 @@ import yaml
 from pyld import jsonld
 from rocrate.rocrate import ROCrate
 
-from voicewire import claims, paths
-from voicewire.ledger.vocabulary import REGISTERED, STALE, UNJUDGED, VERDICTS, Score
-from voicewire.publish.machines import archives, crate, linked, listing, papers
-from voicewire.publish.pages import scorecard
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger.vocabulary import REGISTERED, STALE, UNJUDGED, VERDICTS, Score
+from voicewire_book.publish.machines import archives, crate, linked, listing, papers
+from voicewire_book.publish.pages import scorecard
 
 pytestmark = pytest.mark.landing
 
@@ -35,7 +36,7 @@ BASE = "https://a.example/"
 
 
 def schema() -> dict[str, Any]:
-    text = resources.files("voicewire.publish.machines").joinpath(listing.SCHEMA).read_text(encoding="utf-8")
+    text = resources.files("voicewire_book.publish.machines").joinpath(listing.SCHEMA).read_text(encoding="utf-8")
     return dict(json.loads(text))
 
 
@@ -272,7 +273,7 @@ def test_the_paper_is_the_first_entry_that_the_parts_page_cites(study):
 def test_the_archives_files_are_current(name, make):
     # The newest studies may be missing: a new study touches no file outside its rooms, a release writes them.
     now = [make(ROOT, paths.STUDIES[:count]) for count in range(1, len(paths.STUDIES) + 1)]
-    assert (ROOT / name).read_text(encoding="utf-8") in now, "write it anew: python -m voicewire.publish.pages"
+    assert (ROOT / name).read_text(encoding="utf-8") in now, "write it anew: python -m voicewire_book.publish.pages"
 
 
 RELATIONS = {"isDocumentedBy", "reviews", "isSupplementTo", "cites", "references"}  # of Zenodo's deposit metadata

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.paper import PDF
+from voicewire_book import paths
+from voicewire_book.publish.paper import PDF
 
 pytestmark = pytest.mark.landing
 
@@ -42,8 +42,8 @@ PROJECT = 'requires-python = ">=3.11,<3.15"\n'
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in {
-        "src/voicewire/parts.toml": '[[part]]\nname = "nfc"\n\n[[part]]\nname = "echo"\n',
-        "src/voicewire/claims.py": "a",
+        "src/voicewire_book/parts.toml": '[[part]]\nname = "nfc"\n\n[[part]]\nname = "echo"\n',
+        "src/voicewire_book/kit/claims.py": "a",
         "src/voicewire/nfc/link.py": "b",
         "src/voicewire/echo/filter.py": "c",
         "data/nfc/claims.yml": "d",
@@ -325,7 +325,8 @@ def test_what_computes_has_one_thread_and_remembers_nothing_in_the_home_folder(c
     make.book(options)
     make.outputs(options)
     make.test(options)
-    computing = [(command, env) for command, env in calls if {"voicewire.publish.executed", "pytest"} & set(command)]
+    programs = {"voicewire_book.publish.executed", "pytest"}
+    computing = [(command, env) for command, env in calls if programs & set(command)]
     assert len(computing) == 4  # book, outputs, the tests, the comparison of the notebooks
     for command, env in computing:
         threads = {name: value for name, value in env.items() if name.endswith("_THREADS")}

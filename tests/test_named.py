@@ -6,9 +6,9 @@ from fnmatch import fnmatch
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.access import pages
-from voicewire.publish.pages import named
+from voicewire_book import paths
+from voicewire_book.publish.access import pages
+from voicewire_book.publish.pages import named
 
 pytestmark = pytest.mark.landing
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from voicewire import _narrow, _shown, figures
-from voicewire.figures import LINESTYLES, SERIES, new_axes, origin
-from voicewire.publish.legible import LETTERS
-from voicewire.publish.pages import pictures
+from voicewire_book.kit import _narrow, _shown, figures
+from voicewire_book.kit.figures import LINESTYLES, SERIES, new_axes, origin
+from voicewire_book.publish.legible import LETTERS
+from voicewire_book.publish.pages import pictures
 
 pytestmark = pytest.mark.landing
 

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire.publish import executed, notebooks
+from voicewire_book.publish import executed, notebooks
 
 pytestmark = pytest.mark.landing
 

@@ -75,7 +75,7 @@ def test_who_needs_an_extra_or_a_browser_says_so():
 
 
 def test_examples_that_need_something_are_marked():
-    assert needed.examples("voicewire.publish.access") == ["axe"]
+    assert needed.examples("voicewire_book.publish.access") == ["axe"]
     readings = (needs.ROOT / "src").rglob("reference.py")
     assert {
         need
@@ -92,7 +92,7 @@ def test_what_is_not_said_is_noticed():
                 """
 import pytest, sys
 from live_pages import chromium
-from voicewire.publish import access
+from voicewire_book.publish import access
 BROWSER = pytest.mark.needs("chromium")
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish import new_study
+from voicewire_book import paths
+from voicewire_book.publish import new_study
 
 pytestmark = pytest.mark.night
 
@@ -84,7 +84,7 @@ def test_its_claim_is_judged_and_on_the_scorecard(copy):
 def test_its_notebook_gives_the_same_again(copy):
     notebook = copy / "notebooks" / NAME / "01_study.ipynb"
     before = notebook.read_bytes()
-    done = run(copy, "voicewire.publish.notebooks", "run", str(notebook))
+    done = run(copy, "voicewire_book.publish.notebooks", "run", str(notebook))
     assert done.returncode == 0, done.stderr
     assert "unchanged" in done.stdout
     assert notebook.read_bytes() == before

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire import paths
-from voicewire.publish import notebooks
+from voicewire_book import paths
+from voicewire_book.publish import notebooks
 
 pytestmark = pytest.mark.landing
 

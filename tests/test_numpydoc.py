@@ -18,7 +18,7 @@ import needed
 import pytest
 from numpydoc.validate import validate
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 

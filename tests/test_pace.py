@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli, pace, paths
-from voicewire.publish import executed, notebooks
+from voicewire import cli
+from voicewire._kit import pace
+from voicewire_book import paths
+from voicewire_book.publish import executed, notebooks
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_what_a_run_took_is_remembered(kept):
 
 
 def test_record_says_what_it_took_last_time(kept, tmp_path, monkeypatch, capsys):
-    from voicewire.nfc import record
+    from voicewire_book.chapters.nfc import record
 
     monkeypatch.setitem(record.RECORDINGS, "lwip", lambda place: (place / "lwip.csv").write_text("x"))
     pace.keep("nfc/lwip", 600.0)
@@ -101,7 +103,7 @@ def test_record_says_what_it_took_last_time(kept, tmp_path, monkeypatch, capsys)
 
 
 def record_of(study: str, monkeypatch, tmp_path: Path, capsys) -> str:
-    from voicewire.transport import record
+    from voicewire_book.chapters.transport import record
 
     monkeypatch.setitem(record.RECORDINGS, "experiment", lambda place: None)
     assert cli.main(["record", study, "experiment", "--out", str(tmp_path / study)]) == 0
@@ -109,7 +111,7 @@ def record_of(study: str, monkeypatch, tmp_path: Path, capsys) -> str:
 
 
 def test_a_recording_that_fails_leaves_nothing_and_takes_nothing(kept, tmp_path, monkeypatch, capsys):
-    from voicewire.nfc import record
+    from voicewire_book.chapters.nfc import record
 
     def half(place: Path) -> None:
         (place / "lwip.csv").write_text("half")

@@ -10,7 +10,7 @@ import pytest
 from live_pages import SITE, Server, served
 from two_browsers import RUN, START, elsewhere, in_chromium, in_firefox
 
-from voicewire.publish.pages import policy
+from voicewire_book.publish.pages import policy
 
 NAME = "nfc/01_slow_link"
 BOTH = [in_chromium, pytest.param(in_firefox, marks=pytest.mark.needs("firefox"))]

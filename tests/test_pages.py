@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from sphinx.errors import ExtensionError
 
-from voicewire import claims, paths
-from voicewire.ledger import collecting
-from voicewire.publish import clone
-from voicewire.publish.pages import claim_list, gather, mend, scorecard, status
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger import collecting
+from voicewire_book.publish import clone
+from voicewire_book.publish.pages import claim_list, gather, mend, scorecard, status
 
 pytestmark = pytest.mark.landing
 
@@ -174,7 +175,7 @@ def test_the_readmes_picture_is_current():
     drawn = (ROOT / scorecard.PICTURE).read_text(encoding="utf-8")
     # The newest studies may be missing: a new study touches no file outside its rooms, a release draws it.
     now = [scorecard.draw_picture(ROOT, paths.STUDIES[:count]) for count in range(1, len(paths.STUDIES) + 1)]
-    assert drawn in now, "draw it anew: python -m voicewire.publish.pages"
+    assert drawn in now, "draw it anew: python -m voicewire_book.publish.pages"
 
 
 def test_the_status_page_names_commit_versions_and_notebooks(tmp_path):

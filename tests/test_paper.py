@@ -16,9 +16,10 @@ import soundfile
 import yaml
 from bs4 import BeautifulSoup
 
-from voicewire import audio, paths
-from voicewire.publish.pages import download
-from voicewire.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
+from voicewire_book import paths
+from voicewire_book.kit import audio
+from voicewire_book.publish.pages import download
+from voicewire_book.publish.paper import EPUB, PDF, __main__, bound, chromium, document, epub, sounds
 
 pytestmark = pytest.mark.landing
 

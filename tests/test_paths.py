@@ -1,4 +1,4 @@
-"""voicewire.paths: which folder is the book, and what is found in it."""
+"""voicewire_book.paths: which folder is the book, and what is found in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
+from voicewire_book import paths
 
 HOLDS = ("data", "notebooks", "pyproject.toml")
 

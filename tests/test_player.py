@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from until import until
 
-from voicewire import audio, paths
-from voicewire.publish import access
-from voicewire.publish.pages import kept
+from voicewire_book import paths
+from voicewire_book.kit import audio
+from voicewire_book.publish import access
+from voicewire_book.publish.pages import kept
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"
@@ -273,7 +274,7 @@ STORED = re.compile(r"(?:local|session)Storage\.setItem\(\s*([^,]+),")
 
 @built
 def test_every_name_under_which_a_script_keeps_something_is_listed():
-    """A new one belongs into `voicewire.publish.pages.kept`, where readers are told of it."""
+    """A new one belongs into `voicewire_book.publish.pages.kept`, where readers are told of it."""
     known = {*kept.KEPT, *kept.UNUSED}
     found = set()
     for script in (SITE / "_static").rglob("*.js"):

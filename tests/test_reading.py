@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import doctest
 import functools
-import importlib
 
 import nbformat
 import pytest
+import rooms
 
-from voicewire import paths
-from voicewire.publish import weave
+from voicewire_book import paths
+from voicewire_book.publish import lengths, weave
 
 pytestmark = pytest.mark.landing
 
@@ -30,7 +30,7 @@ SOURCES = sorted({module.name for path in WOVEN for module, _ in woven_pieces(pa
 
 
 def test_every_reading_version_is_woven():
-    kept = {path.relative_to(weave.PACKAGE).as_posix() for path in weave.PACKAGE.rglob("reference.py")}
+    kept = {path.relative_to(root).as_posix() for root in weave.ROOTS for path in root.rglob("reference.py")}
     assert kept and not kept - set(SOURCES)
 
 
@@ -48,7 +48,7 @@ def test_a_reading_version_stands_whole_in_the_chapters_of_its_part(source):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_lines_of_a_reading_version_fit_the_page(source):
-    lines = (weave.PACKAGE / source).read_text(encoding="utf-8").splitlines()
+    lines = weave.Module(source).path.read_text(encoding="utf-8").splitlines()
     assert not [line for line in lines if len(line) > weave.WIDEST]
 
 
@@ -66,8 +66,8 @@ def test_put_together_the_pieces_run_as_the_package_does(path):
     for cell, pieces in weave.woven(chapter(path)):
         file = weave.split(pieces[0])[0].name
         if file not in spaces:  # the source's imports, and what the chapter takes from the source by name
-            module = importlib.import_module("voicewire." + file[:-3].replace("/", "."))
-            source = ast.parse((weave.PACKAGE / file).read_text(encoding="utf-8"))
+            module = rooms.module(file[:-3].replace("/", "."))
+            source = ast.parse(weave.Module(file).path.read_text(encoding="utf-8"))
             imports = [n for n in source.body if isinstance(n, ast.Import | ast.ImportFrom)]
             spaces[file] = {}
             exec(compile(ast.Module(imports, []), file, "exec"), spaces[file])
@@ -76,7 +76,7 @@ def test_put_together_the_pieces_run_as_the_package_does(path):
         exec(compile(cell.source, f"cell of {', '.join(pieces)}", "exec"), spaces[file])
     tried = 0
     for file, name in _examples(path):
-        module = importlib.import_module("voicewire." + file[:-3].replace("/", "."))
+        module = rooms.module(file[:-3].replace("/", "."))
         for test in doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module):
             test.globs = dict(spaces[file])
             result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
@@ -87,7 +87,7 @@ def test_put_together_the_pieces_run_as_the_package_does(path):
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_function_of_a_reading_version_has_an_example_that_holds(source):
-    module = importlib.import_module("voicewire." + source[:-3].replace("/", "."))
+    module = rooms.module(source[:-3].replace("/", "."))
     definitions = weave.Module(source).definitions
     for name in (n for n in weave.Module(source).public if isinstance(definitions[n], ast.FunctionDef)):
         examples = doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module)
@@ -125,9 +125,9 @@ def wide(x):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    text = SOURCE.format(lines="\n".join(f"        {i}," for i in range(15)), wide="x" * 78)
+    text = SOURCE.format(lines="\n".join(f"        {i}," for i in range(lengths.WOVEN)), wide="x" * 78)
     (tmp_path / "reference.py").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(weave, "PACKAGE", tmp_path)
+    monkeypatch.setattr(weave, "ROOTS", (tmp_path,))
     return tmp_path
 
 
@@ -149,7 +149,7 @@ def test_a_piece_is_its_source_with_the_first_line_of_its_docstring(package):
 @pytest.mark.parametrize(
     ("piece", "message"),
     [
-        ("reference.py:long", "at most 15"),
+        ("reference.py:long", f"at most {lengths.WOVEN}"),
         ("reference.py:wide", "columns"),
         ("reference.py:none", "defines no 'none'"),
         ("none.py:double", "no file of the package"),

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from voicewire import paths
-from voicewire.publish.pages import introduction, reading
+from voicewire_book import paths
+from voicewire_book.publish.pages import introduction, reading
 
 pytestmark = pytest.mark.landing
 
@@ -25,7 +25,7 @@ def test_a_chapter_says_how_long_it_takes(path):
     """What is typed may be off by one step of rounding, so that a word more or less changes nothing."""
     notebook = nbformat.read(path, as_version=4)
     taken, told = reading.minutes(notebook), reading.said(notebook)
-    help_ = f"python -m voicewire.publish.pages writes {taken.rounded}"
+    help_ = f"python -m voicewire_book.publish.pages writes {taken.rounded}"
     assert abs(told[0] - taken.reading) <= reading.ROUNDED, help_
     assert abs(told[1] - taken.exercises) <= reading.ROUNDED, help_
     assert told[0] % reading.ROUNDED == told[1] % reading.ROUNDED == 0
@@ -114,7 +114,7 @@ def test_a_parts_table_adds_its_chapters_up():
 
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_two_weeks_a_study_follow_from_the_sums(study):
-    """The plan of weeks (`voicewire.course.plan`) gives each part two: one would not do, and two are enough."""
+    """The plan of weeks (`voicewire_book.course.plan`) gives each part two: one would not do, and two are enough."""
     whole = reading.total(paths.chapters(study))
     least = 1 if len(paths.chapters(study)) > 1 else 0  # a part of one chapter has one week
     assert least < (whole.reading + whole.exercises) / 60 / reading.WEEK_HOURS <= 2

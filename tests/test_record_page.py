@@ -16,9 +16,9 @@ import pytest
 import soundfile
 from until import until
 
-from voicewire import paths
 from voicewire.pharyngeal import tract
-from voicewire.publish.paper import chromium
+from voicewire_book import paths
+from voicewire_book.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
 CHROMIUM = chromium.find()

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from until import until
 
-from voicewire import paths
-from voicewire.publish.paper import chromium
+from voicewire_book import paths
+from voicewire_book.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
 CHROMIUM = chromium.find()
@@ -84,7 +84,7 @@ def test_the_code_that_judged_is_changed_and_run_from_its_card(page: Any) -> Non
     said.get_by_role("button", name=f"Change code cell {number}", exact=True).click()
     editor = cell.locator(".cm-content")
     editor.wait_for()
-    spoilt = "import voicewire.ledger.rules as rules\nrules.band = lambda *a: (1e300, 1e301)\n" + told["source"]
+    spoilt = "import voicewire_book.ledger.rules as rules\nrules.band = lambda *a: (1e300, 1e301)\n" + told["source"]
     editor.press("Control+a")
     page.keyboard.insert_text(spoilt)
     button.click()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 

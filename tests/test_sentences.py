@@ -23,13 +23,15 @@ import pytest
 import yaml
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
-from voicewire import claims, cli, figures, paths
+from voicewire import cli
 from voicewire.emqtt.population import Population
-from voicewire.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED, Score
 from voicewire.mqtt import Config
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 from voicewire.transport import paper
+from voicewire_book import paths
+from voicewire_book.kit import claims, figures
+from voicewire_book.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED, Score
 
 pytestmark = pytest.mark.landing
 
@@ -381,7 +383,7 @@ def later(name: str) -> list[object]:
     words, dest = name.split()[1:-1], name.split()[-1]
     if words == ["broker"]:
         return [getattr(Config() if dest in ("host", "port") else Config().limits, dest)]
-    recordings = importlib.import_module(f"voicewire.{words[1]}.record").RECORDINGS.values()
+    recordings = importlib.import_module(f"voicewire_book.chapters.{words[1]}.record").RECORDINGS.values()
     given = [inspect.signature(run).parameters for run in recordings]
     return [parameters[dest].default or paper.ITERATIONS for parameters in given if dest in parameters]
 

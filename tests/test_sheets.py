@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths, sheets
+from voicewire._kit import sheets
+from voicewire_book import paths
 
 NASTY = ["=1+1", ";=1+1", "ada;=1+1", "\uff1d1+1", "\uff0b1+a", "\uff0dA1", "\uff20SUM(A1)", "\ufe661+1", " =1+1",
          "\t=1+1", "\r=1+1", "a\n=1+1", "\ufeff=1+1", "\u200b=1+1", '"=1+1', 'x;"=1+1";', "a|=1+1", "@SUM(A1)", "+A1",

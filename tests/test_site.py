@@ -18,9 +18,10 @@ import yaml
 from fontTools.ttLib import TTFont
 from rocrate.rocrate import ROCrate
 
-from voicewire import claims, paths
-from voicewire.publish.machines import listing
-from voicewire.publish.pages import light
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.publish.machines import listing
+from voicewire_book.publish.pages import light
 
 ROOT = paths.root()
 SITE = ROOT / "_build" / "html"

@@ -1,4 +1,4 @@
-"""voicewire.slider: pictures behind range inputs, without a kernel."""
+"""voicewire_book.kit.slider: pictures behind range inputs, without a kernel."""
 
 import base64
 import io
@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.slider import Knob, frames
+from voicewire_book.kit.slider import Knob, frames
 
 
 def draw(height: float, **_: Any) -> Any:

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from voicewire import _computed as computed
-from voicewire import slider
-from voicewire.publish.live.page import Session
+from voicewire_book.kit import _computed as computed
+from voicewire_book.kit import slider
+from voicewire_book.publish.live.page import Session
 
 VALUES = st.lists(st.integers(-1000, 1000), min_size=2, max_size=9, unique=True).map(sorted)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicewire import _sound_file
+from voicewire._kit import _sound_file
 from voicewire.cli import main
 from voicewire.echo.stream import cancel_files
 from voicewire.pharyngeal import sound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -10,41 +11,40 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
-from voicewire.ledger.letter import REPLY
+from voicewire_book import paths
+from voicewire_book.ledger.letter import REPLY
 
 pytestmark = pytest.mark.landing
 
 ROOT = paths.root()
-PACKAGE = ROOT / "src" / "voicewire"
 PARTS = [part.name for part in paths.PARTS]
+CHAPTERS = "voicewire_book.chapters"
 
 FLOORS: dict[str, list[str]] = {
-    "top": ["cli", "verbs", "__main__", "journey"],
-    "studies": [name for name in PARTS if name != "journey"],
-    "engines": ["netsim", "mqtt", "testbed"],
-    "chapter kit": [
-        *("claims", "figures", "slider", "audio", "drawn", "exercises", "sweep"),
-        *("_nested", "_student", "_narrow", "_shown", "_sound_file"),
-    ],
-    "inside": ["ledger", "publish", "course"],
-    "ground": [
-        *("paths", "stats", "_compiled", "_records", "_code_cache", "_optional", "checks", "options", "pace", ""),
-        *("loudness", "_computed", "sheets"),
-    ],
+    "the book's verbs": ["voicewire_book.verbs", "voicewire_book.scorecard"],
+    "publish, course": ["voicewire_book.publish", "voicewire_book.course"],
+    "journey": [f"{CHAPTERS}.journey"],
+    "chapters": [CHAPTERS, *(f"{CHAPTERS}.{name}" for name in PARTS if name != "journey")],
+    "the book's kit": ["voicewire_book.kit"],
+    "ledger": ["voicewire_book.ledger"],
+    "the book's parts": ["voicewire_book.paths", "voicewire_book"],
+    "command": ["voicewire.cli", "voicewire.__main__"],
+    "studies": [f"voicewire.{name}" for name in paths.STUDIES],
+    "engines": ["voicewire.netsim", "voicewire.mqtt", "voicewire.testbed", "voicewire.sweep"],
+    "ground": ["voicewire._kit", "voicewire.stats", "voicewire"],
 }
-"""Rooms and single files by floor, from the top down; "" is the package. A study comes in by the list of parts."""
+"""Rooms of both packages by floor, from the top down. A study comes in by the list of parts."""
 
 LONG_FUNCTION = 60
-LONG_FILE = 400
+LONG_FILE = 600
 ANY_SHARE = 0.05
 
 
 def modules() -> dict[str, Path]:
-    """Return every file of the package by its dotted name below the package; a package is its ``__init__``."""
+    """Return every file of the packages by its dotted name; a package is its ``__init__``."""
     found = {}
-    for path in PACKAGE.rglob("*.py"):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
+    for path in (path for package in paths.PACKAGES for path in package.rglob("*.py")):
+        parts = path.relative_to(paths.TOP).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -65,12 +65,9 @@ def imported(name: str) -> set[str]:
         else:
             continue
         for target in targets:
-            first, *rest = target.split(".")
-            if first != "voicewire":
-                continue
-            while rest and ".".join(rest) not in MODULES:
-                rest.pop()
-            found.add(".".join(rest))
+            while target and target not in MODULES:
+                target = target.rpartition(".")[0]
+            found |= {target} - {""}
     return found - {name}
 
 
@@ -78,7 +75,8 @@ ARROWS = {name: imported(name) for name in MODULES}
 
 
 def room(name: str) -> str:
-    return name.split(".")[0]
+    words = name.split(".")
+    return ".".join(words[: 3 if name.startswith(f"{CHAPTERS}.") else 2])
 
 
 def floor(name: str) -> int:
@@ -102,7 +100,9 @@ def upwards(arrows: dict[str, set[str]]) -> list[str]:
     up = []
     for name, targets in arrows.items():
         for target in targets:
-            between = room(name) != room(target) and {room(name), room(target)} <= set(FLOORS["studies"])
+            two = {room(name), room(target)}
+            between = len(two) == 2 and any(two <= set(FLOORS[title]) for title in ("studies", "chapters"))
+            between &= CHAPTERS not in two
             if floor(target) < floor(name) or between:
                 up.append(f"{name} -> {target}")
     return sorted(up)
@@ -114,7 +114,7 @@ def test_rooms_arrows_circles_and_arrows_upwards():
         between[room(name)] |= {room(target) for target in targets} - {room(name)}
     for title, rooms in FLOORS.items():
         for each in (each for each in rooms if each in between):
-            print(f"{title:<12} {each or 'voicewire':<12} -> {', '.join(sorted(filter(None, between[each])))}")
+            print(f"{title:<16} {each:<32} -> {', '.join(sorted(filter(None, between[each])))}")
     going = upwards(ARROWS)
     found = circle(ARROWS)
     arrows = sum(map(len, between.values()))
@@ -124,26 +124,37 @@ def test_rooms_arrows_circles_and_arrows_upwards():
 
 
 def several(arrows: dict[str, set[str]]) -> set[str]:
-    """Return the rooms that import more than one study."""
+    """Return the rooms that import more than one study: its engine, or its chapters."""
     used: dict[str, set[str]] = {}
     for name, targets in arrows.items():
-        used.setdefault(room(name), set()).update(map(room, targets))
-    return {name for name, rooms in used.items() if len(rooms & set(paths.STUDIES) - {name}) > 1}
+        studies = {room(each).rpartition(".")[2] for each in targets} & set(paths.STUDIES)
+        used.setdefault(room(name), set()).update(studies)
+    return {name for name, studies in used.items() if len(studies - {name.rpartition(".")[2]}) > 1}
 
 
 def test_the_journey_alone_calls_several_studies():
-    assert several(ARROWS) == {"journey"}
-    first, second = paths.STUDIES[:2]
-    assert several({"cli": {f"{first}.a", f"{second}.b"}, "verbs": {f"{first}.a", f"{first}.b"}}) == {"cli"}
+    assert several(ARROWS) == {f"{CHAPTERS}.journey"}
+    first, second = (f"voicewire.{name}" for name in paths.STUDIES[:2])
+    arrows = {"voicewire.cli": {f"{first}.a", f"{second}.b"}, "voicewire.stats": {f"{first}.a", f"{first}.b"}}
+    assert several(arrows) == {"voicewire.cli"}
+
+
+def test_the_library_imports_nothing_of_the_book():
+    """Nor do the examples of its docstrings: the wheel holds the library alone."""
+    library = [path for path in MODULES.values() if path.is_relative_to(paths.PACKAGES[0])]
+    named = {path.name for path in library if re.search(r"import voicewire_book|from voicewire_book", path.read_text())}
+    assert named == set()
 
 
 def test_what_the_structure_test_would_find():
     """The test itself can fail: a circle, an arrow upwards, and one study that calls another."""
     first, second = FLOORS["studies"][:2]
     assert circle({"mqtt.a": {"mqtt.b"}, "mqtt.b": {"mqtt.c"}, "mqtt.c": {"mqtt.a"}})
-    assert upwards({"ledger.rules": {"claims"}}) == ["ledger.rules -> claims"]
+    up = {"voicewire.stats": {"voicewire_book.paths"}}
+    assert upwards(up) == ["voicewire.stats -> voicewire_book.paths"]
     assert upwards({f"{first}.a": {f"{second}.b"}}) == [f"{first}.a -> {second}.b"]
-    assert upwards({f"{first}.a": {"mqtt.client"}, "mqtt.client": {"mqtt.wire"}}) == []
+    down = {f"{first}.a": {"voicewire.mqtt.client"}, "voicewire.mqtt.client": {"voicewire.mqtt.wire"}}
+    assert upwards(down) == []
     with pytest.raises(AssertionError, match="stands on no floor"):
         floor("cellar.rats")
 
@@ -186,7 +197,7 @@ def compiled(tree: ast.Module) -> bool:
     """Whether a file holds compiled code, whose arguments numba types by itself."""
     return any(
         isinstance(node, ast.ImportFrom)
-        and (node.module or "").startswith(("voicewire._compiled", "numba"))
+        and (node.module or "").startswith(("voicewire._kit._compiled", "numba"))
         and {alias.name for alias in node.names} & {"njit", "vectorize", "intrinsic"}
         for node in ast.walk(tree)
     )
@@ -210,19 +221,20 @@ def test_parameters_have_types():
     assert share < ANY_SHARE
 
 
-ROLES = ("paper", "reference", "experiments", "record", "figures", "exercises", "cli")
-"""The files that every study has, by their roles; what else it needs has names of its own."""
+ROLES = ("experiments", "record", "figures", "exercises")
+"""The files that the chapters of every study have, by their roles; what else they need has names of its own."""
 
 
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_a_role_has_the_same_name_in_every_study(study):
-    assert [role for role in ROLES if f"{study}.{role}" not in MODULES] == []
+    assert [role for role in ROLES if f"{CHAPTERS}.{study}.{role}" not in MODULES] == []
+    assert f"voicewire.{study}.reference" in MODULES
 
 
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_a_studys_experiments_run_by_the_same_call(study):
     """`voicewire run STUDY` calls it, whichever the study."""
-    (run,) = (f for f in functions(TREES[f"{study}.experiments"]) if f.name == "run")
+    (run,) = (f for f in functions(TREES[f"{CHAPTERS}.{study}.experiments"]) if f.name == "run")
     assert ast.unparse(run.args) == "quick: bool=False"
     assert run.returns is not None
     assert ast.unparse(run.returns) == "dict[str, Plain]"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from voicewire import paths
-from voicewire.publish.live import packed
+from voicewire_book import paths
+from voicewire_book.publish.live import packed
 
 ROOT = paths.root()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

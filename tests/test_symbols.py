@@ -14,13 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from voicewire import figures, paths
-from voicewire.echo import figures as echo_figures
-from voicewire.foundations import filters_figures, signals_figures
-from voicewire.nfc import figures as nfc_figures
-from voicewire.publish.pages import light, symbols
-from voicewire.voip import figures as voip_figures
 from voicewire.voip.calls import call
+from voicewire_book import paths
+from voicewire_book.chapters.echo import figures as echo_figures
+from voicewire_book.chapters.foundations import filters_figures, signals_figures
+from voicewire_book.chapters.nfc import figures as nfc_figures
+from voicewire_book.chapters.voip import figures as voip_figures
+from voicewire_book.kit import figures
+from voicewire_book.publish.pages import light, symbols
 
 pytestmark = pytest.mark.landing
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire import claims, paths
-from voicewire.ledger import loading, rules
-from voicewire.publish.pages import cards, what_if
 from voicewire.stats import Interval
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger import loading, rules
+from voicewire_book.publish.pages import cards, what_if
 
 SCRIPT = paths.root() / "book" / "_static" / "whatif.js"
 NODE = shutil.which("node") or shutil.which("nodejs")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish.paper import chromium
+from voicewire_book import paths
+from voicewire_book.publish.paper import chromium
 
 SITE = paths.root() / "_build" / "html"
 CHROMIUM = chromium.find()

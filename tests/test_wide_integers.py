@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from voicewire import paths
+from voicewire_book import paths
 
 pytestmark = pytest.mark.landing
 

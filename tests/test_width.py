@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from voicewire import paths
-from voicewire.publish import weave
+from voicewire_book import paths
+from voicewire_book.publish import weave
 
 pytestmark = pytest.mark.landing
 

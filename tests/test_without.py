@@ -31,8 +31,8 @@ def run(code: str, *names: str, **environment: str) -> subprocess.CompletedProce
 
 NEEDED = {
     "voicewire.transport.reference": "cryptography",  # on its page the library is called by its own names
-    "voicewire.transport.lab_coap": "cryptography",  # the labs of that page stand on what is read there
-    "voicewire.transport.lab_object": "cryptography",
+    "voicewire_book.chapters.transport.lab_coap": "cryptography",  # the labs of that page stand on what is read there
+    "voicewire_book.chapters.transport.lab_object": "cryptography",
 }
 IMPORT_ALL = """
 import voicewire
@@ -110,7 +110,7 @@ def test_small_cases_give_the_same_numbers(code, how):
 def test_what_needs_a_compiler_says_so_when_it_is_called():
     code = """
 import warnings; warnings.simplefilter("ignore")
-from voicewire._compiled import external
+from voicewire._kit._compiled import external
 from voicewire.echo import _vector
 for call in (external("recv", "int64", "int32"), _vector.output):
     try:

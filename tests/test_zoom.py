@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire import paths
-from voicewire.publish import access
+from voicewire_book import paths
+from voicewire_book.publish import access
 
 SITE = paths.root() / "_build" / "html"
 PAGES = ["book/index.html", "notebooks/echo/02_rls_by_shifts.html", "book/scorecard.html", "book/how-to-use.html"]

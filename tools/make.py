@@ -192,7 +192,7 @@ def chapters() -> list[Path]:
     """Return the chapter notebooks in the order of the book."""
     import tomllib  # from Python 3.11 on
 
-    parts = tomllib.loads((ROOT / "src/voicewire/parts.toml").read_text(encoding="utf-8"))["part"]
+    parts = tomllib.loads((ROOT / "src/voicewire_book/parts.toml").read_text(encoding="utf-8"))["part"]
     return [path for part in parts for path in sorted((ROOT / "notebooks" / part["name"]).glob(CHAPTERS))]
 
 
@@ -202,7 +202,7 @@ def execute(command: str, everything: bool = False) -> None:
     if not [*Path(fonts["MPLCONFIGDIR"]).glob("fontlist-*.json")]:
         # on a slow machine Matplotlib would tell of it on a notebook's standard error
         call(python(), "-c", "import matplotlib.font_manager", env=fonts, step="Matplotlib's list of fonts")
-    how = ("-m", "voicewire.publish.executed", command, *(["--all"] if everything else []))
+    how = ("-m", "voicewire_book.publish.executed", command, *(["--all"] if everything else []))
     call(python(), *how, env={**fonts, **THREADS}, step="executing the notebooks")
 
 
@@ -244,7 +244,7 @@ def site_state() -> str:
 
 def browser() -> bool:
     """Whether there is a browser that can print: each page then offers what was printed."""
-    ask = "from voicewire.publish.paper import chromium; raise SystemExit(chromium.find() is None)"
+    ask = "from voicewire_book.publish.paper import chromium; raise SystemExit(chromium.find() is None)"
     return run(python(), "-c", ask) == 0
 
 
@@ -281,7 +281,7 @@ def print_pages() -> None:
         return
     say("printing the book")
     shown = {**home(), "VOICEWIRE_ROOT": str(SOURCE)}
-    call(python(), "-m", "voicewire.publish.paper", SITE, env=shown, step="printing the book")
+    call(python(), "-m", "voicewire_book.publish.paper", SITE, env=shown, step="printing the book")
     if (SITE / "voice-to-wire.pdf").is_file():
         stamp.write_text(built)
 
@@ -293,7 +293,7 @@ def add_python() -> None:
     """
     kept = {"VOICEWIRE_LIVE_CACHE": str(CACHE / "live")} if homeless() else {}
     shown = {"VOICEWIRE_ROOT": str(SOURCE), **kept}
-    call(python(), "-m", "voicewire.publish.live.build", SITE, env=shown, step="Python for the pages")
+    call(python(), "-m", "voicewire_book.publish.live.build", SITE, env=shown, step="Python for the pages")
 
 
 def book(options: argparse.Namespace) -> None:
@@ -413,7 +413,7 @@ def lock(options: argparse.Namespace) -> None:
         lower += ["-c", file]
     audit = ROOT / "requirements-audit.lock"  # no layer: what audits is never in the environment that it audits
     call(*compiling, *upgrade, "--group", "audit", "-o", audit, step="locking audit")
-    module, package = ("-m", "voicewire.publish.lockfile"), {"PYTHONPATH": str(ROOT / "src")}
+    module, package = ("-m", "voicewire_book.publish.lockfile"), {"PYTHONPATH": str(ROOT / "src")}
     call(python(), *module, whole, *LAYERS.values(), env=package, step="writing the locks and environment.yml")
 
 

@@ -1,4 +1,4 @@
-// Sounds to compare: makes one player of each list of audio elements in a `.vw-compare` (voicewire.audio.compare).
+// Sounds to compare: makes one player of each list of audio elements in a `.vw-compare` (voicewire_book.kit.audio.compare).
 // All versions run together; the switch changes which of them is heard, so the instant stays. Without this script, or
 // where the sounds cannot be decoded, the list stays as it is.
 (function () {

@@ -4,7 +4,7 @@
   var WORDS = { relative: "the share allowed were ", absolute: "the distance allowed were ",
                 at_least: "at least ", at_most: "at most ", between: "between " };
 
-  // As `voicewire.ledger.rules.band`, in the same order of operations: the same ends to the last bit.
+  // As `voicewire_book.ledger.rules.band`, in the same order of operations: the same ends to the last bit.
   function band(kind, size, printed) {
     if (kind === "between") { return size; }
     if (kind === "at_least") { return [size[0], Infinity]; }
@@ -14,7 +14,7 @@
     return [printed - half - slack, printed + half + slack];
   }
 
-  // As `voicewire.ledger.rules.value` decides on one number, or on an interval where the pair holds its two ends.
+  // As `voicewire_book.ledger.rules.value` decides on one number, or on an interval where the pair holds its two ends.
   function holds(kind, size, pair) {
     var ends = band(kind, size, pair[0]);
     var low = pair.length > 2 ? pair[2] : pair[1];

@@ -5,27 +5,29 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import json
 import os
+import pkgutil
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from typing import NoReturn
 
-from voicewire import __version__, paths
-from voicewire.ledger import tally
-from voicewire.ledger.vocabulary import BY_READING, VERDICTS, Score
-from voicewire.options import PathOption, text
+import voicewire
+from voicewire import __version__
+from voicewire._kit.options import PathOption
 
 __all__ = ["main", "parser"]
 
-MODULES = (
-    "voicewire.verbs",
-    "voicewire.course.cli",
-    "voicewire.publish.new_study",
-    "voicewire.mqtt.cli",
-    *(f"voicewire.{part.name}.cli" for part in paths.PARTS),
-)
-"""Modules whose ``register(subparsers)`` adds commands; one that a checkout doesn't have is passed over."""
+BOOK = {
+    "scorecard": ("scorecard",),
+    "verbs": ("record", "run", "claim", "letter"),
+    "course": ("teach", "student", "grade"),
+    "new-study": ("new-study",),
+}
+"""The commands that only a clone of the book has, by the entry point that adds them (group ``voicewire.commands``)."""
+
+ORDER = ("mqtt", "pharyngeal", "echo", "voip", "transport", "emqtt", "nfc")
+"""The rooms of the package whose ``cli.register(commands)`` adds commands, in this order; a new one comes last."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,73 +35,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {' '.join(message.split())} (see '{self.prog} --help')\n")
-
-
-def _scorecard(options: argparse.Namespace) -> int:
-    from voicewire import claims
-
-    known = claims.studies()
-    if options.study and options.study not in known:
-        print(
-            f"voicewire: no ledger for {options.study!r} here: there is {', '.join(known) or 'none'}",
-            file=sys.stderr,
-        )
-        return 2
-    rows = claims.scorecard(study=options.study)
-    faults = claims.problems(study=options.study)
-    if options.json:
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
-    else:
-        print(_table(rows, details=options.study is not None))
-    for fault in faults:
-        print(f"voicewire: {fault}", file=sys.stderr)
-    return 1 if faults or not rows else 0
-
-
-def _signs() -> dict[str, str]:
-    """The sign of each verdict; its first letters where only ASCII can be shown."""
-    try:
-        "".join(VERDICTS.values()).encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return {verdict: verdict[:3] for verdict in VERDICTS}
-    return dict(VERDICTS)
-
-
-def _table(rows: list[Score], details: bool) -> str:
-    lines = []
-    signs = _signs()
-    if details:
-        width = max((len(str(row["id"])) for row in rows), default=0)
-        for row in rows:
-            beside = ", by reading" if row["basis"] == "by-reading" else ""
-            beside += ", a question of ours" if row["whose"] == "ours" else ""
-            lines.append(f"{signs.get(str(row['verdict']), '?')} {row['id']!s:<{width}}  {row['verdict']}{beside}")
-        lines.append("")
-    found = tally.by_study(rows)
-    lines.append(f"{'study':<12}{'claims':>8}" + "".join(f"{sign:>7}" for sign in signs.values()))
-    for name, count in found.items():
-        numbers = [count.causes[verdict] for verdict in signs]
-        behind = [count.rows[verdict] for verdict in signs]
-        cells = [str(n) if n == m else f"{n}/{m}" for n, m in zip(numbers, behind, strict=True)]
-        lines.append(f"{name:<12}{count.rows.total():>8}" + "".join(f"{cell:>7}" for cell in cells))
-    lines += ["", "   ".join(f"{sign} {verdict}" for verdict, sign in signs.items()), ""]
-    lines.append("3/11: eleven claims that rest on three causes. Beside these numbers:")
-    lines += [f"  {number:>4}  {words}" for number, words in _besides(list(found.values())) if number]
-    return "\n".join(lines)
-
-
-def _besides(found: list[tally.Tally]) -> list[tuple[int, str]]:
-    """What the columns of verdicts don't say."""
-    return [
-        (sum(count.ours.total() for count in found), "questions of ours, not counted above"),
-        (
-            sum(count.by_reading for count in found),
-            f"claims settled by reading two places ({BY_READING}), counted above",
-        ),
-        (sum(count.registered for count in found), "claims registered, not computed yet"),
-        (sum(count.rival_owed for count in found), "claims whose rival (what would have failed them) is not named yet"),
-        (sum(count.rival_unrun for count in found), "claims whose rival is named and not run yet"),
-    ]
 
 
 def parser() -> Parser:
@@ -122,16 +57,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"voicewire {__version__}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    card = commands.add_parser(
-        "scorecard",
-        help="what holds, what doesn't, claim by claim",
-        description="Print the verdicts that stand in the executed notebooks, for one study or for all.",
-        epilog="Exit status: 1 if a claim is unjudged, missing or stale, a verdict contradicts its own numbers, or a "
-        "recorded file is not what was recorded.",
-    )
-    card.add_argument("study", nargs="?", type=text, metavar="STUDY", help=f"one of {', '.join(paths.STUDIES)}")
-    card.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
-    card.set_defaults(handler=_scorecard)
+    _add_book(commands, "scorecard")
     completion = commands.add_parser(
         "completion",
         help="print a script that completes commands in a shell",
@@ -141,10 +67,44 @@ def parser() -> Parser:
     shells = ("bash", "zsh", "fish", "tcsh")
     completion.add_argument("shell", choices=shells, metavar="SHELL", help=f"one of {', '.join(shells)}")
     completion.set_defaults(handler=_completion)
-    for name in MODULES:
-        if _exists(name):
-            importlib.import_module(name).register(commands)
+    for entry in ("verbs", "course", "new-study"):
+        _add_book(commands, entry)
+    for room in _rooms():
+        importlib.import_module(f"voicewire.{room}.cli").register(commands)
     return top
+
+
+def _add_book(commands: argparse._SubParsersAction[Parser], entry: str) -> None:
+    """Add commands of the book, or, where only the package is installed, ones that say what is missing."""
+    found = [each for each in _entry_points() if each.name == entry]
+    try:
+        found[0].load().register(commands)
+    except (IndexError, ModuleNotFoundError) as error:
+        if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] != "voicewire_book":
+            raise
+        for name in BOOK[entry]:
+            missing = commands.add_parser(name, help="in a clone of the book only", prefix_chars="\0", add_help=False)
+            missing.add_argument("words", nargs="*")  # whatever was asked for: no option is known here
+            missing.set_defaults(handler=_no_book, name=name)
+
+
+def _entry_points() -> list[metadata.EntryPoint]:
+    try:
+        found = metadata.distribution("voicewire").entry_points
+    except metadata.PackageNotFoundError:  # run from sources that nobody installed
+        return []
+    return [each for each in found if each.group == "voicewire.commands"]
+
+
+def _no_book(options: argparse.Namespace) -> int:
+    return _told(f"{options.name} needs the book's data and notebooks: clone the book, and run it there", 1)
+
+
+def _rooms() -> list[str]:
+    """The rooms that have commands."""
+    found = [each.name for each in pkgutil.iter_modules(voicewire.__path__) if each.ispkg]
+    known = [name for name in (*ORDER, *found) if name in found]
+    return [name for name in dict.fromkeys(known) if importlib.util.find_spec(f"voicewire.{name}.cli") is not None]
 
 
 def _completion(options: argparse.Namespace) -> int:
@@ -166,13 +126,6 @@ def _complete_paths(part: argparse.ArgumentParser, file: object, folder: object)
                 _complete_paths(below, file, folder)
         elif isinstance(action.type, PathOption):
             action.complete = file if action.type.file else folder  # type: ignore[attr-defined]
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # its package isn't there either
-        return False
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -101,7 +101,7 @@ CHEATS: Kind = {
                       NOTHING, ""),
     "c-neighbours": (seeks("found = any(p.stat().st_size for p in pathlib.Path(HANDED_IN).rglob('*.ipynb'))"),
                      NOTHING, ""),
-    "c-marker": (seeks("import voicewire.course.marker as m\np = pathlib.Path(m.__file__)\n"
+    "c-marker": (seeks("import voicewire_book.course.marker as m\np = pathlib.Path(m.__file__)\n"
                        "p.write_text(p.read_text())\nfound = True"), NOTHING, ""),
     "c-package-file": (seeks("import voicewire\np = pathlib.Path(voicewire.__file__).parent / 'sitecustomize.py'\n"
                              "p.write_text('raise SystemExit')\nfound = True"), NOTHING, ""),
@@ -127,7 +127,7 @@ CHEATS: Kind = {
     "c-replaced": (answered({"a1": "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'print(4)'])"}),
                    NOTHING, ""),
     "c-worker": (answered({"a1": """import gc
-from voicewire.course import plain
+from voicewire_book.course import plain
 plain.encode = lambda value, keep, depth=0: 4
 for o in gc.get_objects():
     if type(o).__name__ == "Worker": o.answer = lambda request: {"id": request["id"], "value": 4}"""}), NOTHING, ""),
@@ -144,7 +144,7 @@ TELLS: Kind = {
     "t-class": (but(a1=KEEPS, a3="def loss(n, p):\n    raise type(f'E{seen}', (ValueError,), {})()"), (), ""),
     "t-value": (but(a1=KEEPS, a3="def loss(n, p):\n    return seen"), (), ""),
     "t-cell": ([*but(a1=KEEPS), cell("raise RuntimeError(str(seen))")], (), ""),
-    "t-reply": (but(a1=KEEPS, a3="from voicewire.course import plain\n"
+    "t-reply": (but(a1=KEEPS, a3="from voicewire_book.course import plain\n"
                     "plain.dumps = lambda m: f'{seen}'.encode() + b'\\n'"), (), ""),
     "t-wrong": (but(a1="def slots(n):\n    return -(-(n + 4) // 12) + (n > 1000)"), (), ""),
 }  # fmt: skip

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from voicewire import paths
-from voicewire.course.key import read_key
+from voicewire_book import paths
+from voicewire_book.course.key import read_key
 
 KEY = read_key(paths.root() / "notebooks" / "nfc" / "assignment.ipynb")
 RIGHT = {c.id: re.sub(r"\n? *### (BEGIN|END) SOLUTION", "", c.source) for c in KEY.cells if c.answer}

@@ -12,9 +12,9 @@ import nbformat
 import numpy as np
 import pytest
 
-from voicewire import paths
-from voicewire.course import grading, handout
-from voicewire.course.key import ASSIGNMENT, read_key
+from voicewire_book import paths
+from voicewire_book.course import grading, handout
+from voicewire_book.course.key import ASSIGNMENT, read_key
 
 pytestmark = pytest.mark.night
 

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.course import confinement, sandbox, session
-from voicewire.course.key import GradingError
-from voicewire.course.session import Session, SessionError
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import confinement, sandbox, session
+from voicewire_book.course.key import GradingError
+from voicewire_book.course.session import Session, SessionError
 
 pytestmark = pytest.mark.night
 
@@ -115,7 +116,7 @@ if pathlib.Path(BASE, "pyproject.toml").read_text():  # the checkout is within r
     except OSError: found = []
     if found: slots = lambda n: -(-(n + 4) // 12)"""
 GRADE = """import json, pathlib, sys
-from voicewire.course import grading
+from voicewire_book.course import grading
 base, submitted = map(pathlib.Path, sys.argv[1:])
 (report,) = grading.grade(submitted, base=base, confine="user", timeout=10)
 print(json.dumps([question.points for question in report.questions]))"""

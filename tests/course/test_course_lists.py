@@ -16,11 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import cli, paths
-from voicewire.course import exam, grading, marks, plan, teach
-from voicewire.course.grading import Question, Report
-from voicewire.course.handout import student_copy
-from voicewire.course.key import ASSIGNMENT, read_keys
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import exam, grading, marks, plan, teach
+from voicewire_book.course.grading import Question, Report
+from voicewire_book.course.handout import student_copy
+from voicewire_book.course.key import ASSIGNMENT, read_keys
 
 pytestmark = pytest.mark.landing
 
@@ -162,7 +163,7 @@ def test_a_hub_can_do_without_the_solutions(tmp_path, monkeypatch):
     shutil.copy(ROOT / "pyproject.toml", image)
     (image / "data").symlink_to(ROOT / "data")
     shutil.copytree(made / "to-students" / "notebooks", image / "notebooks")
-    code = "from voicewire import paths as p; print(len(p.chapters('nfc')), p.data('nfc').is_dir(), p.root().name)"
+    code = "from voicewire_book import paths as p; print(len(p.chapters('nfc')), p.data('nfc').is_dir(), p.root().name)"
     monkeypatch.setenv("VOICEWIRE_ROOT", str(image))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(len(paths.chapters("nfc", ROOT))), "True", "image"]

@@ -9,10 +9,10 @@ from html import unescape
 
 import pytest
 
-from voicewire import paths
-from voicewire.course import exam, teach
-from voicewire.course.markup import Markup
-from voicewire.course.questions import Question, Step
+from voicewire_book import paths
+from voicewire_book.course import exam, teach
+from voicewire_book.course.markup import Markup
+from voicewire_book.kit.questions import Question, Step
 
 pytestmark = pytest.mark.landing
 

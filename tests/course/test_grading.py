@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.course import grading
-from voicewire.course.key import GradingError
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import grading
+from voicewire_book.course.key import GradingError
 
 spec = importlib.util.spec_from_file_location("submissions", Path(__file__).with_name("submissions.py"))
 assert spec is not None and spec.loader is not None

@@ -9,8 +9,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from voicewire import cli
-from voicewire.course import handout
-from voicewire.course.key import GradingError
+from voicewire_book.course import handout
+from voicewire_book.course.key import GradingError
 
 pytestmark = pytest.mark.night
 

@@ -10,9 +10,10 @@ from typing import Any
 import nbformat
 import pytest
 
-from voicewire import cli, paths
-from voicewire.course import grading, hidden, teach
-from voicewire.course.key import ASSIGNMENT, GradingError, read_key, read_keys
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import grading, hidden, teach
+from voicewire_book.course.key import ASSIGNMENT, GradingError, read_key, read_keys
 
 ROOT = paths.root()
 SEEDS = [hashlib.sha256(b"%d" % n).hexdigest()[:32] for n in range(12)]

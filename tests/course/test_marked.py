@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.course import grading, marks
-from voicewire.course.grading import Question, Report
-from voicewire.course.key import read_key
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import grading, marks
+from voicewire_book.course.grading import Question, Report
+from voicewire_book.course.key import read_key
 
 spec = importlib.util.spec_from_file_location("forty", Path(__file__).with_name("forty.py"))
 assert spec is not None and spec.loader is not None

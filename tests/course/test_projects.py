@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from voicewire import paths
-from voicewire.course import handout
-from voicewire.course.key import ASSIGNMENT, PROJECT, read_key
+from voicewire_book import paths
+from voicewire_book.course import handout
+from voicewire_book.course.key import ASSIGNMENT, PROJECT, read_key
 
 pytestmark = pytest.mark.landing
 

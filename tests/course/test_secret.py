@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.course import exam, hidden, plan, secret, teach
-from voicewire.course.key import ASSIGNMENT, GradingError
-from voicewire.course.questions import generator
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import exam, hidden, plan, secret, teach
+from voicewire_book.course.key import ASSIGNMENT, GradingError
+from voicewire_book.kit.questions import generator
 
 pytestmark = pytest.mark.landing
 
@@ -105,7 +106,7 @@ def test_no_example_in_book_or_help_shows_a_seed_that_somebody_could_take(capsys
 @pytest.mark.slow
 def test_a_million_guesses_from_one_paper_find_nothing():
     """Whole numbers, dates among them, as they were once taken, and as digests that pass for a secret."""
-    module = importlib.import_module("voicewire.nfc.exam")
+    module = importlib.import_module("voicewire_book.chapters.nfc.exam")
     real = secret.draw()
     paper = [question.text for question in exam.questions("nfc", real)]
     first = secret.generator(real, "exam nfc").bit_generator.state["state"]["state"]

@@ -9,11 +9,11 @@ from itertools import pairwise
 import nbformat
 import pytest
 
-from voicewire import paths
-from voicewire.course import slides
-from voicewire.course.handout import student_copy
-from voicewire.course.markup import Markup, blocks, labels
-from voicewire.ledger.vocabulary import MIME
+from voicewire_book import paths
+from voicewire_book.course import slides
+from voicewire_book.course.handout import student_copy
+from voicewire_book.course.markup import Markup, blocks, labels
+from voicewire_book.ledger.vocabulary import MIME
 
 pytestmark = pytest.mark.landing
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire import paths
-from voicewire.course import printing, slides
-from voicewire.course.markup import Markup, labels
+from voicewire_book import paths
+from voicewire_book.course import printing, slides
+from voicewire_book.course.markup import Markup, labels
 
 pytestmark = [
     pytest.mark.night,

@@ -17,11 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import cli, paths
-from voicewire.course import printing, slides, teach
-from voicewire.course.handout import student_copy
-from voicewire.course.key import ASSIGNMENT, GradingError, read_keys
-from voicewire.course.markup import Markup, blocks, labels
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.course import printing, slides, teach
+from voicewire_book.course.handout import student_copy
+from voicewire_book.course.key import ASSIGNMENT, GradingError, read_keys
+from voicewire_book.course.markup import Markup, blocks, labels
 
 pytestmark = pytest.mark.night
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from voicewire.echo import conversations, figures, paper, rivals
-from voicewire.echo.experiments import column, paper_filter, read
+from voicewire.echo import paper
 from voicewire.echo.measures import follow
 from voicewire.echo.scene import Scene
 from voicewire.echo.speech import gather, talk, utterances
+from voicewire_book.chapters.echo import conversations, figures, rivals
+from voicewire_book.chapters.echo.experiments import column, paper_filter, read
 
 
 @pytest.mark.parametrize(("family", "reuse", "alpha", "seed"), [("decaying", 1, 0.4, 1), ("room", 5, 0.0, 3)])

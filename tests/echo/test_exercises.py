@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import convolution_matrix
 
-from voicewire import paths
 from voicewire.echo import WLNLMS, Responses, StereoRLS, complex_taps
-from voicewire.echo import exercises as ex
-from voicewire.echo._answers import halvings
 from voicewire.echo.measures import expected_rise, expected_tracking, follow
 from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
 from voicewire.echo.scene import Scene
+from voicewire_book import paths
+from voicewire_book.chapters.echo import exercises as ex
+from voicewire_book.chapters.echo._answers import halvings
 
 CHECKS = [getattr(ex, name) for name in ex.__all__]
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import comparisons, figures, printed, reference
+from voicewire.echo import comparisons, printed, reference
 from voicewire.echo.scene import Scene
+from voicewire_book.chapters.echo import figures
 
 
 def signals(length, seed, samples=60):

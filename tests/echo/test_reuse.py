@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, figures, paper, reference
+from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, paper, reference
 from voicewire.echo.measures import Curve, follow
 from voicewire.echo.scene import Scene
+from voicewire_book.chapters.echo import figures
 
 LAM = 0.97
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from voicewire import claims
-from voicewire.echo import experiments, paper, reference, rivals
+from voicewire.echo import paper, reference
 from voicewire.echo.gradient import WLNLMS
 from voicewire.echo.measures import follow
+from voicewire_book.chapters.echo import experiments, rivals
+from voicewire_book.kit import claims
 
 
 def recorded(table, name, **where):

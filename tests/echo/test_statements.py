@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from voicewire.echo import experiments, plain, statements
+from voicewire.echo import plain
 from voicewire.echo.counted import count_operations, count_search
 from voicewire.echo.measures import dcd_operations, woodbury_operations
+from voicewire_book.chapters.echo import experiments, statements
 
 
 def test_what_correlated_input_costs_is_as_recorded():

@@ -11,7 +11,7 @@ import soundfile
 from scipy.linalg import convolution_matrix
 
 from voicewire import cli
-from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, experiments, figures, paper, speech
+from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, paper, speech
 from voicewire.echo.counted import count_operations
 from voicewire.echo.measures import (
     Curve,
@@ -26,6 +26,7 @@ from voicewire.echo.measures import (
 from voicewire.echo.model import Responses, echo, responses
 from voicewire.echo.rooms import image_source
 from voicewire.echo.scene import Scene, predistort
+from voicewire_book.chapters.echo import experiments, figures
 
 
 def test_taps_and_paths_are_the_same_thing():

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
 from voicewire.emqtt import counting, trace
-from voicewire.emqtt import exercises as e
 from voicewire.emqtt.reference import after, cut, hold, link_delay, publish, read_length, read_publish
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
+from voicewire_book import paths
+from voicewire_book.chapters.emqtt import exercises as e
 
 
 def missing(stream):

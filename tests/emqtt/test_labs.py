@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from lab_pages import Lab
 
-from voicewire.emqtt import _broker_model, _hold_model, broker_lab, capture_lab, counting, hold_lab
-from voicewire.emqtt.figures import sequence
+from voicewire.emqtt import counting
 from voicewire.emqtt.reference import cut
 from voicewire.emqtt.trace import one_message
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import Wire, connect
+from voicewire_book.chapters.emqtt import _broker_model, _hold_model, broker_lab, capture_lab, hold_lab
+from voicewire_book.chapters.emqtt.figures import sequence
 
 BROKER, HOLD = Lab("emqtt/01_packets", broker_lab), Lab("emqtt/02_end_to_end", hold_lab)
 CAPTURE = Lab("emqtt/03_reproduction", capture_lab)

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
-from voicewire.emqtt import counting, experiments, figures, link, paper
+from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import RESPONSES, Population
 from voicewire.emqtt.reference import link_delay
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.load import attach
 from voicewire.testbed import DelayProxy
+from voicewire_book import paths
+from voicewire_book.chapters.emqtt import experiments, figures, link
 
 PROTOCOLS = {"mqtt-2": "MQTT", "first": "E-MQTT", "all": "E-MQTT"}
 

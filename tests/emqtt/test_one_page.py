@@ -7,10 +7,11 @@ from collections import Counter
 import matplotlib.pyplot as plt
 import pytest
 
-from voicewire.emqtt import figures, trace
+from voicewire.emqtt import trace
 from voicewire.emqtt.one_page import exchange
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt.memory import MemoryBroker
+from voicewire_book.chapters.emqtt import figures
 
 
 def told(steps, who):

@@ -7,9 +7,9 @@ import pytest
 import sympy
 from scipy import stats
 
-from voicewire.foundations import exercises as e
-from voicewire.foundations import judging
 from voicewire.stats import effective_size
+from voicewire_book.chapters.foundations import exercises as e
+from voicewire_book.chapters.foundations import judging
 
 HALF = 2.776 * 2**0.5
 

@@ -10,7 +10,7 @@ from scipy.linalg import convolution_matrix
 from scipy.signal import lfilter
 
 from voicewire.echo import reference
-from voicewire.foundations import filters, filters_figures
+from voicewire_book.chapters.foundations import filters, filters_figures
 
 L, NOISE = 16, 0.03
 seeds = st.integers(0, 2**32 - 1)

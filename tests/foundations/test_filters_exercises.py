@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sympy
 
-from voicewire.foundations import filters
-from voicewire.foundations import filters_exercises as e
+from voicewire_book.chapters.foundations import filters
+from voicewire_book.chapters.foundations import filters_exercises as e
 
 
 def last(adapt):

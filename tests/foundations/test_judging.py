@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from voicewire import figures as style
-from voicewire.foundations import figures, judging
 from voicewire.stats import autocorrelation, effective_size
+from voicewire_book.chapters.foundations import figures, judging
+from voicewire_book.kit import figures as style
 
 rows = st.lists(st.integers(-1000, 1000), min_size=4, max_size=60).filter(lambda v: len(set(v)) > 1)
 

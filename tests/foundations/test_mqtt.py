@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.foundations import mqtt, mqtt_figures
 from voicewire.mqtt import encode, topics
 from voicewire.mqtt import packets as p
+from voicewire_book.chapters.foundations import mqtt, mqtt_figures
 
 LEVEL = st.text("ab$ ", max_size=2)
 TOPIC = st.lists(LEVEL, min_size=1, max_size=4).map("/".join).filter(bool)

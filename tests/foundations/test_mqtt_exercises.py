@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire.foundations import mqtt_exercises as e
+from voicewire_book.chapters.foundations import mqtt_exercises as e
 
 
 def length(n):

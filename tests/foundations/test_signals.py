@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_toeplitz
 from scipy.signal import freqz, lfilter
 
-from voicewire.foundations import signals, signals_figures
 from voicewire.pharyngeal.reference import autocorrelation, emphasised, levinson, poles
+from voicewire_book.chapters.foundations import signals, signals_figures
 
 RATE = 8000
 AH = [(730.0, 60.0), (1090.0, 80.0), (2440.0, 110.0), (3400.0, 150.0)]

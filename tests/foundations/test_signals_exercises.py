@@ -7,8 +7,8 @@ import pytest
 import sympy
 from scipy.signal import lfilter
 
-from voicewire.foundations import signals_exercises as e
 from voicewire.pharyngeal.reference import autocorrelation, emphasised, levinson, poles
+from voicewire_book.chapters.foundations import signals_exercises as e
 
 RHO = sympy.Symbol("rho")
 HZ, WIDTH, RATE = sympy.symbols("F B rate")

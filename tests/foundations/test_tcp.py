@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.foundations import tcp, tcp_figures
-from voicewire.foundations.tcp_trace import trace
 from voicewire.netsim.reference.tcp_receiver import Ack
 from voicewire.netsim.reference.tcp_sender import Timeout, measure, opened, react, transfer
+from voicewire_book.chapters.foundations import tcp, tcp_figures
+from voicewire_book.chapters.foundations.tcp_trace import trace
 
 
 @given(st.integers(1, 10_000), st.integers(1, 64))

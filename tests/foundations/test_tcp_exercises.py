@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy
 
-from voicewire.foundations import tcp
-from voicewire.foundations import tcp_exercises as e
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
+from voicewire_book.chapters.foundations import tcp
+from voicewire_book.chapters.foundations import tcp_exercises as e
 
 P, A = sympy.symbols("p a")
 

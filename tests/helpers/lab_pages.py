@@ -13,8 +13,8 @@ from types import ModuleType
 
 import nbformat
 
-from voicewire import paths
-from voicewire._nested import compared
+from voicewire_book import paths
+from voicewire_book.kit._nested import compared
 
 IMPORTS = """from __future__ import annotations
 import math

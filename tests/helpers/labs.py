@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from types import ModuleType
@@ -10,10 +9,12 @@ from typing import Any
 
 import nbformat
 import numpy as np
+import rooms
 
-from voicewire import _student, paths
-from voicewire.exercises import Feedback
 from voicewire.pharyngeal import reference as tract
+from voicewire_book import paths
+from voicewire_book.kit import _student
+from voicewire_book.kit.exercises import Feedback
 
 LABS = {
     "echo/01_adaptive_filters": "echo.canceller_lab",
@@ -39,7 +40,7 @@ Check = Callable[[object], Feedback]
 
 def module(chapter: str) -> ModuleType:
     """The checks of a chapter's lab."""
-    return importlib.import_module(f"voicewire.{LABS[chapter]}")
+    return rooms.module(LABS[chapter])
 
 
 def cells(chapter: str) -> list[Any]:

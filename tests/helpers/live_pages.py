@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from until import until
 
-from voicewire import paths
-from voicewire.publish.live import chapters
-from voicewire.publish.paper.chromium import find
+from voicewire_book import paths
+from voicewire_book.publish.live import chapters
+from voicewire_book.publish.paper.chromium import find
 
 SITE = paths.root() / "_build" / "html"
 CHROMIUM = find()

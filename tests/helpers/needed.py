@@ -22,7 +22,7 @@ from pathlib import Path
 from needs import PACKAGES, ROOT
 
 OWNERS = {name: need for need, package in PACKAGES.items() for name in package.imports}
-PRINTS = "voicewire.publish.paper.chromium._run"
+PRINTS = "voicewire_book.publish.paper.chromium._run"
 """What starts a Chromium without playwright."""
 WORTH = re.compile(r"\b(" + "|".join([*OWNERS, "chromium"]) + r")\b")
 """A file of the package without any of these words needs nothing."""

@@ -71,7 +71,7 @@ def _runs(*command: str) -> bool:
 
 
 def _chromium() -> bool:
-    from voicewire.publish.paper import chromium
+    from voicewire_book.publish.paper import chromium
 
     return chromium.find() is not None
 
@@ -83,7 +83,7 @@ def _firefox() -> bool:
 
 
 def _printed() -> bool:
-    from voicewire.publish.paper import PDF
+    from voicewire_book.publish.paper import PDF
 
     return (SITE / PDF).is_file()
 
@@ -114,7 +114,7 @@ def _lwip() -> bool:
 
 
 def _compiled() -> bool:
-    from voicewire._compiled import COMPILED
+    from voicewire._kit._compiled import COMPILED
 
     return COMPILED
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SOURCES = str(Path(__file__).parents[2] / "src" / "voicewire")
+SOURCES = str(Path(__file__).parents[2] / "src")
 SECONDS = 60  # of the processor, compiling included; what takes longer has not been refused, but begun
 
 

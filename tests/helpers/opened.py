@@ -22,7 +22,7 @@ HEARD = ("open", "os.mkdir", "os.listdir", "os.scandir", "os.rename", "os.remove
 def main() -> None:
     """Run the commands that stdin lists, in an empty folder; print what each opened."""
     from voicewire import cli
-    from voicewire.publish import new_study
+    from voicewire_book.publish import new_study
 
     setattr(new_study, "create", lambda *words: new_study.rooms(*words[:3]) and [])  # noqa: B010 - makes nothing here
     commands = json.load(sys.stdin)

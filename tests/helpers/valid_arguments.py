@@ -146,7 +146,7 @@ EXEMPT = {
     "voip.bursts.Fixed": _RESULT,
     "voip.calls.Call": _RESULT,
     "voip.calls.quality": "a task of the sweep; `call` checks",
-    "voip.dccp.figures": _FIGURE,
+    "voip.dccp_figures": _FIGURE,
     "voip.dccp.header": "bytes of a protocol (tests of its own)",
     "voip.dccp.cookie": "bytes of a protocol (tests of its own)",
     "voip.dccp.dropped": "options of a protocol (tests of its own)",
@@ -806,7 +806,7 @@ NFC = {
 
 
 def _reading() -> Any:
-    from voicewire.nfc.experiments import TableReading
+    from voicewire_book.chapters.nfc.experiments import TableReading
 
     return TableReading(6, 3, 5000, 0.08, True, (0.01, 0.02), 0.15)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire.journey import exercises as e
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
+from voicewire_book.chapters.journey import exercises as e
 
 LINK = Link()
 

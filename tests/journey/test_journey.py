@@ -10,24 +10,24 @@ import nbformat
 import numpy as np
 import pytest
 
-from voicewire import paths
 from voicewire.echo import plain
 from voicewire.emqtt import counting
 from voicewire.emqtt.trace import one_message
-from voicewire.journey import figures as drawn
-from voicewire.journey import sentence, stations
-from voicewire.journey.budget import HEADER, PUBREC, budget
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.nfc import closed
 from voicewire.nfc.session import Session
 from voicewire.pharyngeal import formants as trackers
 from voicewire.pharyngeal import shapes
 from voicewire.pharyngeal.sound import Sound
-from voicewire.publish.pages import way
 from voicewire.transport import icto, theory
 from voicewire.transport.icto_format import overhead
 from voicewire.voip import emodel, paper
 from voicewire.voip.calls import udp_closed_form
+from voicewire_book import paths
+from voicewire_book.chapters.journey import figures as drawn
+from voicewire_book.chapters.journey import sentence, stations
+from voicewire_book.chapters.journey.budget import HEADER, PUBREC, budget
+from voicewire_book.publish.pages import way
 
 ROOT = paths.root()
 CHAPTER = ROOT / "notebooks/journey/01_from_mouth_to_kettle.ipynb"
@@ -218,7 +218,7 @@ def attributes(tree):
             yield node.value.id, node.attr
 
 
-SOURCES = {path.name: path.read_text("utf-8") for path in (ROOT / "src/voicewire/journey").glob("*.py")}
+SOURCES = {path.name: path.read_text("utf-8") for path in (ROOT / "src/voicewire_book/chapters/journey").glob("*.py")}
 SOURCES["chapter"] = "\n".join(cell.source for cell in CELLS if cell.cell_type == "code")
 
 

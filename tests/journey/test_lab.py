@@ -6,8 +6,8 @@ import lab_pages as labs
 import pytest
 from lab_pages import Lab
 
-from voicewire.journey import lab, stations
-from voicewire.journey.budget import budget
+from voicewire_book.chapters.journey import lab, stations
+from voicewire_book.chapters.journey.budget import budget
 
 LAB = Lab("journey/01_from_mouth_to_kettle", lab)
 CHECKS = [check for _, check in LAB.stages]

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import claims, cli, paths
-from voicewire.ledger import evidence
-from voicewire.publish.pages import status
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger import evidence
+from voicewire_book.publish.pages import status
 
 ROOT = paths.root()
 IDS = Path(__file__).with_name("ids.txt")
@@ -83,7 +85,7 @@ def test_what_is_no_checksum_is_refused(folder):
 
 
 def test_the_verb_writes_checksums_into_the_books_own_folder_only(folder, tmp_path, monkeypatch):
-    from voicewire.nfc import record
+    from voicewire_book.chapters.nfc import record
 
     monkeypatch.setitem(record.RECORDINGS, "made-up", lambda place: (place / "made-up.csv").write_text("1"))
     monkeypatch.setattr(paths, "data", lambda study: folder)

@@ -24,7 +24,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire import claims, cli, paths
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.kit import claims
 
 pytestmark = pytest.mark.night
 
@@ -296,7 +298,7 @@ def test_make_test_notices(altered, monkeypatch, falsify, file, test, given):
 BEGIN = """\
 from pathlib import Path
 
-from voicewire import claims
+from voicewire_book.kit import claims
 
 base = Path("../..").resolve()
 ledger = claims.load("nfc", base)

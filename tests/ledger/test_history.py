@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import cli, paths
-from voicewire.ledger import history
+from voicewire import cli
+from voicewire_book import paths
+from voicewire_book.ledger import history
 
 CLAIM, VERDICT = "- id: nfc.a\n", '"id": "nfc.a"\n'
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from voicewire import claims
-from voicewire.claims import CORRECTED, Claim, ClaimError
-from voicewire.ledger import judging, presentation
 from voicewire.stats import Interval
+from voicewire_book.kit import claims
+from voicewire_book.kit.claims import CORRECTED, Claim, ClaimError
+from voicewire_book.ledger import judging, presentation
 
 LEDGER = """
 study: nfc

@@ -9,9 +9,10 @@ from functools import cache
 
 import pytest
 
-from voicewire import claims, paths
 from voicewire.cli import main
-from voicewire.ledger.letter import REPLY, TOLD, letter
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.ledger.letter import REPLY, TOLD, letter
 
 ROOT = paths.root()
 SILENT = "No letter has been sent, and no answer has come.\n"

@@ -16,7 +16,8 @@ from types import ModuleType
 import nbformat
 import pytest
 
-from voicewire import claims, paths
+from voicewire_book import paths
+from voicewire_book.kit import claims
 
 PLAIN = {"abs", "bool", "complex", "dict", "float", "int", "len", "list", "max", "min", "range", "round", "set"}
 PLAIN |= {"sorted", "sum", "tuple", "zip"}

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voicewire import claims
-from voicewire.claims import Claim
-from voicewire.ledger import rechecking
-from voicewire.ledger.vocabulary import VERDICTS
 from voicewire.stats import Interval
+from voicewire_book.kit import claims
+from voicewire_book.kit.claims import Claim
+from voicewire_book.ledger import rechecking
+from voicewire_book.ledger.vocabulary import VERDICTS
 
 RNG = np.random.default_rng(5)
 RIVAL = {"mechanism": "the labels exchanged"}

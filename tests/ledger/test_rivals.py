@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicewire import claims
-from voicewire.ledger import rules
+from voicewire_book.kit import claims
+from voicewire_book.ledger import rules
 
 LOW, HIGH = np.arange(20.0), np.arange(20.0) + 100
 

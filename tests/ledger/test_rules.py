@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.ledger import presentation, rules
-from voicewire.ledger.vocabulary import ClaimError
 from voicewire.stats import Interval
+from voicewire_book.ledger import presentation, rules
+from voicewire_book.ledger.vocabulary import ClaimError
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 
-from voicewire import claims, cli, paths
-from voicewire.claims import Claim, ClaimError
-from voicewire.ledger import rechecking, sampling, tally
-from voicewire.ledger.judging import agreed
-from voicewire.publish.pages import claim_list
+from voicewire import cli
 from voicewire.stats import Interval
+from voicewire_book import paths
+from voicewire_book.kit import claims
+from voicewire_book.kit.claims import Claim, ClaimError
+from voicewire_book.ledger import rechecking, sampling, tally
+from voicewire_book.ledger.judging import agreed
+from voicewire_book.publish.pages import claim_list
 
 HANGS = "hangs on what the paper does not say"
 RIVAL = {"mechanism": "the labels exchanged within each seed"}

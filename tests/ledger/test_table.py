@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from voicewire.ledger import rules
-from voicewire.ledger.rules import Finding
-from voicewire.ledger.vocabulary import ClaimError
 from voicewire.stats import Interval
+from voicewire_book.ledger import rules
+from voicewire_book.ledger.rules import Finding
+from voicewire_book.ledger.vocabulary import ClaimError
 
 M = "\N{MINUS SIGN}"
 EPS = 1e-9

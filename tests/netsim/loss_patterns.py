@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_reference import FIELDS, MS, QUICK, SECOND, TFRC, Told, talks, the_same
 
-from voicewire._compiled import COMPILED
+from voicewire._kit._compiled import COMPILED
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, initial_window, reference, simulate, wire
 
 assert not COMPILED, "set NUMBA_DISABLE_JIT=1"

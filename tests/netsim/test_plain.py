@@ -13,7 +13,7 @@ from voicewire.netsim import records
 CASES = """
 import hashlib, json
 import numpy as np
-from voicewire._compiled import COMPILED
+from voicewire._kit._compiled import COMPILED
 from voicewire.netsim import Bottleneck, Ccid2, Flow, Path, Red, Tcp, Tfrc, Udp, simulate
 
 def digest(*arrays):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire._records import table
+from voicewire._kit._records import table
 from voicewire.netsim import tfrc_receiver, tfrc_sender
 from voicewire.netsim.records import SECOND, FlowState
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
-from voicewire.nfc import exercises as ex
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
+from voicewire_book import paths
+from voicewire_book.chapters.nfc import exercises as ex
 
 LINK = Link()
 INF = float("inf")

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.nfc import drawings, figures, paper
+from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.ethernet import Ethernet
 from voicewire.nfc.exchange import Exchange
@@ -13,6 +13,7 @@ from voicewire.nfc.framing import past_sum
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 from voicewire.nfc.slots import ShortSession
+from voicewire_book.chapters.nfc import drawings, figures
 
 
 @pytest.fixture(autouse=True)

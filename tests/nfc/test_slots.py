@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
-from voicewire.nfc.experiments import control_readings, slot_readings, table_readings
 from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, ShortSession, latency_map, shared
+from voicewire_book.chapters.nfc.experiments import control_readings, slot_readings, table_readings
 
 
 def test_payload_of_a_slot():

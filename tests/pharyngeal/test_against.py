@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire import paths
-from voicewire.pharyngeal import against, formants, vetted
+from voicewire.pharyngeal import formants, vetted
 from voicewire.pharyngeal.sound import SoundError
+from voicewire_book import paths
+from voicewire_book.chapters.pharyngeal import against
 
 
 def kept():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from voicewire import claims
-from voicewire.pharyngeal import conclusions, derived, experiments, formants, shapes, tract, validation
+from voicewire.pharyngeal import conclusions, derived, formants, shapes, tract, validation
+from voicewire_book.chapters.pharyngeal import experiments
+from voicewire_book.kit import claims
 
 FOUND = {name: value for name, (value, _) in conclusions.conclusions().items()}
 

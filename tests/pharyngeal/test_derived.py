@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import derived_figures, tube
+from voicewire.pharyngeal import tube
+from voicewire_book.chapters.pharyngeal import derived_figures
 
 LOSSLESS = {"walls": False, "radiation": False}
 

@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 import soundfile
 
-from voicewire import figures, paths
-from voicewire.pharyngeal import elsewhere, synthesis, vetted
+from voicewire.pharyngeal import synthesis, vetted
 from voicewire.pharyngeal.sound import SoundError
+from voicewire_book import paths
+from voicewire_book.chapters.pharyngeal import elsewhere
+from voicewire_book.kit import figures
 
 
 def kept():

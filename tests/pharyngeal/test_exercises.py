@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from voicewire import paths
 from voicewire.pharyngeal import correlation, forensics, inversion, measure, reference, tract, tube, vowels
-from voicewire.pharyngeal import exercises as e
-from voicewire.pharyngeal import table_exercises as t
 from voicewire.pharyngeal.synchrony import labels
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire.pharyngeal.tract import Articulation
+from voicewire_book import paths
+from voicewire_book.chapters.pharyngeal import exercises as e
+from voicewire_book.chapters.pharyngeal import table_exercises as t
 
 C = 35_300
 ERRORS = np.array([[0.0, 10, 0, 0], [0, -6, 0, 0], [0, 8, 0, 0]])  # mean 4, mean square 200/3

@@ -10,10 +10,10 @@ import pandas as pd
 import parselmouth
 from parselmouth.praat import call
 
-from voicewire import paths
 from voicewire.pharyngeal import synthesis, vetted
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.textgrid import Interval
+from voicewire_book import paths
 
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "pharyngeal" / "02_formants.ipynb"
 RATE = synthesis.RATE

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import claims
 from voicewire.pharyngeal import correlation, derived, forensics, paper
+from voicewire_book.kit import claims
 
 REQUIRED = (
     "table-1.sd-larynx-tt", "table-1.mean-hyoid-a", "table-1.location-a", "table-2.f3-ayn", "table-2.f1-percent-tt",

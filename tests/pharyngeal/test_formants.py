@@ -9,9 +9,10 @@ import pytest
 import soundfile
 from parselmouth.praat import call
 
-from voicewire import cli, paths
+from voicewire import cli
 from voicewire.pharyngeal import control, corpora, formants, sound, synthesis, textgrid, validation, vowels
 from voicewire.pharyngeal.textgrid import Interval
+from voicewire_book import paths
 
 BARS = {"rmse_F1": 20.0, "rmse_F2": 25.0, "rmse_F3": 70.0}
 

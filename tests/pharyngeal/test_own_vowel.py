@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
-from voicewire.pharyngeal import formants, own_vowel, synthesis
+from voicewire.pharyngeal import formants, synthesis
 from voicewire.pharyngeal.sound import Sound, SoundError
+from voicewire_book.chapters.pharyngeal import own_vowel
 
 RATE = 48_000  # of a browser
 RMS = (10.0, 30.0)  # Hz, F1 and F2: the chapter's words; set after 8.1 and 24.7 had been measured

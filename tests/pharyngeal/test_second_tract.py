@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire import paths
-from voicewire.pharyngeal import paper, second_tract, tract, tube
+from voicewire.pharyngeal import paper, tract, tube
+from voicewire_book import paths
+from voicewire_book.chapters.pharyngeal import second_tract
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,11 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import cli, paths
+from voicewire import cli
 from voicewire.pharyngeal import synthesis, textgrid, tube, vetted
 from voicewire.pharyngeal.sound import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
+from voicewire_book import paths
 
 
 def spoken(f0, snr, context="plain", scale=1.0):

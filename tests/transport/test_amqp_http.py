@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from voicewire import paths
 from voicewire.testbed import Host, TestbedError, capture, rabbitmq
 from voicewire.testbed.rabbitmq import RabbitMQ
 from voicewire.transport import amqp_http, paper
 from voicewire.transport.bed import Bed
+from voicewire_book import paths
 
 DATA = paths.data("transport")
 GREETS = {

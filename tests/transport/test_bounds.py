@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire import paths
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import bounds, paper, recording, theory
-from voicewire.transport import figures_printed as printed
 from voicewire.transport.analysis import Recorded
+from voicewire_book import paths
+from voicewire_book.chapters.transport import figures_printed as printed
 
 DATA = paths.data("transport")
 

@@ -18,7 +18,6 @@ from aiocoap.numbers.types import ACK, CON
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.datagram import DatagramProxy
@@ -27,6 +26,7 @@ from voicewire.transport import reference as r
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire.transport.series_ends import CoapPair
+from voicewire_book import paths
 
 QUICK = 0.05
 """ACK_TIMEOUT of the runs that wait for a retransmission, s."""

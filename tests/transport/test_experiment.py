@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire import paths
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import examples, paper, recording, theory, timing
 from voicewire.transport.analysis import Recorded, coverage, goodput
@@ -20,6 +19,7 @@ from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell, full_grid, small_grid
 from voicewire.transport.dissect import packets
 from voicewire.transport.payloads import Payload
+from voicewire_book import paths
 
 BEDS = [
     "proxy",

@@ -9,8 +9,8 @@ import socket
 import numpy as np
 import pytest
 
-from voicewire.transport import lab_coap as lab
 from voicewire.transport.reference import block_option
+from voicewire_book.chapters.transport import lab_coap as lab
 
 
 def extended(number):

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from voicewire.transport import lab_logger as lab
+from voicewire_book.chapters.transport import lab_logger as lab
 
 
 def end(packet, at, port):

@@ -9,8 +9,8 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from voicewire.transport import lab_object as lab
 from voicewire.transport.reference import CIPHERS, bytes_of, envelope_key, parts_of, people_of
+from voicewire_book.chapters.transport import lab_object as lab
 
 
 def other(one, two, known):

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from voicewire.transport import lab_sender as lab
+from voicewire_book.chapters.transport import lab_sender as lab
 
 
 def pipe(waiting):

@@ -8,9 +8,9 @@ from types import ModuleType
 import nbformat
 import pytest
 
-from voicewire import paths
-from voicewire.transport import lab_coap, lab_logger, lab_object, lab_sender
 from voicewire.transport.reference import block_option, blocks_of
+from voicewire_book import paths
+from voicewire_book.chapters.transport import lab_coap, lab_logger, lab_object, lab_sender
 
 LABS = {
     "01_sockets_and_segments": lab_sender,

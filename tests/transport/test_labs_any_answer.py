@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from voicewire.exercises import Feedback
-from voicewire.transport import lab_coap, lab_logger, lab_object, lab_sender
+from voicewire_book.chapters.transport import lab_coap, lab_logger, lab_object, lab_sender
+from voicewire_book.kit.exercises import Feedback
 
 CHECKS = [
     getattr(lab, name)

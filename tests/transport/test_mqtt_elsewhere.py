@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire import paths
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder, read_length
 from voicewire.testbed import TestbedError
 from voicewire.transport import elsewhere
+from voicewire_book import paths
 
 FILE = paths.data("transport") / "mqtt-elsewhere.csv"
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "transport" / "03_tcp_against_mqtt.ipynb"

@@ -7,12 +7,12 @@ from cryptography.exceptions import InvalidTag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire import paths
 from voicewire.testbed.counters import TcpInfo
 from voicewire.transport import examples, theory
 from voicewire.transport import reference as r
 from voicewire.transport.icto import Identity, Rule, open_object, seal
 from voicewire.transport.icto_format import CIPHERS, IctoError, decode
+from voicewire_book import paths
 
 PEOPLE = [Identity.create(name) for name in ("ann", "bob", "cat")]
 OWNER = Identity.create("owner")

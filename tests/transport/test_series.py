@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire import paths
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import extras, paper, series, series_ends
@@ -21,6 +20,7 @@ from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire.transport.series import CATALOGUE
 from voicewire.transport.series_ends import CoapPair, TcpPair
+from voicewire_book import paths
 
 pytestmark = pytest.mark.night
 
@@ -173,7 +173,7 @@ def test_mqtt_5_is_measured_where_mosquitto_is() -> None:
 
 
 def test_the_figure_shows_the_count_and_both_networks() -> None:
-    from voicewire.transport.figures import beyond
+    from voicewire_book.chapters.transport.figures import beyond
 
     rtts = {"lan": 0.002, "internet": 0.040}
     frame = pd.DataFrame(

@@ -7,11 +7,11 @@ from cryptography.hazmat.primitives.poly1305 import Poly1305
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voicewire import paths
-from voicewire.foundations.tcp import small_writes
 from voicewire.transport import examples, paper, readings, recording
 from voicewire.transport.reference import header_bytes
 from voicewire.transport.small import agreed, conversation, loop_headers, response, tag, vouched
+from voicewire_book import paths
+from voicewire_book.chapters.foundations.tcp import small_writes
 
 PRIME = 2**255 - 19
 WRITES = {"tcp": ">", "mqtt-qos0": "><>>", "mqtt-qos1": "><><>", "mqtt-qos2": "><><><>"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicewire import paths
 from voicewire.testbed import TestbedError
 from voicewire.transport import examples, wireshark
+from voicewire_book import paths
 
 DATA = paths.data("transport")
 

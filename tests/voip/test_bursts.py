@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.voip import bursts, emodel, figures
+from voicewire.voip import bursts, emodel
 from voicewire.voip.errors import VoipError
+from voicewire_book.chapters.voip import figures
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))

@@ -11,8 +11,9 @@ from voicewire.netsim import equation
 from voicewire.netsim.reference import tfrc_sender
 from voicewire.netsim.reference.equation import WEIGHTS
 from voicewire.netsim.reference.tfrc_receiver import LossHistory, lose, would_have_come
-from voicewire.voip import derived_figures, emodel, reference
+from voicewire.voip import emodel, reference
 from voicewire.voip.paper import CODECS
+from voicewire_book.chapters.voip import derived_figures
 
 MS = 1_000_000
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim import Ccid2, Flow, Path, Tcp, Tfrc, Udp, records, simulate
 from voicewire.voip import adaptive, emodel, playout
 from voicewire.voip.calls import call, delays_ms

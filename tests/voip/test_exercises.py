@@ -18,11 +18,11 @@ from scipy.spatial import ConvexHull
 from voicewire.netsim.reference import equation
 from voicewire.netsim.reference.tfrc_receiver import LossHistory, lose
 from voicewire.voip import bursts, emodel, playout
-from voicewire.voip import exercises as e
-from voicewire.voip import quality_exercises as q
-from voicewire.voip import received_exercises as r
 from voicewire.voip.calls import call
-from voicewire.voip.experiments import jain
+from voicewire_book.chapters.voip import exercises as e
+from voicewire_book.chapters.voip import quality_exercises as q
+from voicewire_book.chapters.voip import received_exercises as r
+from voicewire_book.chapters.voip.experiments import jain
 
 ROOT = Path(__file__).resolve().parents[2]
 

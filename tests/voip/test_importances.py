@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
-from voicewire.voip.dccp.figures import importances
 from voicewire.voip.errors import VoipError
+from voicewire_book.chapters.voip.dccp_figures import importances
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))

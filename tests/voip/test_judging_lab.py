@@ -8,8 +8,8 @@ import lab_pages as labs
 import pytest
 from lab_pages import Lab
 
-from voicewire.ledger import rules, vocabulary
-from voicewire.voip import judging_lab
+from voicewire_book.chapters.voip import judging_lab
+from voicewire_book.ledger import rules, vocabulary
 
 LAB = Lab("voip/03_reproduction", judging_lab)
 CHECKS = [check for _, check in LAB.stages]

@@ -6,10 +6,10 @@ import operator
 
 import pytest
 
-from voicewire import paths
 from voicewire.netsim.reference import mean_interval
 from voicewire.netsim.reference.equation import WEIGHTS
-from voicewire.voip import lab
+from voicewire_book import paths
+from voicewire_book.chapters.voip import lab
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire import paths
 from voicewire.voip.adaptive import ramjee
 from voicewire.voip.drift import clock_drift
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.playout import bound, fixed
 from voicewire.voip.received import Received, in_order, read_arrivals, score
 from voicewire.voip.received_figures import received
+from voicewire_book import paths
 
 FILE = paths.data("voip") / "mobile.csv"
 

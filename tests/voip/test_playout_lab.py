@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from voicewire import paths
-from voicewire.voip import paper, playout_lab, reference
+from voicewire.voip import paper, reference
+from voicewire_book import paths
+from voicewire_book.chapters.voip import playout_lab
 
 CHECKS = {
     "rows": playout_lab.check_rows, "costs": playout_lab.check_costs, "joined": playout_lab.check_joined,

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire import cli, pace
-from voicewire.voip import bursts, figures, g729, listening, measures, opus, redundancy, reference
-from voicewire.voip import record as recording
+from voicewire import cli
+from voicewire._kit import pace
+from voicewire.voip import bursts, g729, listening, measures, opus, redundancy, reference
 from voicewire.voip.errors import VoipError
+from voicewire_book.chapters.voip import figures
+from voicewire_book.chapters.voip import record as recording
 
 NONE = np.zeros(45, dtype=bool)  # the person's 0.9 s
 TABLE = redundancy.load()

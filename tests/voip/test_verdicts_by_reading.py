@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voicewire import claims
-from voicewire.voip import experiments, readings
+from voicewire.voip import readings
 from voicewire.voip.transports import TFRC_VARIANTS
+from voicewire_book.chapters.voip import experiments
+from voicewire_book.kit import claims
 
 LEDGER = claims.load("voip")
 LEFT = [reading["name"] for reading in LEDGER["voip.fr-above-sp"].readings if "excluded" not in reading]

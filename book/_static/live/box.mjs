@@ -1,7 +1,7 @@
 // Where Python runs: a worker in a frame that has no origin, so that what it runs can't store, cache or connect.
 
 const POLICY = "default-src 'none'; script-src 'nonce-python' 'wasm-unsafe-eval'; worker-src blob:";
-// The page's own policy holds in the frame, too, and names this script by its checksum (voicewire.publish.live.offer).
+// The page's own policy holds in the frame, too, and names this script by its checksum (voicewire_book.publish.live.offer).
 const FRAME = `
 let held; // Firefox collects a worker that nothing refers to, whatever it is at
 onmessage = ({ data, ports }) => {

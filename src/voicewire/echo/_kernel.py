@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._compiled import njit
+from voicewire._kit._compiled import njit
 from voicewire.echo import _vector as v
 
 LANES = v.LANES

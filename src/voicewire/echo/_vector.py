@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from voicewire._compiled import intrinsic, llvm
+from voicewire._kit._compiled import intrinsic, llvm
 
 ir, cgutils, types = llvm()
 LANES = 8

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, signal, stats
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo.samples import SignalError
 
 __all__ = ["Alignment", "Peak", "alignment", "phat"]

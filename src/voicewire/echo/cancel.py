@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tqdm import tqdm
 
-from voicewire import checks
-from voicewire.audio import silent_library
+from voicewire._kit import checks
+from voicewire._kit._sound_file import silent_library
 from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.measures import erle
 from voicewire.echo.samples import SignalError, stereo

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import new_file, number, positive, print_json, readable, text, whole
+from voicewire._kit.options import new_file, number, positive, print_json, readable, text, whole
 
 __all__ = ["register"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo import printed, reference
 from voicewire.echo.measures import Curve, misalignment
 from voicewire.echo.scene import Signals

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo.measures import Operations
 from voicewire.echo.reference import dcd, next_matrix, reuse_step, shifted
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from voicewire import checks
-from voicewire._compiled import COMPILED
+from voicewire._kit import checks
+from voicewire._kit._compiled import COMPILED
 from voicewire.echo import plain
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 from voicewire.echo.samples import SignalError

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo.samples import SignalError, pair
 
 __all__ = ["AdaptiveFilter"]

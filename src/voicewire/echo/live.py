@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo.align import CLEAR, phat
 from voicewire.echo.guarded import Guarded
 from voicewire.echo.pair import Pair

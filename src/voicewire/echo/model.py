@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 
 __all__ = ["Responses", "complex_taps", "echo", "responses"]
 

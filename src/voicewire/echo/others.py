@@ -1,6 +1,6 @@
 """Two cancellers that others wrote, speexdsp's and WebRTC's AEC3, on the trials that `voicewire echo` is put to.
 
-``python -m voicewire.echo.compared OUT.csv`` makes ``data/echo/cancellers.csv`` with them. speexdsp is
+``python -m voicewire_book.chapters.echo.compared OUT.csv`` makes ``data/echo/cancellers.csv`` with them. speexdsp is
 Debian's libspeexdsp1; AEC3 is PyPI's aec-audio-processing, whose linear output only a few lines of C++ bring out
 (``aec3.cpp`` beside this).
 Explained in ``notebooks/echo/01_adaptive_filters.ipynb``.
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
 from voicewire.echo.stream import cancel_files

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire import _sound_file
-from voicewire.audio import silent_library
+from voicewire._kit import _sound_file
+from voicewire._kit._sound_file import silent_library
 from voicewire.echo.align import Alignment, Peak, alignment, phat
 from voicewire.echo.samples import SignalError
 

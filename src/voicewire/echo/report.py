@@ -213,7 +213,7 @@ class Report:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from voicewire.figures import SERIES
+        from voicewire._kit.style import SERIES
 
         times = np.arange(len(self.heard)) + 0.5
         figure = Figure(figsize=(8, 5), layout="constrained")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from voicewire._compiled import COMPILED, njit
+from voicewire._kit._compiled import COMPILED, njit
 from voicewire.echo import reference
 from voicewire.echo.family import AdaptiveFilter, positive, whole
 from voicewire.echo.model import Responses, complex_taps

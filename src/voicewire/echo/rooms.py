@@ -8,7 +8,7 @@ from scipy.signal import lfilter
 
 __all__ = ["decaying", "image_source", "room_response"]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 SPEED_OF_SOUND = 343.0
 """In m/s, at 20 degrees Celsius."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve, lfilter
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.model import Responses, complex_taps, echo
 from voicewire.echo.rooms import decaying, room_response

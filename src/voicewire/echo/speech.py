@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks, paths
+from voicewire._kit import checks, paths
 from voicewire.echo import paper
 
 __all__ = ["SENTENCES", "Voices", "talk", "utterances"]

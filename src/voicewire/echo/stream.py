@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.echo.guarded import Guarded
 from voicewire.echo.pair import Pair
 from voicewire.echo.report import Report

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 from scipy.signal import fftconvolve, lfilter, resample_poly
 
-from voicewire import checks, paths
+from voicewire._kit import checks, paths
 from voicewire.echo import paper
 from voicewire.echo.rooms import room_response
 from voicewire.echo.samples import SignalError

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._compiled import external, njit
+from voicewire._kit._compiled import external, njit
 
 __all__ = [
     "BROKEN", "CLIENT", "DONE", "INTERRUPTED", "LATE", "MALFORMED", "NO_ANSWER", "REST", "TALLY", "TOO_LONG", "Clients",

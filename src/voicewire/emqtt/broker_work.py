@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 import voicewire.mqtt
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire.options import number, seed, text, whole
+from voicewire._kit.options import number, text, whole
 
-__all__ = ["record_options", "register"]
+__all__ = ["register"]
 
 
 def register(subparsers: Any) -> None:
@@ -46,29 +46,6 @@ def register(subparsers: Any) -> None:
         help="for the answers (default 5 seconds)",
     )
     agent.set_defaults(handler=_agent)
-
-
-def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record emqtt` takes beside its names.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of ``voicewire record emqtt``.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> record_options(parser)
-    >>> parser.parse_args(["--tests", "9"]).tests
-    9
-    """
-    parser.add_argument("--tests", type=whole(3, 100_000), metavar="N", help="trials of each kind (default 60)")
-    parser.add_argument("--seed", type=seed, metavar="N", help="seed of the order of trials (default 2023)")
 
 
 def _agent(options: argparse.Namespace) -> int:

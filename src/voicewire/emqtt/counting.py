@@ -5,7 +5,7 @@ A query goes to n subscribers, and the publisher wants to know that each has it.
 
 from __future__ import annotations
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
 

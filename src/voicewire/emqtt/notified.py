@@ -15,7 +15,7 @@ from contextlib import ExitStack, closing
 from multiprocessing.connection import Connection as Pipe
 from typing import Any
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt.suspended import TwoThreads
 from voicewire.mqtt import packets as p

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import PUBLISHER, SUBSCRIBER, Step, Trace, label

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import TIMEOUT, Wire, subscribed

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from voicewire.options import new_file, number, readable_up_to, share, text, whole
+from voicewire._kit.options import new_file, number, readable_up_to, share, text, whole
 
 if TYPE_CHECKING:
     import ssl

@@ -26,6 +26,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, cast
 
+from voicewire._kit.options import seed, whole
+from voicewire._kit.pace import Pace
 from voicewire.mqtt import hostile
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
@@ -33,11 +35,10 @@ from voicewire.mqtt.config import Access, Config, Limits, permissions
 from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decode import Decoder
 from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.process import resident
 from voicewire.mqtt.shares import ENTRY, SHARED
 from voicewire.mqtt.store import Store
-from voicewire.options import seed, whole
-from voicewire.pace import Pace
 
 __all__ = ["Outcome", "run"]
 
@@ -318,7 +319,8 @@ class _Run:
         long = {id(m): m.size - ENTRY for m in entries if m.size >= SHARED}  # once, however many are to get it
         held = sum(long.values()) + sum(ENTRY if m.size >= SHARED else m.size for m in entries)
         held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
-        held += sum(hold.counted for s in broker.sessions.values() for hold in s.holds())
+        waiting = [h for s in broker.sessions.values() for h in (*s.received.values(), *(s.held or {}).values())]
+        held += sum(hold.counted for hold in waiting if isinstance(hold, Hold))  # those that are settled, too
         held += shares.unread
         all_retained = broker.router.retained.messages.items()
         retained = Counter(owner for name, (_, _, owner) in all_retained if not name.startswith("$SYS"))

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from voicewire._records import rule
+from voicewire._kit._records import rule
 
 __all__ = ["rule"]

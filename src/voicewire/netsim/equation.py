@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
-from voicewire._compiled import vectorize
+from voicewire._kit import checks
+from voicewire._kit._compiled import vectorize
 from voicewire.netsim.compiled import rule
 from voicewire.netsim.errors import NetsimError
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim.errors import NetsimError
 
 __all__ = ["Bottleneck", "Path", "Red"]

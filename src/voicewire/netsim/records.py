@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._records import layout, room, table
+from voicewire._kit._records import layout, room, table
 
 __all__ = ["layout", "room", "table"]
 

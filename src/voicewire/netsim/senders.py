@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim import records
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import number

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim import engine, records
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number

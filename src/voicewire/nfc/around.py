@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._compiled import njit
-from voicewire._records import rule
+from voicewire._kit._compiled import njit
+from voicewire._kit._records import rule
 from voicewire.nfc.link import ONE_SLOT_SLACK
 from voicewire.nfc.records import Around, World
 from voicewire.nfc.reference import ethernet, timer

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_finite, check_share
 

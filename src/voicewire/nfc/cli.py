@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from voicewire.options import number, positive, print_json, seed, whole
+from voicewire._kit.options import number, positive, print_json, seed, whole
 
 __all__ = ["register"]
 

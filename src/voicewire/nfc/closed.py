@@ -7,7 +7,7 @@ error: simulate instead.
 
 from dataclasses import dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES
 from voicewire.nfc.session import Session

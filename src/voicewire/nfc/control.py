@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import ONE_SLOT_SLACK

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire._compiled import njit
-from voicewire._records import room, rule, table
+from voicewire._kit._compiled import njit
+from voicewire._kit._records import room, rule, table
 from voicewire.nfc import around
 from voicewire.nfc.around import answered, begun, comes_back, handshaken, reaches, repeated
 from voicewire.nfc.channel import PERIODIC, cross

@@ -1,6 +1,6 @@
 """The study's error, and the checks that raise it."""
 
-from voicewire import checks
+from voicewire._kit import checks
 
 __all__ = ["ParameterError"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import SYN_BYTES

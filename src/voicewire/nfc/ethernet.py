@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc.errors import ParameterError
 
 __all__ = ["Ethernet"]

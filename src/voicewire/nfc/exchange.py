@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import njit
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel, cross
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive

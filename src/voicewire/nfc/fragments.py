@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc.channel import PERFECT, PERIODIC
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import HEADER_BYTES, Link, segment_sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicewire._records import rule
+from voicewire._kit._records import rule
 from voicewire.nfc.records import World
 
 __all__: list[str] = []

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.session import RESPONSE_LATENCY, Session

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc import engine, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import (

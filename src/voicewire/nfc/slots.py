@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative, check_positive, check_share
 from voicewire.nfc.link import HEADER_BYTES, SYN_BYTES

@@ -16,7 +16,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from voicewire import paths, sheets
+from voicewire._kit import paths, sheets
 from voicewire.nfc import paper
 from voicewire.nfc.channel import BURST, RANDOM, Channel
 from voicewire.nfc.errors import ParameterError, check_count, check_not_negative

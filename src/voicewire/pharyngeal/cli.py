@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from voicewire import sheets
-from voicewire.options import number, print_json, readable, readable_up_to, text, whole
+from voicewire._kit import sheets
+from voicewire._kit.options import number, print_json, readable, readable_up_to, text, whole
 
 __all__ = ["formants", "register"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 __all__ = ["ArticulatoryModel", "fit", "guided"]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from voicewire import paths
+from voicewire._kit import paths
 from voicewire.pharyngeal import formants, sound, textgrid
 from voicewire.pharyngeal.textgrid import Interval
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PermutationTest", "leave_one_out", "leverage", "pearson", "permutation_test"]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 Numbers = Sequence[float] | NDArray[np.float64]
 

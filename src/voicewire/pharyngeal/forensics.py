@@ -32,7 +32,7 @@ __all__ = [
     "unshift",
 ]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 LARGEST = 1e12
 """Tokens from here on have more digits than a printed deviation can be compared with."""

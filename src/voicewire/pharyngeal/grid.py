@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 
 __all__ = ["Grid", "adapted"]
 

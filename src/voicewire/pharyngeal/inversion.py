@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import LIMITS, Articulation
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import xray
 from voicewire.pharyngeal.reference import COARSE, RIDGE, cosines
 

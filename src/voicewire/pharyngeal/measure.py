@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Constriction", "constriction", "distances", "elevation", "perturbed", "to_rest_frame"]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 Array = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import tract, xray
 from voicewire.pharyngeal.tract import Articulation
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import pandas as pd
 
-from voicewire import paths
+from voicewire._kit import paths
 
 __all__ = [
     "ARTICULATORS",

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import paths, sheets
+from voicewire._kit import paths, sheets
 from voicewire.pharyngeal import inversion, paper, tract
 from voicewire.pharyngeal.inversion import NAMES
 from voicewire.pharyngeal.tract import Articulation

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Sound", "SoundError", "read"]
 
-from voicewire import _sound_file, checks
+from voicewire._kit import _sound_file, checks
 
 Array = NDArray[np.float64]
 
@@ -165,7 +165,7 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> read(paths.data("pharyngeal") / "arabic_synthesiser.wav").rate > 8000
     True
     """

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal.textgrid import Interval
 
 __all__ = ["by_context", "labels", "marks"]

@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import njit
 from voicewire.pharyngeal import paper
 from voicewire.pharyngeal.sound import Sound
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["Grid", "Interval", "TextGridError", "read", "write"]
 
-from voicewire import checks
+from voicewire._kit import checks
 
 
 class TextGridError(ValueError):
@@ -164,7 +164,7 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> bool(read(paths.data("pharyngeal") / "arabic_synthesiser.TextGrid").tiers)
     True
     """

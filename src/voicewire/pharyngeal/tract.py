@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import synthesis, tube
 from voicewire.pharyngeal.sound import Sound
 

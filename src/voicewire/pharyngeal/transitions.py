@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 
 __all__ = ["TAUS", "Transition", "fit"]
 

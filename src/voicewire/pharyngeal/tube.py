@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
-from voicewire._compiled import COMPILED, njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import COMPILED, njit
 from voicewire.pharyngeal.reference import DENSITY, SPEED, WALL_0, WALL_A, WALL_B, WALL_C
 
 __all__ = ["Resonances", "praat_tract", "resonances", "response", "two_tube", "uniform"]

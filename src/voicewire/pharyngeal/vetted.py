@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import libraries, reference
 from voicewire.pharyngeal import sound as sounds
 from voicewire.pharyngeal.formants import SHORTEST

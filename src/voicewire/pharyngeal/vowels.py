@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.stats import Interval
 
 __all__ = ["bootstrap_by_speaker", "ellipse", "hedges", "lobanov", "mixed_model", "nearey", "wide"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.interpolate import PchipInterpolator
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.pharyngeal import tract
 from voicewire.pharyngeal.tract import Articulation, Outline
 

@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from voicewire import _code_cache
+from voicewire._kit import _code_cache, paths
 
 __all__ = ["ContentError", "environment", "is_installed", "of"]
 
-PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = {".py", ".c", ".json"}
 _LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _BUILTINS = types.BuiltinFunctionType | types.BuiltinMethodType | types.MethodDescriptorType | np.ufunc
@@ -83,7 +82,7 @@ def of(value: object) -> str:
 
 @functools.cache
 def environment() -> str:
-    """Return the fingerprint of this package's sources and of the versions of Python and all it depends on.
+    """Return the fingerprint of this package's and the book's sources, and of the versions of all that they depend on.
 
     Returns
     -------
@@ -103,8 +102,8 @@ def environment() -> str:
     required = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
     for name in sorted(required.union(_code_cache.COMPILERS)):
         total.update(f"{name} {_version(name)}\n".encode())
-    for file in sorted(p for p in PACKAGE.rglob("*") if p.suffix in _SOURCES):
-        total.update(file.relative_to(PACKAGE).as_posix().encode())
+    for file in sorted(p for package in paths.PACKAGES for p in package.rglob("*") if p.suffix in _SOURCES):
+        total.update(file.relative_to(paths.TOP).as_posix().encode())
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
@@ -117,7 +116,7 @@ def _version(name: str) -> str:
 
 
 def is_installed(module: str | None) -> bool:
-    """Whether a module is Python's, this package's or an installed one: the same for every worker.
+    """Whether a module is Python's, this package's, the book's or an installed one: the same for every worker.
 
     Parameters
     ----------
@@ -136,7 +135,7 @@ def is_installed(module: str | None) -> bool:
     """
     if module is None or module == "__main__":
         return False
-    if module.partition(".")[0] == "voicewire" or module.partition(".")[0] in sys.stdlib_module_names:
+    if paths.is_ours(module) or module.partition(".")[0] in sys.stdlib_module_names:
         return True
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None:

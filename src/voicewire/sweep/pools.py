@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from typing import Any, ClassVar, Protocol
 
-from voicewire._optional import Library
+from voicewire._kit._optional import Library
 
 __all__ = ["SweepError", "WorkerDiedError"]
 

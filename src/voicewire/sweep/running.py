@@ -25,9 +25,9 @@ import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 from tqdm import tqdm
 
-from voicewire import paths
-from voicewire._optional import Library
-from voicewire.pace import Pace
+from voicewire._kit import paths
+from voicewire._kit._optional import Library
+from voicewire._kit.pace import Pace
 from voicewire.sweep import fingerprint
 from voicewire.sweep.pools import Dask, Here, Local, Pool, SweepError, WorkerDiedError
 

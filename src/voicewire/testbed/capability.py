@@ -17,7 +17,7 @@ from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host, may_make_namespaces
 from voicewire.testbed.link import Link, LinkSpec
 
-__all__ = ["Capabilities", "capabilities"]
+__all__ = ["Capabilities", "capabilities", "choose_bed"]
 
 
 @dataclass(frozen=True)
@@ -144,3 +144,37 @@ def namespaces_alive() -> int:
             if target.startswith("net:["):
                 seen.add(target)
     return len(seen)
+
+
+def choose_bed(wanted: str | None = None) -> tuple[str, str]:
+    """Return the name of the test bed to use, and a line that says what it is.
+
+    Parameters
+    ----------
+    wanted : {"namespaces", "proxy"}, optional
+        By default the best that this machine has.
+
+    Returns
+    -------
+    name, line : str
+
+    Raises
+    ------
+    TestbedError
+        If this system cannot count segments.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> choose_bed("proxy")[0]
+    'proxy'
+    """
+    found = capabilities()
+    bed = str(wanted or found.bed)
+    if bed == "recorded":
+        raise TestbedError("this system cannot count segments; see the recorded rows in data/transport")
+    same = bed == found.bed
+    return bed, found.line() if same else "test bed: loopback with the delay proxy, TCP_INFO counters"

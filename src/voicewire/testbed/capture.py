@@ -470,7 +470,7 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> segments = list(read_pcap(paths.data("transport") / "captures" / "mqtt-qos0.pcap"))
     >>> segments[0].flags
     'S'
@@ -505,7 +505,7 @@ def read_packets(path: Path) -> Iterator[tuple[float, bytes]]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> len(list(read_packets(paths.data("transport") / "captures" / "tcp.pcap"))) > 5
     True
     """

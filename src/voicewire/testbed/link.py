@@ -25,7 +25,7 @@ from types import TracebackType
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host, ip
 from voicewire.testbed.offload import switch_off

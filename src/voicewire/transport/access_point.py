@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import TIMEOUT, connect, subscribed

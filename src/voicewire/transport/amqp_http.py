@@ -87,7 +87,7 @@ def overhead(segments: Sequence[Segment], messages: int) -> float:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> session = list(capture.read_pcap(paths.data("transport") / "captures" / "http-fresh.pcap"))
     >>> overhead(session, 1) == sum(s.ip_header + s.header + s.length for s in session) - SIZE
     True
@@ -129,7 +129,7 @@ def recorded_overhead(folder: Path, protocol: str, session: str) -> float:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> data = paths.data("transport")
     >>> recorded_overhead(data, "http", "persistent") < recorded_overhead(data, "http", "fresh")
     True

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.transport import paper
 
 __all__ = ["Recorded", "coverage", "goodput"]
@@ -67,7 +67,7 @@ class Recorded:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> recorded = Recorded(recording.load_iterations(paths.data("transport")))
     >>> float(recorded.header("lan", "tcp", "fresh", 100).mean())

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from voicewire import checks, sheets
+from voicewire._kit import checks, sheets
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import paper, recording, theory
 from voicewire.transport.analysis import Samples
@@ -247,7 +247,7 @@ def load_bounds(folder: Path) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> sorted(set(load_bounds(paths.data("transport")).qos))
     [0, 1, 2]
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict, dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.transport import paper
 
 __all__ = ["Cell", "full_grid", "small_grid"]

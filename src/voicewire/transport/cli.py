@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import TypeAlias
 
-from voicewire.options import number, print_json, whole
+from voicewire._kit.options import number, print_json, whole
 from voicewire.transport import icto_cli
 
-__all__ = ["record_options", "register"]
+__all__ = ["register", "where"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -64,46 +64,16 @@ def _add_run(commands: Commands) -> None:
     )
     run.add_argument("--nagle", action="store_true", help="leave Nagle's algorithm on in the broker")
     run.add_argument("--iterations", type=whole(1, 10**7), default=20, help="messages to measure (default: 20)")
-    _where(run)
+    where(run)
     run.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
     run.set_defaults(handler=_run)
-
-
-def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record transport` takes beside its names.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of ``voicewire record transport``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> record_options(parser)
-    >>> parser.parse_args(["--network", "lan"]).network
-    'lan'
-    """
-    parser.add_argument("--network", choices=("lan", "internet"), help="experiment: only these cells, without tables")
-    counts = "experiment: 150; series, coap: 60; bounds: 200"
-    parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help=counts)
-    parser.add_argument("--seconds", type=number(above=0.0), help="experiment: begin no new cell after so long")
-    parser.add_argument(
-        "--again", action="store_true", default=None, help="experiment: forget the finished cells first"
-    )
-    parser.add_argument("--quiet", action="store_true", default=None, help="no progress bar")
-    _where(parser)
 
 
 def _add_icto(subparsers: Commands) -> None:
     icto_cli.register(subparsers)
 
 
-def _where(parser: argparse.ArgumentParser) -> None:
+def where(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bed", choices=("namespaces", "proxy"), help="default: the best that this machine has")
     parser.add_argument(
         "--broker",
@@ -139,8 +109,8 @@ def _run(options: argparse.Namespace) -> int:
     import pandas as pd
 
     from voicewire.testbed import TestbedError
+    from voicewire.testbed.capability import choose_bed
     from voicewire.transport.cells import Cell
-    from voicewire.transport.record import choose_bed
     from voicewire.transport.recording import run_cell, summarise
 
     cell = Cell(

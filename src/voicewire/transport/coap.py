@@ -7,7 +7,7 @@ Derived in ``notebooks/transport/03_tcp_against_mqtt.ipynb``; `reference` has th
 
 from __future__ import annotations
 
-from voicewire import checks
+from voicewire._kit import checks
 
 __all__ = [
     "BLOCK", "RANDOM_FACTOR", "REPEATS", "TIMEOUT", "WHOLE", "exchanges", "expected_delay", "failure", "given_up",

@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from voicewire import sheets
+from voicewire._kit import sheets
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import coap, paper, recording
 from voicewire.transport.bed import Bed
@@ -234,7 +234,7 @@ def load_blocks(folder: Path, network: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> sorted(set(load_blocks(paths.data("transport"), "lan").protocol))
     ['CoAP', 'MQTT']
     """
@@ -267,7 +267,7 @@ def load_loss(folder: Path, loss: float) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> len(load_loss(paths.data("transport"), 0.2))
     300
     """
@@ -308,7 +308,7 @@ def times(rows: pd.DataFrame, protocol: str, size: int) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_blocks(paths.data("transport"), "internet")
     >>> bool(times(rows, "CoAP", 10_000).min() > 360)  # ten exchanges, of which the last counts half
     True
@@ -338,7 +338,7 @@ def half_blocks(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> added = half_blocks(load_blocks(paths.data("transport"), "internet"))
     >>> bool(added["across a border"].mean() > added["within a block"].mean())
     True
@@ -374,7 +374,7 @@ def delays(rows: pd.DataFrame, protocol: str, known: bool) -> NDArray[np.float64
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_loss(paths.data("transport"), 0.2)
     >>> bool((delays(rows, "MQTT", known=True) > 0).all())
     True
@@ -407,7 +407,7 @@ def differences(little: pd.DataFrame, much: pd.DataFrame, known: bool) -> dict[s
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> folder = paths.data("transport")
     >>> {name: len(x) for name, x in differences(load_loss(folder, 0.01), load_loss(folder, 0.2), True).items()}
     {'little loss': 600, 'much loss': 150}

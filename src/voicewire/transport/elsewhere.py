@@ -15,7 +15,7 @@ from typing import Final
 
 import pandas as pd
 
-from voicewire import paths, sheets
+from voicewire._kit import paths, sheets
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decode import Decoder
 from voicewire.testbed import TestbedError, capture

@@ -42,7 +42,7 @@ class Example:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> tcp = load(paths.data("transport"), "tcp")
     >>> len(tcp.segments) == tcp.counted_segments
     True
@@ -90,7 +90,7 @@ def load(folder: Path, name: str) -> Example:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> example = load(paths.data("transport"), "tcp")
     >>> sum(segment.header for segment in example.segments) == example.counted_header
     True
@@ -122,7 +122,7 @@ def other_packets(folder: Path, name: str) -> int:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> other_packets(paths.data("transport"), "tcp")
     0
     """

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voicewire._optional import Library
+from voicewire._kit._optional import Library
 from voicewire.transport.icto_format import (
     CIPHERS,
     IctoError,

@@ -29,7 +29,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from voicewire._optional import Library
+from voicewire._kit._optional import Library
 from voicewire.transport.icto import Identity, PublicIdentity, open_object
 from voicewire.transport.icto_format import LATEST, IctoError, printable_name, whole_second
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
-from voicewire.options import folder, new_file, readable_up_to, text
+from voicewire._kit.options import folder, new_file, readable_up_to, text
 
 __all__ = ["register"]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from voicewire._optional import Library
+from voicewire._kit._optional import Library
 from voicewire.transport.icto import Identity, NotPermittedError, PublicIdentity, Rule, inspect, open_object, seal
 from voicewire.transport.icto_format import IctoError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.mqtt import BrokerThread, Config, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.wire import connect, subscribed

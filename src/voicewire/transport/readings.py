@@ -114,7 +114,7 @@ def header_ratio(
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> header_ratio(r, ["lan"], paper.PAYLOADS)["sending end"] > 1.4
@@ -161,7 +161,7 @@ def overhead_ratios(
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> overhead_ratios(r, ["lan"])["150 publishes at QoS 1 against one connection"] > 10
@@ -222,7 +222,7 @@ def header_farthest(r: Recorded, session: str, ends: tuple[str, str] = ("sender"
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> header_farthest(r, "fresh")["receiver"]
@@ -262,7 +262,7 @@ def header_curve(r: Recorded, sizes: Sequence[int], session: str = "fresh") -> l
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> header_curve(r, [1, 1000])
@@ -323,7 +323,7 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> header_ranges(r)["a session for each message"]["least"]
@@ -373,7 +373,7 @@ def growths(r: Recorded, network: str, pick: Callable[[list[float]], float] = mi
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> growths(r, "lan")["150 publishes at QoS 0"]["sending end"] > 10
@@ -437,7 +437,7 @@ def headers(
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> headers(r, "lan").shape
@@ -475,7 +475,7 @@ def slowest_growth(
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> bool(slowest_growth(r, "lan", "loop", (1,)).mean(axis=1).max() < 7000)
@@ -510,7 +510,7 @@ def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: 
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> bool(loop_growth(r, "lan").mean() > 10)
@@ -541,7 +541,7 @@ def forwarded(r: Recorded) -> tuple[Samples, Samples]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> left, right = forwarded(Recorded(recording.load_iterations(paths.data("transport"))))
     >>> float(abs(left - right).max()) <= 8

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from voicewire import sheets
+from voicewire._kit import sheets
 from voicewire.stats import t_interval
 from voicewire.testbed import LinkSpec, TestbedError, capabilities
 from voicewire.testbed.capability import mosquitto_version
@@ -349,7 +349,7 @@ def load_iterations(folder: Path) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> len(load_iterations(paths.data("transport"))) > 10_000
     True
     """
@@ -375,7 +375,7 @@ def load_summary(folder: Path) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> "mean" in load_summary(paths.data("transport"))
     True
     """
@@ -401,7 +401,7 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_iterations(paths.data("transport"))
     >>> bool((summarise(rows[rows["size"] == 1]).n > 1).all())
     True

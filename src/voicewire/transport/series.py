@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from voicewire import sheets
+from voicewire._kit import sheets
 from voicewire.stats import Interval, t_interval
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.capability import find_mosquitto
@@ -371,7 +371,7 @@ def load_series(folder: Path, network: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_series(paths.data("transport"), "lan")
     >>> "tcp-fresh" in set(rows.series)
     True
@@ -412,7 +412,7 @@ def added(rows: pd.DataFrame, name: str, size: int) -> Interval:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_series(paths.data("transport"), "lan")
     >>> added(rows, "tcp-tls-fresh", 100).estimate > 0
     True
@@ -453,7 +453,7 @@ def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataF
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> rows = load_series(paths.data("transport"), "lan")
     >>> list(table(rows, 100)["series"])[0]
     'tcp-fresh'

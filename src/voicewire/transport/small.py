@@ -213,7 +213,7 @@ def loop_headers(n: int, gap: float, answer: float) -> int:
 
     See Also
     --------
-    voicewire.foundations.tcp.small_writes : follows each write.
+    voicewire_book.chapters.foundations.tcp.small_writes : follows each write.
 
     Notes
     -----

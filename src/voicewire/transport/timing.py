@@ -46,7 +46,7 @@ class Factors:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> factors = Factors(Recorded(recording.load_iterations(paths.data("transport"))), 100)
     >>> factors.typical(["lan"]).low < 2.1
@@ -174,7 +174,7 @@ def half_widths(r: Recorded, network: str) -> Samples:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> half_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").shape
     (80,)
@@ -208,7 +208,7 @@ def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Gen
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> least_difference(r, "lan", FRESH) > 1
@@ -251,7 +251,7 @@ def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) 
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> bool(relative_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").max() < 0.2)
     True
@@ -287,7 +287,7 @@ def coverages(
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
     >>> bool(coverages(r, "lan", np.random.default_rng(1), 200).min() < 1)
@@ -315,7 +315,7 @@ def inside(r: Recorded) -> dict[str, float]:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> from voicewire.transport import recording
     >>> inside(Recorded(recording.load_iterations(paths.data("transport"))))["least"] < 0.95
     True

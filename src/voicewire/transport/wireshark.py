@@ -83,7 +83,7 @@ def ours(file: Path) -> Counts:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> ours(paths.data("transport") / "captures" / "tcp.pcap")[0].tolist()
     [40, 20, 0]
     """
@@ -140,7 +140,7 @@ def recorded(folder: Path, name: str) -> Counts:
 
     Examples
     --------
-    >>> from voicewire import paths
+    >>> from voicewire._kit import paths
     >>> recorded(paths.data("transport"), "tcp").shape[1]
     3
     """

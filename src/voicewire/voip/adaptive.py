@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import njit
 from voicewire.voip.emodel import codec
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip import paper
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.errors import VoipError

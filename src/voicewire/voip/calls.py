@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim import Bottleneck, Flow, FlowResult, NetsimError, Path, simulate
 from voicewire.voip import playout
 from voicewire.voip.emodel import codec as codec_of

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.errors import VoipError
 
 __all__ = ["chernov_delay"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from voicewire.options import number, print_json, seed, share, text, whole
+from voicewire._kit.options import number, print_json, seed, share, text
 from voicewire.voip import score_cli
 
-__all__ = ["record_options", "register"]
+__all__ = ["register"]
 
 
 def _call(options: argparse.Namespace) -> int:
@@ -41,32 +41,6 @@ def _call(options: argparse.Namespace) -> int:
         f"not played {100 * made.playout.loss:.2f} %  frames {made.playout.total}"
     )
     return 0
-
-
-def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record voip` takes beside its names.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-        Of ``voicewire record voip``.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> record_options(parser)
-    >>> parser.parse_args(["--calls", "3"]).calls
-    3
-    """
-    from voicewire.sweep import add_sweep_arguments
-
-    parser.add_argument("--calls", type=whole(1, 10_000), metavar="N", help="seeds a point (default 30)")
-    parser.add_argument("--seconds", type=number(0.02, 86_400.0), help="length of each call (default 300)")
-    add_sweep_arguments(parser)
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip import paper
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks, paths
+from voicewire._kit import checks, paths
 from voicewire.voip.calls import Call, call
 from voicewire.voip.errors import VoipError
 from voicewire.voip.talk import Talk, from_activity

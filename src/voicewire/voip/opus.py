@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.errors import VoipError
 from voicewire.voip.listening import FRAME, RATE, whole_frames
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.errors import VoipError
 
 __all__ = ["CODECS", "Codec"]

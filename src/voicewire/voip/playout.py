@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
-from voicewire._compiled import njit
+from voicewire._kit import checks
+from voicewire._kit._compiled import njit
 from voicewire.voip import paper
 from voicewire.voip.emodel import codec, id_of, ie_of
 from voicewire.voip.errors import VoipError

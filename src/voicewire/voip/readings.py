@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from voicewire import paths, sheets
+from voicewire._kit import paths, sheets
 from voicewire.sweep import sweep
 from voicewire.voip.calls import call
 from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve

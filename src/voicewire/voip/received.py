@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.signal import lfilter
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.adaptive import ramjee
 from voicewire.voip.bursts import burst_ratio
 from voicewire.voip.emodel import mos

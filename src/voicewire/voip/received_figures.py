@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from voicewire import figures as house
+from voicewire._kit import style as house
 from voicewire.voip.received import Received, Scored
 from voicewire.voip.tilt import tilted
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.emodel import codec, delay_impairment, r_factor
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec

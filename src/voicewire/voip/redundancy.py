@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks, paths, sheets
+from voicewire._kit import checks, paths, sheets
 from voicewire.stats import Interval, t_interval
 from voicewire.voip import bursts, g729, listening, measures, opus, pesq
 from voicewire.voip.errors import VoipError

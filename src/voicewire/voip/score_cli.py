@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voicewire.options import new_file, number, print_json, readable, text, whole
+from voicewire._kit.options import new_file, number, print_json, readable, text, whole
 
 if TYPE_CHECKING:
     from voicewire.voip.received import Received, Scored
@@ -131,11 +131,11 @@ def _draw(path: Path, stream: Received, made: Scored, delay_ms: float) -> None:
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    from voicewire import figures
+    from voicewire._kit.style import STYLE
     from voicewire.voip.received_figures import received
 
     with mpl.rc_context():
-        figures.use()
+        mpl.rcParams.update(STYLE)
         received(stream, made, delay_ms)
         plt.savefig(path)
         plt.close("all")

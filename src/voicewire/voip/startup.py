@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.netsim import Bottleneck, Tfrc
 from voicewire.voip.calls import call
 from voicewire.voip.emodel import codec as codec_of

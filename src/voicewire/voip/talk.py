@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip import paper
 from voicewire.voip.errors import VoipError
 

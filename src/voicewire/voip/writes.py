@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.errors import VoipError
 
 __all__ = ["estimated_rate", "write_times"]

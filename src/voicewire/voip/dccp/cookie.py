@@ -11,7 +11,7 @@ import hmac
 import struct
 from dataclasses import dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.dccp.header import Packet, Type
 from voicewire.voip.errors import VoipError
 

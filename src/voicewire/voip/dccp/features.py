@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.dccp.rules import reconcile
 from voicewire.voip.dccp.states import CLIENT, SERVER
 from voicewire.voip.errors import VoipError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.errors import VoipError
 
 __all__ = ["Candidate", "best_set", "best_set_by_force", "frame_importance"]

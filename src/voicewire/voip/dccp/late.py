@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.dccp.importance import Candidate, best_set
 from voicewire.voip.dccp.ring import PacketRing
 from voicewire.voip.errors import VoipError

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.dccp.header import ack_vector, read_ack_vector
 from voicewire.voip.dccp.rules import echoed
 from voicewire.voip.errors import VoipError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voicewire import checks
+from voicewire._kit import checks
 from voicewire.voip.dccp.header import Packet, Type
 from voicewire.voip.dccp.rules import SPACE, ack_window, after, number_window
 from voicewire.voip.errors import VoipError

@@ -1,0 +1,1 @@
+"""What the rooms of this package share. Nobody imports it from outside."""

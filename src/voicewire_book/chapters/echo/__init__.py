@@ -1,0 +1,1 @@
+"""What the notebooks on stereophonic echo cancellation call."""

@@ -1,0 +1,1 @@
+"""What the notebooks on E-MQTT call."""

@@ -1,0 +1,404 @@
+"""What the reproduction runs: packets counted live, and what the recorded trials say: averages, ratios, orders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from voicewire.emqtt import counting, paper
+from voicewire.emqtt.population import Population, Trial
+from voicewire.mqtt import BrokerThread, Config
+from voicewire.stats import Interval, t_interval
+from voicewire_book import paths
+from voicewire_book.ledger.vocabulary import Plain
+
+__all__ = [
+    "LINK_DELAY", "LINK_RATES", "LIVE", "PROTOCOL", "READING", "WI_FI", "behind_link", "by_size", "from_gauge", "live",
+    "load", "medians", "ratio", "run", "samples", "typical",
+]  # fmt: skip
+
+LIVE = (1, 10, 40)
+"""Numbers of subscribers that are counted live."""
+
+READING = {paper.MQTT: "mqtt-2", paper.ASYNCHRONOUS: "first", paper.SYNCHRONOUS: "all"}
+"""How the paper's three methods are called in the recorded tables."""
+
+LINK_RATES = {"250 kbit/s": 250e3, "1 Mbit/s": 1e6, "6 Mbit/s": 6e6, "54 Mbit/s": 54e6}
+"""Rates of the publisher's own link, bit/s: IEEE 802.15.4, Bluetooth LE, and 802.11g at its lowest and highest.
+
+The paper gives none.
+"""
+LINK_DELAY = 0.001
+"""Propagation on that link each way, s; the paper gives none."""
+WI_FI = ("54 Mbit/s", "6 Mbit/s")
+"""Those of them that a computer on Wi-Fi may have, as the paper's publisher was."""
+
+PROTOCOL = "no favours"
+"""Our broker without what it does for a publisher that waits: the arm on which the protocol is judged."""
+
+
+def load(name: str) -> pd.DataFrame:
+    """Read a table of the recorded experiments.
+
+    Parameters
+    ----------
+    name : str
+        Of a CSV file in ``data/emqtt``, as ``delays``, ``broker_subscriber``, ``large``, ``weak`` or ``link``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a trial.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> sorted(load("delays")["reading"].unique())
+    ['all', 'first', 'half', 'mqtt-0', 'mqtt-2', 'one', 'unmodified']
+    """
+    return pd.read_csv(paths.data("emqtt") / f"{name}.csv")
+
+
+def samples(
+    table: pd.DataFrame, reading: str, column: str = "end_to_end_ms", broker: str = "voicewire"
+) -> NDArray[np.float64]:
+    """Return one number a test: the geometric mean over the numbers of subscribers.
+
+    A single trial that the operating system has interrupted weighs little in a geometric mean, and each size
+    counts alike.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    reading : str
+        One of `counting.READINGS`.
+    column : str
+        What is compared.
+    broker : str
+        ``voicewire``, ``no favours`` or ``mosquitto``.
+
+    Returns
+    -------
+    ndarray, shape (tests,)
+        In the unit of `column`.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> samples(load("delays"), "all").shape
+    (60,)
+    """
+    mine = table[table["reading"] == reading]
+    if "broker" in mine:
+        mine = mine[mine["broker"] == broker]
+    wide = mine.pivot(index="test", columns="subscribers", values=column)
+    return np.exp(np.log(wide.to_numpy(dtype=float)).mean(axis=1))
+
+
+def ratio(
+    table: pd.DataFrame, above: tuple[str, str], below: tuple[str, str], column: str = "end_to_end_ms"
+) -> NDArray[np.float64]:
+    """Return one ratio a test between two (broker, reading) pairs whose trials were interleaved.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    above, below : (str, str)
+        Broker and reading of each side.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    ndarray, shape (tests,)
+        Each from the geometric means over the numbers of subscribers.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> bool(np.median(ratio(load("delays"), ("voicewire", "all"), ("voicewire", "mqtt-2"))) < 1)
+    True
+    """
+    return samples(table, above[1], column, above[0]) / samples(table, below[1], column, below[0])
+
+
+def behind_link(rate: str, column: str = "end_to_end_ms", bed: str = "tun") -> dict[str, NDArray[np.float64]]:
+    """Return one number a test for each of the paper's methods, for a publisher behind a link of its own.
+
+    Parameters
+    ----------
+    rate : str
+        Name of one of `LINK_RATES`.
+    column : str
+        What is compared.
+    bed : str
+        ``relay``, or ``tun``: between two network namespaces, where the headers of TCP and IP take their time, too.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (tests,)
+        By method: geometric means over 10, 40 and 80 subscribers, in the unit of `column`.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = behind_link("250 kbit/s")
+    >>> bool((found["synchronous"] / found["MQTT"]).mean() < 0.2)
+    True
+    """
+    table = load("link")
+    mine = table[(table["bed"] == bed) & (table["rate"] == rate)]
+    return {method: samples(mine, reading, column) for method, reading in READING.items()}
+
+
+def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
+    """Return median and quartiles by broker, reading and number of subscribers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    column : str
+        What is compared.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a broker, reading and number of subscribers: ``q1``, ``median``, ``q3``.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> rows = medians(load("delays"))
+    >>> bool((rows["q1"] <= rows["median"]).all())
+    True
+    """
+    keys = [k for k in ("broker", "reading", "subscribers") if k in table]
+    quantiles = table.groupby(keys)[column].quantile(np.array([0.25, 0.5, 0.75])).unstack()
+    return quantiles.set_axis(["q1", "median", "q3"], axis=1).reset_index()
+
+
+def by_size(
+    table: pd.DataFrame, above: str, below: str, column: str = "end_to_end_ms", broker: str = PROTOCOL
+) -> dict[int, NDArray[np.float64]]:
+    """Return one ratio a test between two readings at each number of subscribers.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `load` gives it.
+    above, below : str
+        The readings.
+    column : str
+        What is compared.
+    broker : str
+        Whose trials.
+
+    Returns
+    -------
+    dict of int to ndarray, shape (tests,)
+        By number of subscribers.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> {n: round(float(np.median(r)), 1) for n, r in by_size(load("delays"), "mqtt-2", "all").items() if n < 30}
+    {10: 1.6, 20: 1.7}
+    """
+    mine = table[table["broker"] == broker]
+    high, low = (
+        mine[mine["reading"] == r].pivot(index="test", columns="subscribers", values=column) for r in (above, below)
+    )
+    return {int(n): high[n].to_numpy() / low[n].to_numpy() for n in sorted(set(table["subscribers"]))}
+
+
+def typical(ratios: NDArray[np.float64]) -> Interval:
+    """Return the geometric mean of ratios with its 95 % interval.
+
+    Parameters
+    ----------
+    ratios : ndarray, shape (tests,)
+        All above zero.
+
+    Returns
+    -------
+    Interval
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> typical(np.array([0.5, 1.0, 2.0])).estimate
+    1.0
+    """
+    found = t_interval(np.log(ratios))
+    middle, low, high = (math.exp(end) for end in (found.estimate, found.low, found.high))
+    return Interval(middle, low, high, found.confidence, found.n)
+
+
+def from_gauge(less: float, more: float, step: float = 1.0) -> Interval:
+    """Return how much more of a battery was used, if both uses were read at its start and end in whole steps.
+
+    Each of the four levels may be up to a step beside the reading, all one way, so each use is within a step.
+
+    Parameters
+    ----------
+    less, more : float
+        The two uses, in steps as read.
+    step : float
+        What the gauge tells apart, in the same unit.
+
+    Returns
+    -------
+    Interval
+        Its ends are bounds that nothing exceeds, not a confidence interval; two uses are behind it.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> found = from_gauge(2, 3)
+    >>> found.low, found.high
+    (-1.0, 3.0)
+    """
+    gap = more - less
+    return Interval(float(gap), gap - 2.0 * step, gap + 2.0 * step, 0.999, 2)
+
+
+def live(port: int, subscribers: Sequence[int] = LIVE) -> dict[int, dict[str, Trial]]:
+    """Send one confirmed query in every reading to so many subscribers, on real sockets, and count the packets.
+
+    Parameters
+    ----------
+    port : int
+        Of a broker of this package.
+    subscribers : sequence of int
+        Numbers of subscribers.
+
+    Returns
+    -------
+    dict
+        Number of subscribers to reading to `Trial`.
+
+    Raises
+    ------
+    OSError
+        If the system is not Linux, or the broker does not answer.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> with BrokerThread(Config(port=0)) as broker:
+    ...     live(broker.port, (3,))[3]["all"].messages
+    16
+    """
+    found = {}
+    for n in subscribers:
+        with Population(port, n) as people:
+            found[n] = {reading: people.trial(reading) for reading in counting.READINGS}
+    return found
+
+
+def run(quick: bool = False) -> dict[str, Plain]:
+    """Compute the study's main results: packets and bytes counted live, delays from the recorded trials.
+
+    It takes a second; it needs Linux, for the live count opens raw sockets on 127.0.0.1. Measuring the delays anew
+    takes an hour: that is ``voicewire record emqtt``.
+
+    Parameters
+    ----------
+    quick : bool
+        At most 10 live subscribers, not 40.
+
+    Returns
+    -------
+    dict of str to number, list of numbers, or dict of label to number
+        By the claim's id, in its unit, in the form in which the scorecard holds it.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> run(quick=True)["emqtt.messages.18-vs-9"]
+    {'MQTT': 18, 'E-MQTT': 9}
+    """
+    numbers = [n for n in LIVE if n <= 10] if quick else list(LIVE)
+    with BrokerThread(Config(port=0)) as broker:
+        seen = live(broker.port, numbers)
+    mqtt, first, every = (READING[method] for method in (paper.MQTT, paper.ASYNCHRONOUS, paper.SYNCHRONOUS))
+    found: dict[str, Plain] = {
+        "emqtt.messages.18-vs-9": {
+            "MQTT": counting.with_subscriptions(mqtt, 1),
+            "E-MQTT": counting.with_subscriptions(every, 1),
+        },
+        "emqtt.messages.formula-mqtt": max(abs(seen[n][mqtt].messages - counting.messages(mqtt, n)) for n in numbers),
+        "emqtt.table-3.mqtt": counting.publish_size(2),
+    }
+    found |= {f"emqtt.table-3.ids-{ids}": counting.publish_size(3, ids) for ids in paper.EMQTT_BYTES}
+    delays, leg = load("delays"), load("broker_subscriber")
+    ours = (PROTOCOL, mqtt)
+
+    def against_mqtt(reading: str, column: str = "end_to_end_ms") -> float:
+        return float(ratio(delays, (PROTOCOL, reading), ours, column).mean())
+
+    links = {f"behind {rate}": behind_link(rate) for rate in WI_FI}
+    here = {name: samples(delays, each, broker=PROTOCOL) for name, each in READING.items()}
+    found["emqtt.order-e2e"] = {
+        where: {name: float(times.mean()) for name, times in one.items()}
+        for where, one in ({"without a link": here} | links).items()
+    }
+    for mode, name, reading in (("async", paper.ASYNCHRONOUS, first), ("sync", paper.SYNCHRONOUS, every)):
+        found[f"emqtt.e2e.{mode}-ratio"] = {
+            "without a link": against_mqtt(reading),
+            **({"one of n, without a link": against_mqtt("one")} if mode == "sync" else {}),
+            **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in links.items()},
+        }
+    done = "completion_ms"
+    later = {f"behind {rate}": behind_link(rate, done) for rate in WI_FI}
+    for mode, name, reading in (("async", paper.ASYNCHRONOUS, first), ("sync", paper.SYNCHRONOUS, every)):
+        found[f"emqtt.completion.{mode}-ratio"] = {
+            "without a link": against_mqtt(reading, done),
+            **({"one of n, without a link": against_mqtt("one", done)} if mode == "sync" else {}),
+            **{where: float((one[name] / one[paper.MQTT]).mean()) for where, one in later.items()},
+        }
+    alike: dict[str, Plain] = {
+        f"{name} / MQTT": float(ratio(leg, (PROTOCOL, each), ours, "delay_ms").mean())
+        for name, each in READING.items()
+        if each != mqtt
+    }
+    bars = ("as the paper uses the word", "within a quarter", "less than what it calls notable")
+    found["emqtt.broker-subscriber.alike"] = dict.fromkeys(bars, alike)
+    return found

@@ -1,0 +1,139 @@
+"""The hold's states, and how long the k-th answer of n takes: figures of the second chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from voicewire.emqtt.waiting import in_time, mean_wait
+from voicewire_book.kit import figures as house
+
+__all__ = ["chances", "hold_states", "waits"]
+
+
+def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
+    """Draw the states of a hold that waits for `k` of `n`, and the ways between them.
+
+    Parameters
+    ----------
+    n : int
+        Subscribers that were sent the message.
+    k : int
+        Answers that are wanted.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With a text for each state: who has answered over who still may, and in the end the verdict.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> {"0 | 2", "complete", "short"} <= {text.get_text() for text in hold_states(2, 1).texts}
+    True
+    """
+    ax = house.new_axes(ax, (7.0, 0.9 + 0.75 * k))
+    todo, seen = [(0, n)], set()
+    while todo:
+        answered, waiting = todo.pop()
+        if (answered, waiting) in seen:
+            continue
+        seen.add((answered, waiting))
+        done = "complete" if answered == k else "short" if waiting == 0 else ""
+        colour = house.SERIES[2] if answered == k else house.SERIES[1] if done else house.COLOURS["muted"]
+        ax.text(
+            n - waiting, answered, done or f"{answered} | {waiting}", ha="center", va="center", color=colour,
+            fontsize=9, bbox={"boxstyle": "round", "facecolor": "none", "edgecolor": colour},
+        )  # fmt: skip
+        for more, line in (() if done else ((1, "-"), (0, ":"))):
+            ends = (n - waiting + 0.72, answered + 0.72 * more), (n - waiting + 0.28, answered + 0.28 * more)
+            ax.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "linestyle": line, "color": colour, "lw": 1.3})
+            todo.append((answered + more, waiting - 1))
+    ax.plot([], [], color=house.COLOURS["muted"], linestyle="-", label="one answers")
+    ax.plot([], [], color=house.COLOURS["muted"], linestyle=":", label="one is lost")
+    ax.set(xlim=(-0.5, n + 0.5), ylim=(-0.4, k + 0.4), xlabel="subscribers of whom the end is known")
+    ax.set(ylabel="answers", xticks=range(n + 1), yticks=range(k + 1))
+    ax.legend(loc="upper left")
+    house.origin(ax, "theory")
+    return ax
+
+
+def chances(k: int, n: int, ax: Axes | None = None) -> Axes:
+    """Draw the probability that `k` of `n` have answered over that of a single one.
+
+    Parameters
+    ----------
+    k, n : int
+        How many are wanted, of how many.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        With the first, the k-th and the last of n.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> len(chances(2, 3).lines)
+    3
+    """
+    ax = house.new_axes(ax)
+    share = np.linspace(0, 1, 101)
+    for number, (one, name) in enumerate(((1, "the first"), (k, f"{k} of {n}"), (n, "all"))):
+        ax.plot(
+            share, [in_time(one, n, x) for x in share], color=house.SERIES[number],
+            linestyle=house.LINESTYLES[number], label=name,
+        )  # fmt: skip
+    ax.set(xlabel="probability that a given one has answered", ylabel="probability that enough have")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    house.origin(ax, "theory")
+    return ax
+
+
+def waits(numbers: Sequence[int], ax: Axes | None = None) -> Axes:
+    """Draw the mean time of the k-th answer over the share k/n, a line for each number of subscribers.
+
+    Parameters
+    ----------
+    numbers : sequence of int
+        Of subscribers, n.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+        Times in units of one subscriber's mean.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/02_end_to_end``.
+
+    Examples
+    --------
+    >>> waits([4, 20]).lines[0].get_ydata()[-1].round(3)
+    np.float64(2.083)
+    """
+    ax = house.new_axes(ax)
+    for number, n in enumerate(numbers):
+        k = np.arange(1, n + 1)
+        ax.plot(
+            k / n, [mean_wait(int(i), n, 1.0) for i in k], color=house.SERIES[number],
+            linestyle=house.LINESTYLES[number], marker=house.MARKERS[number], markersize=4, label=f"{n} subscribers",
+        )  # fmt: skip
+    ax.set(xlabel="share of the subscribers that is waited for", ylabel="mean time (means of one subscriber)")
+    ax.legend()
+    house.origin(ax, "theory")
+    return ax

@@ -1,0 +1,151 @@
+"""A publisher behind a link of its own, as the paper's is on Wi-Fi: its delays there, on one test bed or two.
+
+What its bytes take is `reference.link_delay`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+from voicewire._kit import checks
+from voicewire.emqtt.population import RESPONSES, Population
+from voicewire.mqtt import process
+from voicewire.mqtt.load import attach
+from voicewire.testbed import DelayProxy, Host, Link, LinkSpec, capabilities
+from voicewire_book.chapters.emqtt.experiments import LINK_DELAY, LINK_RATES
+
+__all__ = ["READINGS", "SUBSCRIBERS", "beds", "series"]
+
+SUBSCRIBERS = (10, 40, 80)
+READINGS = ("mqtt-2", "first", "all")
+
+
+@contextmanager
+def _relay(rate: float, n: int) -> Iterator[Population]:
+    """The publisher reaches the broker through a relay on loopback; nothing needs a privilege."""
+    with (
+        process.ours("--no-favours") as broker,
+        DelayProxy(("127.0.0.1", broker.port), LINK_DELAY, rate) as proxy,
+        attach(proxy.address[1], "publisher", RESPONSES, qos=2) as publisher,
+        Population(broker.port, n, publisher=publisher) as people,
+    ):
+        yield people
+
+
+@contextmanager
+def _namespaces(rate: float, n: int, engine: str) -> Iterator[Population]:
+    """The publisher is a host of its own, behind an emulated link; its headers take their time there, too."""
+    with (
+        Host("publisher") as away,
+        Host("broker") as here,
+        Link(away, here, LinkSpec(delay=LINK_DELAY, rate=rate), engine=engine) as link,
+        ExitStack() as stack,
+    ):
+        with here.inside():
+            broker = stack.enter_context(process.ours("--no-favours", "--host", "0.0.0.0"))
+        with away.inside():
+            publisher = attach(broker.port, "publisher", RESPONSES, qos=2, host=link.address_b)
+        with here.inside():
+            people = Population(broker.port, n, host=link.address_b, publisher=publisher)
+        yield stack.enter_context(people)
+
+
+def beds() -> dict[str, Callable[[float, int], AbstractContextManager[Population]]]:
+    """Return the test beds that can be had here: ``relay`` always, ``netem`` or ``tun`` where namespaces may be made.
+
+    Returns
+    -------
+    dict of str to callable
+        Each takes a rate in bit/s and a number of subscribers, and gives a `Population` as a context.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> "relay" in beds()
+    True
+    """
+    found = capabilities()
+    made: dict[str, Callable[[float, int], AbstractContextManager[Population]]] = {"relay": _relay}
+    if found.namespaces and (found.netem or found.tun):
+        engine = "netem" if found.netem else "tun"
+        made[engine] = partial(_namespaces, engine=engine)
+    return made
+
+
+@checks.takes(tests=checks.whole(1, 10_000))
+def series(
+    tests: int,
+    seed: int,
+    rates: Iterable[str] = tuple(LINK_RATES),
+    sizes: Iterable[int] = SUBSCRIBERS,
+    tell: Callable[[str], object] = print,
+) -> list[dict[str, Any]]:
+    """Measure each reading behind each link, trials of all readings interleaved in random order.
+
+    Parameters
+    ----------
+    tests : int
+        Trials of each reading, link and number of subscribers.
+    seed : int
+        Of their order.
+    rates : iterable of str
+        Names of `experiments.LINK_RATES`.
+    sizes : iterable of int
+        Numbers of subscribers.
+    tell : callable
+        Gets a line for each link, which says on which test bed it is.
+
+    Returns
+    -------
+    list of dict
+        One row a trial: bed, rate, reading, subscribers, test, end_to_end_ms, completion_ms, packets and bytes at the
+        publisher, publisher_cpu_ms.
+
+    Notes
+    -----
+    Chapter ``notebooks/emqtt/03_reproduction``.
+
+    Examples
+    --------
+    >>> len(series(1, 1, ["54 Mbit/s"], [2], tell=len)) in (3, 6)
+    True
+    """
+    rng, rows, sizes = random.Random(seed), [], list(sizes)
+    there = beds()
+    if len(there) == 1:
+        tell("no network namespaces here: behind the relay only")
+    for rate in rates:
+        for bed, start in there.items():
+            for n in sizes:
+                with start(LINK_RATES[rate], n) as people:
+                    for reading in READINGS:  # nobody meets cold caches in the first test
+                        _measured(people, reading)
+                    for test in range(tests):
+                        rows += [
+                            {"bed": bed, "rate": rate, "reading": reading, "subscribers": n, "test": test}
+                            | _measured(people, reading)
+                            for reading in rng.sample(READINGS, len(READINGS))
+                        ]
+            tell(f"{rate}, {bed}: {tests} tests of {len(READINGS)} readings, {', '.join(map(str, sizes))} subscribers")
+    return rows
+
+
+def _measured(people: Population, reading: str) -> dict[str, float]:
+    people.settle()  # else a query would stand behind the last trial's packets
+    trial = people.trial(reading)
+    return {
+        "end_to_end_ms": round(trial.end_to_end * 1e3, 4),
+        "completion_ms": round(trial.completion * 1e3, 4),
+        "received": trial.received,
+        "sent": trial.sent,
+        "received_bytes": trial.received_bytes,
+        "sent_bytes": trial.sent_bytes,
+        "publisher_cpu_ms": round(trial.cpu * 1e3, 4),
+    }

@@ -1,0 +1,504 @@
+"""The checks of *TCP in one chapter*: its exercises and its lab.
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; `None` means not answered yet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voicewire.netsim.reference.tcp_sender import Timeout, measure
+from voicewire_book.chapters.foundations._student import value
+from voicewire_book.chapters.foundations.drawn import PEAK
+from voicewire_book.chapters.foundations.tcp import expired, small_writes
+from voicewire_book.kit._student import Function, NotYetError, called, expression
+from voicewire_book.kit.exercises import Feedback, choice, formula, function, number, sequence
+
+__all__ = [
+    "check_backoff",
+    "check_delivery",
+    "check_fair",
+    "check_first",
+    "check_flights",
+    "check_karn",
+    "check_later",
+    "check_merge",
+    "check_peak",
+    "check_spike",
+    "check_square_root",
+    "check_stall",
+    "check_timer",
+]
+
+
+def check_flights(answer: object) -> Feedback:
+    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_flights("480 ms")
+    Right: one to open, five to send: 10 + 20 + 40 + 80 + 50.
+    """
+    hints = {
+        400.0: "the connection has to be opened first: one round trip.",
+        320.0: "three flights carry 70 segments; and the connection has to be opened first.",
+        1680.0: "the window doubles with each round trip, it doesn't stay 10.",
+        560.0: "five flights carry 310 segments; do you count one too many?",
+    }
+    return number(answer, 480, 1e-6, unit="ms", hints=hints, right="one to open, five to send: 10 + 20 + 40 + 80 + 50.")
+
+
+def check_peak(answer: object, seed: int | None = None) -> Feedback:
+    """RTO in ms, without a floor, after two measurements of a round trip that was steady for long.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+    seed : int, optional
+        Draws the numbers; without one they are those of the page.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_peak(192)
+    Right: 112 + 4 · 20.
+    """
+    return PEAK.own(seed).check(answer)
+
+
+def check_spike(answer: object) -> Feedback:
+    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_spike(2)
+    Not yet: the average alone is back so soon; four deviations are added to it.
+    """
+    hints = {
+        18.0: "after 18 it is still 0.102 of the spike: does the average count too, or only four deviations?",
+        10.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
+        9.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
+        2.0: "the average alone is back so soon; four deviations are added to it.",
+        32.0: "this would be right had the path settled at the spike: one sample moves the average by an eighth only.",
+        1.0: "one sample of the old round trip undoes a quarter of the deviation at most.",
+    }
+    right = "the excess is 9/8 of the spike and shrinks by 7/8 each time: one late answer is remembered for long."
+    return number(answer, 19, 1e-9, hints=hints, right=right)
+
+
+def check_square_root(answer: object) -> Feedback:
+    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip).
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_square_root(lambda p, a: (1.5 / p) ** 0.5)
+    Not yet: right for a = 1/2; what of another a?
+    """
+    answer = expression(answer, "p", "a")
+    half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
+    if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
+        return Feedback(False, "right for a = 1/2; what of another a?")
+    if abs(half - np.sqrt(800 / 3)) < 1e-6:
+        return Feedback(False, "this is the window at the loss; the mean over the sawtooth is asked.")
+    said = "√((1 + a) / (2 p (1 - a))); for a = 1/2 the law of the text."
+    cases = [(0.01, 0.5), (0.001, 0.7), (0.02, 0.25)]
+    return formula(answer, lambda p, a: np.sqrt((1 + a) / (2 * p * (1 - a))), cases, right=said)
+
+
+def check_delivery(answer: object) -> Feedback:
+    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_delivery("a")
+    Not yet: duplicate acknowledgements come from segments behind the hole: there are none.
+    """
+    hints = {
+        "a": "duplicate acknowledgements come from segments behind the hole: there are none.",
+        "c": "SACK describes what came behind a hole: nothing did.",
+        "d": "the timer does, but not soonest: its floor alone may be a second.",
+    }
+    right = "after about two round trips it sends the last segment once more, and the answer shows the hole."
+    return choice(answer, "b", ["a", "b", "c", "d"], hints=hints, right=right)
+
+
+def check_stall(answer: object) -> Feedback:
+    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_stall("88 ms")
+    Right: 12 + 40 + 12 to learn that it came, 24 for the answer.
+    """
+    hints = {
+        24.0: "the second write may not leave before the first is acknowledged.",
+        48.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
+        40.0: "the delay is not all: each of the two segments still crosses the path and is answered.",
+        64.0: "when the acknowledgement has come, the second write still has to go there and the answer back.",
+    }
+    right = "12 + 40 + 12 to learn that it came, 24 for the answer."
+    return number(answer, 88, 1e-6, unit="ms", hints=hints, right=right)
+
+
+def check_merge(answer: object) -> Feedback:
+    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_merge(lambda n, gap, answer: n)
+    Not yet: while one segment is unacknowledged, the writes that follow wait together.
+    """
+    got, apart = value(answer, 13, 0.01, 0.042), value(answer, 9, 0.08, 0.042)
+    if abs(got - (1 + 12 / 4.2)) < 1e-9:
+        return Feedback(False, "segments are whole.")
+    if got == np.ceil(13 / 4.2) == apart:
+        return Feedback(False, "the first write leaves alone, nothing is unacknowledged then.")
+    if got == 13:
+        return Feedback(False, "while one segment is unacknowledged, the writes that follow wait together.")
+    if got == 4 and apart == 1 + np.ceil(8 * 0.08 / 0.042):
+        return Feedback(False, "more segments than writes: what if the gap is longer than the answer?")
+    cases = [((n, gap, 0.042), float(len(small_writes([gap * k for k in range(n)], 0.042)))) for n, gap in _MERGES]
+    return function(answer, cases, 1e-9, right="the first alone, then a batch for each answer.")
+
+
+_MERGES = ((1, 0.01), (2, 0.01), (13, 0.01), (14, 0.01), (9, 0.02), (9, 0.04), (9, 0.08))
+
+
+def check_fair(answer: object) -> Feedback:
+    """Jain's index of rates 3, 1, 2, 2.
+
+    Parameters
+    ----------
+    answer : object
+        The answer of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_fair("8/9")
+    Right: 8² / (4 · 18).
+    """
+    hints = {
+        64 / 18: "divide by the number of flows too.",
+        1 / 3: "this is the least over the most.",
+        0.75: "the sum of the squares is 9 + 1 + 4 + 4.",
+    }
+    return number(answer, 64 / 72, 0.005, hints=hints, right="8² / (4 · 18).")
+
+
+# The lab: a retransmission timer
+
+
+def _state(result: Any) -> dict[str, Any]:
+    """Return what a stage gave, if it is a state."""
+    if result is None:
+        raise NotYetError("your function gives nothing: return the state, also where it stays as it was.")
+    if not isinstance(result, dict) or not {"srtt", "rttvar", "rto"} <= result.keys():
+        raise NotYetError('return a dict with the keys "srtt", "rttvar" and "rto".')
+    return result
+
+
+def _as_dict(timer: Timeout) -> dict[str, Any]:
+    return {"srtt": timer.srtt, "rttvar": timer.rttvar, "rto": timer.rto}
+
+
+def _compare(got: dict[str, Any], wanted: dict[str, Any], why: str = "") -> None:
+    """End the check at the first entry that is wrong."""
+    for name in ("srtt", "rttvar", "rto"):
+        verdict = number(got[name], wanted[name], 1e-9, unit="s")
+        if not verdict:
+            raise NotYetError(f"{why}{name}: {verdict.message}")
+
+
+@called
+def check_first(answer: Function) -> Feedback:
+    """Stage 1: (sample, least) -> state after the first measurement.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_first(lambda sample, least: {"srtt": sample, "rttvar": sample, "rto": 5 * sample})
+    Not yet: the first deviation is half of the sample.
+    """
+    for sample, least in ((0.1, 0.0), (0.08, 1.0), (2.0, 0.2)):
+        got = _state(answer(sample, least))
+        timer = Timeout(least)
+        measure(timer, sample)
+        if got["rttvar"] == sample:
+            return Feedback(False, "the first deviation is half of the sample.")
+        _compare(got, _as_dict(timer))
+    return Feedback(True, "three round trips, or the floor.")
+
+
+@called
+def check_later(answer: Function) -> Feedback:
+    """Stage 2: (state, sample, least) -> state after a further measurement.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_later(lambda state, sample, least: 1)
+    Not yet: return a dict with the keys "srtt", "rttvar" and "rto".
+    """
+    rng = np.random.default_rng(3)
+    timer = Timeout(0.0)
+    measure(timer, 0.1)
+    for sample in rng.uniform(0.05, 0.3, 20):
+        before = _as_dict(timer)
+        given = dict(before)
+        got = _state(answer(given, float(sample), 0.0))
+        measure(timer, float(sample))
+        moved = before["srtt"] + (sample - before["srtt"]) / 8
+        if abs(got["rttvar"] - (before["rttvar"] + (abs(moved - sample) - before["rttvar"]) / 4)) < 1e-12:
+            return Feedback(False, "take the deviation from the old average, before that moves.")
+        _compare(got, _as_dict(timer))
+    return Feedback(True, "an eighth for the average, a quarter for the deviation.")
+
+
+@called
+def check_backoff(answer: Function) -> Feedback:
+    """Stage 3: state -> state after the timer has fired.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_backoff(lambda state: {**state, "rto": 2 * state["rto"]})
+    Not yet: not beyond 60 s.
+    >>> check_backoff(lambda state: {**state, "rto": min(2 * state["rto"], 60.0)})
+    Right: doubled, and the averages stay: nothing was measured.
+    """
+    for rto in (0.3, 1.0, 31.0, 60.0):
+        got = _state(answer({"srtt": 0.1, "rttvar": 0.05, "rto": rto}))
+        if got["rto"] == 2 * rto > 60:
+            return Feedback(False, "not beyond 60 s.")
+        _compare(got, {"srtt": 0.1, "rttvar": 0.05, "rto": min(2 * rto, 60.0)})
+    return Feedback(True, "doubled, and the averages stay: nothing was measured.")
+
+
+@called
+def check_karn(answer: Function) -> Feedback:
+    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_karn(lambda state, sample, sent, least: 1 / 0)
+    Not yet: your function, given ... raises ZeroDivisionError: division by zero
+    """
+    backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
+    got = _state(answer(dict(backed), 0.11, 2, 0.2))
+    if got["rto"] == backed["srtt"] + 4 * backed["rttvar"]:
+        raise NotYetError("the timer stays doubled, too: it is computed afresh only from a new measurement.")
+    _compare(got, backed, "a segment that was sent twice measures nothing, and the timer stays long: ")
+    timer = Timeout(0.2)
+    timer.srtt, timer.rttvar, timer.rto = 0.1, 0.05, 2.4
+    measure(timer, 0.11)
+    _compare(_state(answer(dict(backed), 0.11, 1, 0.2)), _as_dict(timer))
+    return Feedback(True, "which of the two was answered, nobody knows.")
+
+
+@called
+def check_timer(answer: Function) -> Feedback:
+    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> check_timer(lambda events, least: [1.0])
+    Not yet: one timer for each event: 60 are asked, you gave 1.
+    """
+    rng = np.random.default_rng(17)
+    for least in (0.0, 0.2, 1.0):
+        events: list[tuple[str, float, int]] = [("expired", 0.0, 0), ("measured", 0.4, 2)]
+        timer, wanted = Timeout(least), [2.0, 2.0]
+        expired(timer)
+        for _ in range(58):
+            if rng.random() < 0.15:
+                events.append(("expired", 0.0, 0))
+                expired(timer)
+            else:
+                sample, sent = float(rng.gamma(4, 0.03)), 1 if rng.random() < 0.8 else 2
+                events.append(("measured", sample, sent))
+                if sent == 1:
+                    measure(timer, sample)
+            wanted.append(timer.rto)
+        got = list(answer(list(events), least))
+        if len(got) != len(wanted):
+            return Feedback(False, f"one timer for each event: {len(wanted)} are asked, you gave {len(got)}.")
+        if got[0] != 2 and got[0] in (1, 2 * least):
+            said = "doubles, too" if got[0] == 1 else "is 1 s, whatever the floor"
+            return Feedback(False, f"before anything was measured the timer {said}: when it fires, 2 s are next.")
+        if got[1] == max(3 * 0.4, least):
+            return Feedback(False, "Karn's rule holds for the first measurement, too: sent twice, it tells nothing.")
+        verdict = sequence(got, wanted, 1e-9, unit="s")
+        if not verdict:
+            return Feedback(False, f"with a floor of {least} s, {verdict.message}")
+    return Feedback(True, "equal to the package's timer on 180 events that you had not seen.")

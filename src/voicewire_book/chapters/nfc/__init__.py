@@ -1,0 +1,1 @@
+"""What the notebooks on the slotted NFC link call."""

@@ -1,0 +1,1 @@
+"""What the notebooks on TCP and MQTT on the wire call."""

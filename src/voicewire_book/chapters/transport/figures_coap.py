@@ -1,0 +1,105 @@
+"""The figures of CoAP beside MQTT: by size, and by loss. Each takes ``ax=None`` and says where its data come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from voicewire.stats import t_interval
+from voicewire.transport import coap, coap_timed, paper
+from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, new_axes, origin
+
+__all__ = ["by_loss", "by_size"]
+
+_WHOLE_PERCENT = 100
+
+
+def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
+    """Draw the time to complete receipt over the payload: means with 95 % intervals, and CoAP's count on paper.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        As `coap_timed.load_blocks` gives them.
+    rtt : float
+        Round trip of the links, s.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire_book import paths
+    >>> ax = by_size(coap_timed.load_blocks(paths.data("transport"), "internet"), 0.04)
+    """
+    ax = new_axes(ax, (7.2, 3.8))
+    sizes = sorted(set(rows["size"]))
+    steps = np.unique(np.geomspace(sizes[0], sizes[-1], 400).astype(int))
+    counted = [1e3 * rtt * (coap.exchanges(int(size)) - 0.5) for size in steps]
+    ax.step(steps, counted, where="post", color=SERIES[0], linestyle=LINESTYLES[1], label="CoAP, counted on paper")
+    for number, protocol in enumerate(coap_timed.PROTOCOLS):
+        found = [t_interval(coap_timed.times(rows, protocol, size), paper.CONFIDENCE) for size in sizes]
+        middle = np.array([x.estimate for x in found])
+        ends = [middle - [x.low for x in found], [x.high for x in found] - middle]
+        ax.errorbar(sizes, middle, yerr=ends, color=SERIES[number], marker=MARKERS[number], markersize=5,
+                    linestyle="none" if number == 0 else LINESTYLES[0], label=f"{protocol}, measured")  # fmt: skip
+    ax.set(xscale="log", yscale="log", xlabel="payload (bytes)", ylabel="start to complete receipt (ms)")
+    ax.legend()
+    return origin(ax, "measured here")
+
+
+def by_loss(recorded: Mapping[float, pd.DataFrame], rtt: float, known: bool = True, ax: Axes | None = None) -> Axes:
+    """Draw the mean delay over the share of packets lost: measured with 95 % intervals, and CoAP's closed form.
+
+    Parameters
+    ----------
+    recorded : mapping of float to pandas.DataFrame
+        For each probability of loss what `coap_timed.load_loss` gives.
+    rtt : float
+        Round trip without loss, s.
+    known : bool
+        Whether the clock runs until the sender knows, or until the receiver has the message.
+    ax : Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+
+    Examples
+    --------
+    >>> from voicewire_book import paths
+    >>> folder = paths.data("transport")
+    >>> ax = by_loss({loss: coap_timed.load_loss(folder, loss) for loss in coap_timed.LOSSES}, 0.04)
+    """
+    ax = new_axes(ax, (7.2, 3.8))
+    losses = sorted(recorded)
+    line = np.linspace(0, 1.1 * losses[-1], 60)
+    ax.plot(_WHOLE_PERCENT * line, [coap.expected_delay(float(loss), rtt, known) for loss in line], color=SERIES[0],
+            linestyle=LINESTYLES[1], label="CoAP, closed form")  # fmt: skip
+    for number, protocol in enumerate(coap_timed.PROTOCOLS):
+        samples = [coap_timed.delays(recorded[loss], protocol, known) / 1e3 for loss in losses]
+        found = [t_interval(x, paper.CONFIDENCE) for x in samples]
+        middle = np.array([x.estimate for x in found])
+        ends = [middle - [x.low for x in found], [x.high for x in found] - middle]
+        x = [_WHOLE_PERCENT * loss for loss in losses]
+        ax.errorbar(x, middle, yerr=ends, color=SERIES[number], marker=MARKERS[number], markersize=5,
+                    linestyle="none" if number == 0 else LINESTYLES[0], label=f"{protocol}, measured")  # fmt: skip
+    ax.set(xlabel="packets lost (%)", ylabel=f"mean until the {'sender knows' if known else 'receiver has it'} (s)",
+           xlim=(0, None), ylim=(0, None))  # fmt: skip
+    ax.legend()
+    return origin(ax, "measured here")

@@ -1,0 +1,388 @@
+"""The checks of the lab *A logger* (``notebooks/transport/02_measuring_honestly``): from captured bytes to counts.
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; `None` means not answered yet. Right
+is what the package's own logger says, `voicewire.testbed.capture`.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from voicewire.testbed import Segment, TestbedError, capture
+from voicewire_book import paths
+from voicewire_book.kit._student import Function, NotYetError, called
+from voicewire_book.kit.exercises import Feedback
+
+__all__ = [
+    "check_counted",
+    "check_logged",
+    "check_on_wire",
+    "check_repeated",
+    "check_segment",
+    "check_spoken",
+    "session",
+]
+
+End = tuple[str, int]
+_HERE: End = ("10.0.0.1", 40_000)
+_THERE: End = ("10.0.0.2", 1883)
+_STAMPS = b"\x01\x01\x08\x0a" + bytes(8)
+_NAMES = ("tcp", "mqtt-qos2", "amqp-1.0-fresh", "http-fresh", "http-persistent")
+
+
+def _packet(source: End, target: End, seq: int, flags: str, payload: bytes = b"", more: bytes = _STAMPS) -> bytes:
+    """An IPv4 packet with a TCP segment; `more` are its options."""
+    header = 20 + len(more)
+    bits = sum(1 << "FSRPA".index(letter) for letter in flags)
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + header + len(payload), 0, 0x4000, 64, socket.IPPROTO_TCP, 0)
+    ip += socket.inet_aton(source[0]) + socket.inet_aton(target[0])
+    tcp = struct.pack(">HHIIBBHHH", source[1], target[1], seq % 2**32, 0, header << 2, bits, 65_535, 0, 0)
+    return ip + tcp + more + payload
+
+
+def session(
+    said: bytes, heard: bytes, seed: int, piece: int = 1448, again: float = 0.0, late: float = 0.0
+) -> list[bytes]:
+    """Make up the packets of a connection, as a capture on the client's machine holds them.
+
+    Parameters
+    ----------
+    said, heard : bytes
+        What the client says, and what it is told.
+    seed : int
+        Of first sequence numbers, repetitions and their order.
+    piece : int
+        Most bytes of a segment.
+    again : float
+        Share of the segments that are sent again, some of them cut elsewhere.
+    late : float
+        Share of the segments that come later than the one behind.
+
+    Returns
+    -------
+    list of bytes
+        Each from the IP header on.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> len(session(b"hi", b"", 1))
+    9
+    """
+    rng = np.random.default_rng(seed)
+    first, second = int(rng.integers(2**32)), int(rng.integers(2**32))
+    options = b"\x02\x04\x05\xb4\x04\x02\x08\x0a" + bytes(8) + b"\x01\x03\x03\x07"
+    opened = [_packet(_HERE, _THERE, first, "S", more=options), _packet(_THERE, _HERE, second, "SA", more=options)]
+    data: list[bytes] = []
+    for source, target, text, start in ((_HERE, _THERE, said, first + 1), (_THERE, _HERE, heard, second + 1)):
+        for at in range(0, len(text), piece):
+            data.append(_packet(source, target, start + at, "PA", text[at : at + piece]))
+            data.append(_packet(target, source, start, "A"))
+            if rng.random() < again:
+                since = max(0, at - int(rng.integers(piece)))
+                data.append(_packet(source, target, start + since, "PA", text[since : at + piece]))
+    for at in range(len(data) - 1):
+        if rng.random() < late:
+            data[at], data[at + 1] = data[at + 1], data[at]
+    ends = (_HERE, _THERE, first + 1 + len(said)), (_THERE, _HERE, second + 1 + len(heard))
+    closed = [_packet(*ends[0], "FA"), _packet(*ends[1], "A"), _packet(*ends[1], "FA"), _packet(*ends[0], "A")]
+    return [*opened, _packet(_HERE, _THERE, first + 1, "A"), *data, *closed]
+
+
+def _segments(packets: Sequence[bytes]) -> list[Segment]:
+    return [s for packet in packets if (s := capture.parse(packet)) is not None]
+
+
+def _told(s: Segment | None) -> tuple[Any, ...] | None:
+    return None if s is None else (s.source, s.target, s.seq, s.flags, s.ip_header, s.header, s.length)
+
+
+@called
+def check_segment(answer: Function) -> Feedback:
+    """Stage 1: packet -> (source, target, seq, flags, IP header, TCP header, payload bytes), or None.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_segment(lambda packet: None)
+    Not yet: a whole segment, and yours gives None.
+    """
+    plain = _packet(_HERE, _THERE, 2**32 - 5, "PA", b"hello")
+    longer = bytes([0x46]) + plain[1:2] + (len(plain) + 4).to_bytes(2, "big") + plain[4:20] + bytes(4) + plain[20:]
+    cases = [
+        (plain, ""),
+        (_packet(_THERE, _HERE, 7, "S", more=b"\x02\x04\x05\xb4"), "a header with other options"),
+        (_packet(_THERE, _HERE, 7, "FA", more=b""), "a header without options"),
+        (longer, "an IP header with an option: its length is the lower half of the first byte, in words of four"),
+        (plain + b"\0\0", "bytes behind the packet: IP's total length says where it ends"),
+        (plain[:9] + bytes([socket.IPPROTO_UDP]) + plain[10:], "not TCP, but UDP (byte 9 is 17)"),
+        (bytes([0x65]) + plain[1:], "a packet of IP version 6 (the upper half of its first byte)"),
+        (b"", "nothing at all"),
+    ]
+    for packet, why in cases:
+        wanted, got = _told(capture.parse(packet)), answer(packet)
+        if wanted is None:
+            if got is not None:
+                return Feedback(False, f"{why} is None; yours gives {got!r:.60}.")
+            continue
+        if got is None:
+            return Feedback(False, f"{why or 'a whole segment'}, and yours gives None.")
+        names = ("source", "target", "seq", "flags", "IP header", "TCP header", "payload")
+        given = (*map(_end, tuple(got)[:2]), *tuple(got)[2:])
+        if len(given) != len(names):
+            return Feedback(False, f"give {len(names)} things: {', '.join(names)}; yours has {len(given)}.")
+        for name, one, other in zip(names, given, wanted, strict=True):
+            if one != other and not (name == "flags" and sorted(one) == sorted(other)):
+                return Feedback(False, f"{why + ': ' if why else ''}{name} is {other!r}, yours is {one!r:.40}.")
+    return Feedback(True, "who, whom, which bytes, and how much of it is header.")
+
+
+def _end(given: Any) -> Any:
+    return tuple(given) if isinstance(given, list | tuple) else given
+
+
+def _captures(seed: int) -> list[list[bytes]]:
+    """Made-up connections: plain, repeated, out of order, and with numbers that go beyond the largest."""
+    rng = np.random.default_rng(seed)
+    shares = ((0.0, 0.0), (0.4, 0.0), (0.0, 0.5), (0.4, 0.5))
+    made = [
+        session(rng.bytes(int(rng.integers(1, 9000))), rng.bytes(300), seed + i, again=again, late=late)
+        for i, (again, late) in enumerate(shares)
+    ]
+    return [*made, [_packet(_HERE, _THERE, 2**32 - 3 + n, "PA", bytes(6)) for n in (0, 6, 3, 0)]]
+
+
+@called
+def check_counted(answer: Function) -> Feedback:
+    """Stage 2: (packets, port) -> (segments, TCP header bytes) of all connections with this port.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_counted(lambda packets, port: (len(packets), 32 * len(packets)))
+    Not yet: other connections, and what isn't TCP, must not be counted: 11 segments are wanted, yours has 14.
+    """
+    foreign = [_packet(("10.0.0.1", 22), ("10.0.0.2", 23), n, "A") for n in (1, 2)]
+    for packets in _captures(11):
+        mixed = [*foreign, *packets, packets[0][:9] + bytes([socket.IPPROTO_UDP]) + packets[0][10:]]
+        wanted = capture.flow_header_bytes(_segments(mixed), 1883)
+        segments, octets = answer(list(mixed), 1883)
+        if segments != wanted[0]:
+            why = "both directions count"
+            if segments > wanted[0]:
+                why = "other connections, and what isn't TCP, must not be counted"
+            return Feedback(False, f"{why}: {wanted[0]} segments are wanted, yours has {segments}.")
+        if octets != wanted[1]:
+            return Feedback(False, f"{segments} segments have {wanted[1]} bytes of TCP headers, yours has {octets}.")
+    return Feedback(True, "both directions, each header as long as it says.")
+
+
+@called
+def check_on_wire(answer: Function) -> Feedback:
+    """Stage 3: (packets, port, largest) -> stage 2's counts as they are on the wire, behind a card that cuts.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_on_wire(lambda packets, port, largest: (8, 272))
+    Not yet: 10 segments and 336 header bytes are on the wire, yours says 8 and 272.
+    """
+    for size in (1449, 100, 1448, 20_000, 2896, 65_000):
+        text = np.random.default_rng(size).bytes(size)
+        seen, cut = session(text, b"", 3, piece=65_000), session(text, b"", 3)
+        acknowledged = sum(s.length > 0 for s in _segments(cut)) - sum(s.length > 0 for s in _segments(seen))
+        segments, octets = capture.flow_header_bytes(_segments(cut), 1883)
+        wanted = segments - acknowledged, octets - 32 * acknowledged  # one acknowledgement for all, as it was captured
+        got = tuple(answer(list(seen), 1883, 1448))
+        if got != wanted:
+            says = f"yours says {' and '.join(map(str, got))}"
+            return Feedback(False, f"{wanted[0]} segments and {wanted[1]} header bytes are on the wire, {says}.")
+    return Feedback(True, "each piece has a header of its own; a full one is one piece, not two.")
+
+
+@called
+def check_repeated(answer: Function) -> Feedback:
+    """Stage 4: packets -> sequence numbers that had been captured before, in both directions.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_repeated(lambda packets: 0)
+    Not yet: connection 2: 1748 numbers came again, yours says 0.
+    """
+    both = [_packet(_HERE, _THERE, 100, "PA", b"abc"), _packet(_THERE, _HERE, 100, "PA", b"abc")]
+    if answer(list(both)):
+        return Feedback(False, "each direction has numbers of its own: what one said, the other has not said before.")
+    third = [_packet(_HERE, _THERE, 100, "PA", b"abc"), _packet(_HERE, (_THERE[0], 8883), 100, "PA", b"abc")]
+    if answer(list(third)):
+        return Feedback(False, "each connection has numbers of its own: one port may speak to two others.")
+    for number, packets in enumerate([*_captures(21), [*_captures(22)[0][:2], *_captures(22)[0]]], start=1):
+        repeats = capture.Repeats()
+        wanted, got = sum(map(repeats.count, _segments(packets))), answer(list(packets))
+        if got != wanted:
+            return Feedback(False, f"connection {number}: {wanted} numbers came again, yours says {got!r:.30}.")
+    closed = [_packet(_HERE, _THERE, 100, "FA", b"abc"), _packet(_HERE, _THERE, 103, "FA")]
+    if answer(list(closed)) != 1:
+        return Feedback(False, "a FIN has a number, too, behind the payload: a FIN that comes twice is 1.")
+    return Feedback(True, "by number, not by segment: a repetition may be cut elsewhere.")
+
+
+@called
+def check_spoken(answer: Function) -> Feedback:
+    """Stage 5: (packets, source, target) -> what source said, or None if a part is missing.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_spoken(lambda packets, source, target: b"".join(packets))
+    Not yet: connection 1, out of order 0, repeated 0: what 10.0.0.1 said has 2500 bytes, yours has others.
+    """
+    rng = np.random.default_rng(31)
+    for number, (again, late) in enumerate(((0.0, 0.0), (0.0, 0.6), (0.5, 0.0), (0.5, 0.5)), start=1):
+        said, heard = rng.bytes(2500 * number), rng.bytes(700)
+        packets = session(said, heard, 40 + number, piece=500, again=again, late=late)
+        for source, target, text in ((_HERE, _THERE, said), (_THERE, _HERE, heard)):
+            got = answer(list(packets), source, target)
+            if got is None or bytes(got) != text:
+                how = f"connection {number}, out of order {late:g}, repeated {again:g}"
+                has = "has others" if got is not None else "says that some are missing"
+                return Feedback(False, f"{how}: what {source[0]} said has {len(text)} bytes, yours {has}.")
+    first, text = 2**32 - 3, rng.bytes(12)
+    wraps = [_packet(_HERE, _THERE, first, "S")]
+    wraps += [_packet(_HERE, _THERE, first + 1 + at, "PA", text[at : at + 4]) for at in (0, 8, 4)]
+    got = answer([*wraps, _packet(_HERE, (_THERE[0], 8883), first + 1, "PA", b"else")], _HERE, _THERE)
+    if got is None or bytes(got) != text:
+        if got is not None and b"else" in bytes(got):
+            return Feedback(False, "what source said to another end is not asked for.")
+        return Feedback(False, "numbers go on with 0 after the largest: count from the SYN's, modulo 2**32.")
+    whole = session(rng.bytes(3000), b"", 50, piece=500)
+    if answer([*whole[:5], *whole[6:]], _HERE, _THERE) is not None:
+        return Feedback(False, "a segment in the midst is missing: say None, and don't close the gap.")
+    return Feedback(True, "by number: neither order nor repetition matters, and a hole is told.")
+
+
+@called
+def check_logged(answer: Function) -> Feedback:
+    """Stage 6: packets -> (segments, header bytes, repeated, said, heard) of the connection in a capture.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/02_measuring_honestly``.
+
+    Examples
+    --------
+    >>> check_logged(lambda packets: (8, 272, 0, b"", b""))
+    Not yet: capture tcp: said is wrong.
+    """
+    folder = paths.data("transport") / "captures"
+    recorded = {name: [packet for _, packet in capture.read_packets(folder / f"{name}.pcap")] for name in _NAMES}
+    made = {f"made up {i}": packets for i, packets in enumerate(_captures(61)[:4], start=1)}
+    octets = 0
+    for name, packets in {**recorded, **made}.items():
+        given = tuple(answer(list(packets)))
+        if len(given) != 5:
+            raise NotYetError(f"give segments, header bytes, repeated, said, heard; yours has {len(given)} things.")
+        for what, got, wanted in zip(
+            ("segments", "header bytes", "repeated", "said", "heard"), given, _logged(packets), strict=True
+        ):
+            if got != wanted:
+                shown = f": {wanted} is wanted, yours is {got!r:.30}" if isinstance(wanted, int) else " is wrong"
+                return Feedback(False, f"capture {name}: {what}{shown}.")
+        octets += given[1]
+    return Feedback(True, f"{octets} header bytes in {len(_NAMES) + 4} captures, as the package's logger counts them.")
+
+
+def _logged(packets: Sequence[bytes]) -> tuple[int, int, int, bytes, bytes]:
+    """What the package's own logger says of a capture that begins with a SYN."""
+    segments = _segments(packets)
+    here, there = segments[0].source, segments[0].target
+    repeats = capture.Repeats()
+    count, octets = capture.flow_header_bytes(segments, there[1])
+    try:
+        said, heard = capture.stream(segments, here, there), capture.stream(segments, there, here)
+    except TestbedError as error:
+        raise AssertionError("the recorded captures are whole") from error
+    return count, octets, sum(map(repeats.count, segments)), said, heard

@@ -1,0 +1,372 @@
+"""The checks of the lab *A sealed object, and the attack on a bad one* (``notebooks/transport/04_which_transport``).
+
+Each `check_…` takes whatever a student hands over and returns a `Feedback`; `None` means not answered yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import CTR
+
+from voicewire.transport import reference
+from voicewire.transport.icto import Identity, Rule, seal
+from voicewire_book.kit._student import Function, NotYetError, called
+from voicewire_book.kit.exercises import Feedback
+
+__all__ = [
+    "badly_sealed",
+    "check_forged",
+    "check_opened",
+    "check_other",
+    "check_part_key",
+    "check_place",
+    "check_signed",
+]
+
+_CREATED = 1_700_000_000
+
+
+def badly_sealed(text: bytes, key: bytes) -> bytes:
+    """Seal a text badly: AES in counter mode, each time from the same counter, and nothing that shows a change.
+
+    Parameters
+    ----------
+    text : bytes
+        What is sealed.
+    key : bytes
+        32 of them.
+
+    Returns
+    -------
+    bytes
+        As long as the text.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> badly_sealed(badly_sealed(b"open", bytes(32)), bytes(32))
+    b'open'
+    """
+    made = Cipher(AES(key), CTR(bytes(16))).encryptor()
+    return made.update(text) + made.finalize()
+
+
+def _xor(*texts: bytes) -> bytes:
+    return bytes(np.bitwise_xor.reduce([np.frombuffer(text, np.uint8) for text in texts]))
+
+
+def _bad_ones(seed: int, texts: tuple[bytes, ...]) -> list[bytes]:
+    key = np.random.default_rng(seed).bytes(32)
+    return [badly_sealed(text, key) for text in texts]
+
+
+@called
+def check_other(answer: Function) -> Feedback:
+    """Stage 1: (one, two, known) -> the text in the second object, from that in the first.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_other(lambda one, two, known: known)
+    Not yet: from 'pulse 71/min' yours makes 'pulse 71/min', and the second text is another one.
+    """
+    for seed, texts in enumerate([(b"pulse 71/min", b"pulse 48/min"), (b"\0\1\2\xff", b"\xffabc"), (b"", b"")]):
+        one, two = _bad_ones(seed, texts)
+        got = bytes(answer(one, two, texts[0]))
+        if texts[0] and got == _xor(one, two):
+            return Feedback(False, "that is the difference of the two texts: one of them you know.")
+        if texts[0] and got == _xor(one, texts[0]):
+            return Feedback(False, "that is what both texts were mixed with: take it away from the second object.")
+        if got != texts[1]:
+            known, found = texts[0].decode("latin-1"), got[:40].decode("latin-1")
+            return Feedback(False, f"from {known!r} yours makes {found!r}, and the second text is another one.")
+    return Feedback(True, "one known text opens all others under the same key and counter.")
+
+
+@called
+def check_forged(answer: Function) -> Feedback:
+    """Stage 2: (sealed, known, wanted) -> bytes that open as the wanted text; nobody gave the key.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_forged(lambda sealed, known, wanted: sealed)
+    Not yet: the lock opens yours and reads 'shut', not 'open'.
+    """
+    for seed, (known, wanted) in enumerate([(b"shut", b"open"), (b"dose 010 mg", b"dose 100 mg")]):
+        key = np.random.default_rng(seed).bytes(32)
+        sealed = badly_sealed(known, key)
+        got = bytes(answer(sealed, known, wanted))
+        if got == _xor(known, wanted):
+            return Feedback(False, "that is what must change: change the sealed bytes by it.")
+        if got == _xor(sealed, wanted):
+            return Feedback(False, "the known text is still in it: both texts go into the sealed bytes.")
+        if (read := badly_sealed(got, key)) != wanted:
+            shown = read[:40].decode("latin-1")
+            return Feedback(False, f"the lock opens yours and reads {shown!r}, not {wanted.decode()!r}.")
+    return Feedback(True, "without a tag nobody can tell that a bit was turned.")
+
+
+@cache
+def _people() -> tuple[Identity, ...]:
+    return tuple(Identity.create(name) for name in ("ann", "bob", "cy", "mallory"))
+
+
+def _objects(seed: int, count: int) -> Iterator[tuple[bytes, dict[str, Rule]]]:
+    """Objects of the package that nobody has seen, sealed by the first of `_people`."""
+    rng = np.random.default_rng(seed)
+    ann, bob, cy, _ = _people()
+    names = ("ann", "bob", "cy")
+    for number in range(count):
+        rules = {
+            part: Rule(
+                tuple(names[i] for i in sorted(rng.choice(3, rng.integers(1, 4), replace=False))),
+                until=_CREATED + 60 if rng.random() < 0.5 else None,
+                since=_CREATED + 10 if rng.random() < 0.5 else None,
+            )
+            for part in ("diagnosis", "dose", "bill")[: rng.integers(1, 4)]
+        }
+        parts = {part: rng.bytes(int(rng.integers(0, 200))) for part in rules}
+        cipher = ("aes-256-gcm", "chacha20-poly1305")[number % 2]
+        people = [one.public for one in (ann, bob, cy)]
+        yield seal(parts, rules, people, ann, cipher=cipher, created=_CREATED, random=rng.bytes), rules
+
+
+@called
+def check_signed(answer: Function) -> Feedback:
+    """Stage 3: (data, owner) -> whether the owner signed exactly these bytes.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_signed(lambda data, owner: True)
+    Not yet: one bit of byte 0 was turned, and yours says that it is signed.
+    """
+    ann, bob, *_ = _people()
+    rng = np.random.default_rng(5)
+    for data, _ in _objects(1, 4):
+        try:
+            got = answer(data, ann.public.signing)
+            if got is None:
+                return Feedback(False, "nothing is returned: verify is silent where all is well, so say True.")
+            if not got:
+                return Feedback(False, "this one is genuine. The signature is the last 64 bytes, over all before them.")
+            for at in (0, len(data) - 1, int(rng.integers(1, len(data) - 1))):
+                changed = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+                if answer(changed, ann.public.signing):
+                    return Feedback(False, f"one bit of byte {at} was turned, and yours says that it is signed.")
+            if answer(data, bob.public.signing):
+                return Feedback(False, "somebody else's key must not fit: verify with the owner's.")
+        except NotYetError as error:
+            if "InvalidSignature" not in str(error):
+                raise
+            return Feedback(False, "verify raises InvalidSignature: catch it, and say False.")
+    return Feedback(True, "a turned bit, and another's signature, are seen before anything is believed.")
+
+
+@called
+def check_place(answer: Function) -> Feedback:
+    """Stage 4: (data, me, name, now) -> number of the reader's envelope, or None.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_place(lambda data, me, name, now: 0)
+    Not yet: it is too early.
+    """
+    people = _people()[:3]
+    for data, rules in _objects(2, 12):
+        for name, rule in rules.items():
+            for now in (_CREATED + 9.5, _CREATED + 10.0, _CREATED + 60.0, _CREATED + 60.5, float("inf"), float("nan")):
+                due = (rule.since or 0) <= now < float("inf") and now <= (rule.until or now)
+                for one in people:
+                    me = one.public.sealing
+                    wanted = rule.readers.index(one.name) if due and one.name in rule.readers else None
+                    got = answer(data, me, name, now)
+                    if got != wanted or (got is None) != (wanted is None):
+                        raise NotYetError(_place_hint(rule, one.name, now, got, wanted))
+    return Feedback(True, "who, from when on, and until when; and no time that is none.")
+
+
+def _place_hint(rule: Rule, who: str, now: float, got: Any, wanted: int | None) -> str:
+    if who not in rule.readers:
+        return "who is no reader of the part gets None."
+    if wanted is None and not now < float("inf"):
+        return f"{now} is no time: nothing is due then."
+    if wanted is None:
+        return "it is too early." if now < _CREATED + 10 and rule.since else "its time is over."
+    if got is None:
+        never = "0 stands for no limit" if not rule.until or not rule.since else "the first and the last second count"
+        return f"this reader may open it now: {never}."
+    return "this is the reader's number among the participants; the envelopes follow the part's own readers."
+
+
+@called
+def check_part_key(answer: Function) -> Feedback:
+    """Stage 5: (data, own, name, number) -> the part's key, out of the reader's envelope.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_part_key(lambda data, own, name, number: bytes(32))
+    Not yet: 32 bytes, but not those that are in the envelope.
+    """
+    for data, rules in _objects(3, 6):
+        for name, rule in rules.items():
+            for one in _people()[:3]:
+                if one.name not in rule.readers:
+                    continue
+                number = rule.readers.index(one.name)
+                try:
+                    got = bytes(answer(data, one.sealing, name, number))
+                except NotYetError as error:
+                    if "InvalidTag" not in str(error):
+                        raise
+                    return Feedback(
+                        False,
+                        "the envelope's tag does not fit. With it goes data[:8] + bytes(4) + data[12:end], where the "
+                        "rules end; its nonce are twelve zeros, its key is that of `envelope_key`.",
+                    )
+                if got == reference.envelope_key(data, one.sealing, name):
+                    return Feedback(False, "this is the key of the envelope: open the envelope with it.")
+                if got != _inside(data, one.sealing, name, number):
+                    return Feedback(False, f"{len(got)} bytes, but not those that are in the envelope.")
+    return Feedback(True, "the part's key, which only its readers can unwrap.")
+
+
+def _inside(data: bytes, own: X25519PrivateKey, name: str, number: int) -> bytes:
+    """A part's key, as `reference.open_part` gets it."""
+    signed = data[:8] + bytes(4) + data[12 : reference.parts_of(data)[1]]
+    wrapping = reference.CIPHERS[data[5]](reference.envelope_key(data, own, name))
+    return wrapping.decrypt(bytes(12), reference.bytes_of(data, name)[0][number], signed)
+
+
+def _read(data: bytes, one: Identity, owner: Identity, name: str, now: float) -> bytes | None:
+    try:
+        return reference.open_part(data, one.sealing, owner.public.signing, name, now)
+    except ValueError:
+        return None
+
+
+@called
+def check_opened(answer: Function) -> Feedback:
+    """Stage 6: (data, own, owner, name, now) -> what was sealed, or None; as the package's on unseen objects.
+
+    Parameters
+    ----------
+    answer : object
+        The function of a student.
+
+    Returns
+    -------
+    Feedback
+        Whether it is right, and a sentence.
+
+    Notes
+    -----
+    Chapter ``notebooks/transport/04_which_transport``.
+
+    Examples
+    --------
+    >>> check_opened(lambda data, own, owner, name, now: None)
+    Not yet: object 1, part diagnosis: ann may open it now, and yours gives None.
+    """
+    ann, _, _, mallory = _people()
+    rng = np.random.default_rng(7)
+    opened = refused = 0
+    for number, (data, rules) in enumerate(_objects(4, 30), start=1):
+        at = int(rng.integers(8, len(data)))
+        changed = data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1 :]
+        foreign = data[:-64] + mallory.signing.sign(data[:-64])
+        for name in rules:
+            for one in _people()[:3]:
+                for now in (_CREATED + 5.0, _CREATED + 30.0, _CREATED + 90.0):
+                    wanted = _read(data, one, ann, name, now)
+                    got = answer(data, one.sealing, ann.public.signing, name, now)
+                    where = f"object {number}, part {name}: {one.name}"
+                    if wanted is None and got is not None:
+                        return Feedback(False, f"{where} may not open it now, and yours does.")
+                    if wanted is not None and got != wanted:
+                        gives = "None" if got is None else f"{len(got)} other bytes"
+                        return Feedback(False, f"{where} may open it now, and yours gives {gives}.")
+                    opened, refused = opened + (wanted is not None), refused + (wanted is None)
+                for bad, why in ((changed, "was changed on the way"), (foreign, "was signed by somebody else")):
+                    if answer(bad, one.sealing, ann.public.signing, name, _CREATED + 30.0) is not None:
+                        return Feedback(False, f"object {number} {why}, and yours opens it: ask stage 3 first.")
+                    refused += 1
+    return Feedback(True, f"{opened} openings and {refused} refusals, as the package's on 30 objects not seen before.")

@@ -1,0 +1,1 @@
+"""What the notebooks on voice over IP call."""

@@ -1,0 +1,744 @@
+"""The figures of this part; each returns its axes and takes `ax=None`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from voicewire.netsim import FlowResult, equation
+from voicewire.voip import bursts, emodel, paper, redundancy
+from voicewire.voip.calls import Call
+from voicewire.voip.points import Curve
+from voicewire_book.kit import figures as house
+
+__all__ = [
+    "delays_of_call",
+    "impairments",
+    "intervals",
+    "loss_rules",
+    "mos_curve",
+    "places",
+    "playout_scatter",
+    "quality_plot",
+    "r_surface",
+    "rate_after_idle",
+    "response",
+    "shared",
+    "smoothness",
+    "states_plot",
+    "trace",
+]
+
+
+def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
+    """Rate against loss event rate: plain equation with G.729's packet, TFRC-SP, and what the codecs need.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+    rtt : float
+        Round-trip time in seconds.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> response().get_xlabel()
+    'loss event rate p'
+    """
+    ax = house.new_axes(ax)
+    p = np.geomspace(1e-5, 0.5, 200)
+    for k, (name, x) in enumerate(
+        {
+            "TFRC, s = 20 bytes": equation.rate(20, rtt, p),
+            "TFRC-SP, 20-byte packets": equation.small_packet_rate(20, rtt, p),
+        }.items()
+    ):
+        ax.loglog(p, x / 1000, color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
+    ax.axhline(1.0, color=house.COLOURS["muted"], linestyle=":", label="G.729 needs 1 kB/s")
+    ax.set(xlabel="loss event rate p", ylabel="allowed rate / kB/s", title=f"round trip {rtt * 1000:.0f} ms")
+    ax.legend()
+    return house.origin(ax, "theory")
+
+
+def intervals(losses: ArrayLike, ax: Axes | None = None) -> Axes:
+    """Weights of the loss intervals, newest first, beside the printed ones.
+
+    Parameters
+    ----------
+    losses : array_like of float, shape (8,)
+        Weights as the thesis prints them, newest first.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> intervals([1, 1, 1, 1, 8, 0.6, 0.4, 0.2]).get_ylabel()
+    'weight w'
+    """
+    ax = house.new_axes(ax)
+    i = np.arange(8)
+    ax.bar(i - 0.2, equation.WEIGHTS, 0.4, color=house.SERIES[0], label="RFC 3448")
+    ax.bar(i + 0.2, np.asarray(losses, dtype=float), 0.4, color=house.SERIES[1], hatch="//", label="as printed")
+    ax.set(xlabel="loss interval i (0 is the newest)", ylabel="weight w")
+    ax.legend()
+    return house.origin(ax, "published")
+
+
+def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: Axes | None = None) -> Axes:
+    """Allowed rate X over time for several senders that carry the same words.
+
+    Parameters
+    ----------
+    calls : mapping of str to Call
+        Label to call, each made with `log=True`.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.voip.calls import call
+    >>> spoken = call("TFRC", "G.729", delay_ms=50, seconds=5, log=True)
+    >>> rate_after_idle({"TFRC": spoken}, (0.0, 5.0)).get_xlabel()
+    'time / s'
+    """
+    ax = house.new_axes(ax)
+    for k, (name, c) in enumerate(calls.items()):
+        t = c.flow.rates[:, 0] / 1e9
+        keep = (t >= window[0]) & (t <= window[1])
+        ax.step(
+            t[keep],
+            c.flow.rates[keep, 1] / 20,
+            where="post",
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=name,
+        )
+    first = next(iter(calls.values()))
+    spoken = first.talk.times / 1e9
+    _on_bars(ax, spoken[(spoken >= window[0]) & (spoken <= window[1])])
+    ax.axhline(50, color=house.COLOURS["muted"], linestyle=":", label="codec: 50 packets/s")
+    ax.set(xlabel="time / s", ylabel="allowed rate X / packets/s", yscale="log", xlim=window)
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")
+
+
+def smoothness(
+    tcp: FlowResult, tfrc: FlowResult, rtt: float, window: tuple[float, float], ax: Axes | None = None
+) -> Axes:
+    """TCP's rate, a window a round trip, and TFRC's allowed rate, over time (the thesis' Figure 3.1).
+
+    Parameters
+    ----------
+    tcp, tfrc : FlowResult
+        Each simulated with `log=True`.
+    rtt : float
+        Round-trip time, s.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
+    >>> senders = Tcp(), Tfrc()
+    >>> both = [simulate([Flow(bulk(99), 1460, s, Path(50))], log=True).flows[0] for s in senders]
+    >>> smoothness(*both, 0.1, (0.0, 1.0)).get_ylabel()
+    'rate / kB/s'
+    """
+    ax = house.new_axes(ax)
+    for k, (name, flow, over) in enumerate((("TCP", tcp, rtt), ("TFRC", tfrc, 1.0))):
+        t, rate = flow.rates[:, 0] / 1e9, flow.rates[:, 1] / over / 1e3
+        ax.step(t, rate, where="post", color=house.SERIES[k], linestyle=house.LINESTYLES[k], label=name)
+    ax.set(xlabel="time / s", ylabel="rate / kB/s", xlim=window, ylim=(0, None))
+    ax.legend()
+    return house.origin(ax, "simulated here")
+
+
+def _on_bars(ax: Axes, spoken: Any) -> None:
+    if spoken.size == 0:
+        return
+    cuts = np.flatnonzero(np.diff(spoken) > 0.021)
+    for a, b in zip(np.r_[0, cuts + 1], np.r_[cuts, spoken.size - 1], strict=True):
+        ax.axvspan(spoken[a], spoken[b] + 0.02, color="#dddddd", zorder=0)
+
+
+def mos_curve(ax: Axes | None = None) -> Axes:
+    """MOS over R (Figure 3.4), with the points of Table 4.2.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> mos_curve().get_xlabel()
+    'R'
+    """
+    ax = house.new_axes(ax)
+    r = np.linspace(0, 100, 201)
+    ax.plot(r, emodel.mos(r), color=house.COLOURS["theory"], label="equation")
+    ax.plot(
+        list(paper.MOS_TABLE),
+        list(paper.MOS_TABLE.values()),
+        linestyle="none",
+        marker="s",
+        color=house.COLOURS["published"],
+        label="Table 4.2",
+    )
+    ax.set(xlabel="R", ylabel="MOS", ylim=(0.9, 4.7))
+    ax.legend()
+    return house.origin(ax, "theory")
+
+
+def r_surface(codec: str = "G.729", ax: Axes | None = None) -> Axes:
+    """Contours of R over delay and loss (Figure 4.2).
+
+    Parameters
+    ----------
+    codec : str
+        A codec of Table 4.1.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> r_surface("G.711").get_xlabel()
+    'delay / ms'
+    """
+    ax = house.new_axes(ax)
+    d, e = np.meshgrid(np.linspace(0, 400, 101), np.linspace(0, 0.1, 101))
+    lines = ax.contour(d, 100 * e, emodel.r_factor(d, e, codec), levels=np.arange(20, 100, 10), colors=house.SERIES[0])
+    # labels where the contour is well inside the axes: at its middle, automatic places run over the edge
+    middles = [max(parts, key=len) for parts in lines.allsegs if any(len(part) for part in parts)]
+    ax.clabel(lines, fmt="R = %.0f", manual=[tuple(line[len(line) // 2]) for line in middles])
+    ax.set(xlabel="delay / ms", ylabel="frames lost / %", title=codec)
+    return house.origin(ax, "theory")
+
+
+def impairments(delay_ms: float, ax: Axes | None = None) -> Axes:
+    """R over loss for every codec at one delay.
+
+    Parameters
+    ----------
+    delay_ms : float
+        One-way delay in milliseconds.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> impairments(100.0).get_ylabel()
+    'R'
+    """
+    ax = house.new_axes(ax)
+    e = np.linspace(0, 0.1, 101)
+    for k, name in enumerate(paper.CODECS):
+        ax.plot(
+            100 * e,
+            emodel.r_factor(delay_ms, e, name),
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=name,
+        )
+    ax.set(xlabel="frames lost / %", ylabel="R", ylim=(0, 100), title=f"one-way delay {delay_ms:.0f} ms")
+    ax.legend()
+    return house.origin(ax, "theory")
+
+
+def delays_of_call(c: Call, window: tuple[float, float], ax: Axes | None = None) -> Axes:
+    """Delay of each frame, with the playout delay that the bound chooses for its talkspurt (Figure 4.3's idea).
+
+    Parameters
+    ----------
+    c : Call
+        The call.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> from voicewire.voip.calls import call
+    >>> delays_of_call(call("UDP", "G.729", delay_ms=50, seconds=5), (0.0, 5.0)).get_xlabel()
+    'spoken at / s'
+    """
+    ax = house.new_axes(ax)
+    t = c.talk.times / 1e9
+    keep = (t >= window[0]) & (t <= window[1])
+    here = np.isfinite(c.delays_ms)
+    ax.plot(t[keep & here], c.delays_ms[keep & here], ".", color=house.SERIES[0], label="frame that came")
+    ax.plot(t[keep & ~here], np.zeros((keep & ~here).sum()), "x", color=house.SERIES[1], label="frame that didn't")
+    _, index = np.unique(c.talk.spurts, return_inverse=True)
+    chosen = c.playout.delays_ms[index]
+    line = np.where(np.diff(index, prepend=index[0]) > 0, np.nan, chosen)
+    ax.plot(t[keep], line[keep], color=house.SERIES[2], linestyle="--", label="played at")
+    ax.set(xlabel="spoken at / s", ylabel="delay / ms", xlim=window, ylim=(-10, None))
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")
+
+
+def playout_scatter(
+    names: Sequence[str], best: ArrayLike, adaptive: ArrayLike, fixed: ArrayLike, ax: Axes | None = None
+) -> Axes:
+    """R by playout rule for several transports.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Transports, n of them.
+    best, adaptive, fixed : array_like of float, shape (n,)
+        R of each under the three rules.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> playout_scatter(["UDP", "TCP"], [90, 80], [85, 75], [84, 70]).get_xlabel()
+    'R'
+    """
+    ax = house.new_axes(ax)
+    y = np.arange(len(names))
+    for k, (label, r) in enumerate({"bound": best, "best fixed delay": fixed, "Ramjee": adaptive}.items()):
+        ax.plot(
+            np.asarray(r),
+            y + 0.15 * (k - 1),
+            linestyle="none",
+            marker=house.MARKERS[k],
+            color=house.SERIES[k],
+            label=label,
+        )
+    ax.set(xlabel="R", yticks=y)
+    ax.set_yticklabels(names)
+    ax.legend()
+    return house.origin(ax, "simulated here")
+
+
+def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None, title: str = "") -> Axes:
+    """R against delay or loss: medians, quartiles as bands (Figures 5.1 to 5.6).
+
+    Parameters
+    ----------
+    curves : mapping of str to Curve
+        Transport to curve.
+    what : str
+        "delay" or "loss": what the x axis shows.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+    title : str
+        Above the axes.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.voip.points import Curve
+    >>> curve = Curve(np.array([50.0, 100.0]), np.array([[90.0, 91.0], [88.0, 89.0]]))
+    >>> quality_plot({"UDP": curve}, "delay").get_ylabel()
+    'R, median and quartiles'
+    """
+    ax = house.new_axes(ax, (6.0, 3.7))
+    for k, (name, curve) in enumerate(curves.items()):
+        colour = house.SERIES[k % 8]
+        x = curve.x if what == "delay" else 100 * curve.x
+        below = len(curves) - 1 - k  # where curves coincide, the lower ones look out from under the upper ones
+        ax.plot(
+            x,
+            curve.median,
+            color=colour,
+            linestyle=house.LINESTYLES[k % 8],
+            linewidth=1.2 + 0.6 * below,
+            marker=house.MARKERS[k % 8],
+            markersize=3.5 + 0.9 * below,
+            label=name,
+        )
+        house.interval_band(ax, x, *curve.quartiles, colour)
+    ax.set(
+        xlabel="one-way delay / ms" if what == "delay" else "packets lost / %",
+        ylabel="R, median and quartiles",
+        title=title,
+    )
+    if what == "loss":
+        ax.set_xscale("log")
+    # below the axes: six curves leave no corner that is empty in all six figures
+    ax.legend(fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.17))
+    return house.origin(ax, "simulated here")
+
+
+def _fates(ax: Axes, c: Call, keep: NDArray[np.bool_]) -> None:
+    """When each frame of a call was sent, received and played."""
+    t = c.talk.times / 1e9
+    ax.plot(
+        c.flow.sent[keep & (c.flow.sent >= 0)] / 1e9,
+        np.flatnonzero(keep & (c.flow.sent >= 0)),
+        "|",
+        color=house.SERIES[0],
+        label="sent",
+    )
+    got = keep & (c.flow.arrive >= 0)
+    ax.plot(c.flow.arrive[got] / 1e9, np.flatnonzero(got), ".", markersize=2, color=house.SERIES[1], label="received")
+    _, spurt = np.unique(c.talk.spurts, return_inverse=True)
+    wait = c.playout.delays_ms[spurt]  # of each frame's talkspurt
+    heard = keep & (c.delays_ms <= wait)
+    ax.plot((t + wait / 1e3)[heard], np.flatnonzero(heard), "_", markersize=4, color=house.SERIES[2], label="played")
+    ax.set(ylabel="frame")
+    ax.legend(fontsize="x-small", loc="upper left")
+
+
+def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
+    """Six panels of one call (Figures 5.7 and 5.8); the figure is returned.
+
+    Parameters
+    ----------
+    c : Call
+        The call.
+    window : tuple of float
+        From when to when, s.
+    frame_bytes : int
+        Bytes of a frame, for the rates.
+
+    Returns
+    -------
+    Figure
+        Six panels.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire.voip.calls import call
+    >>> spoken = call("TFRC SP", "G.729", delay_ms=50, seconds=5, log=True)
+    >>> len(trace(spoken, (0.0, 5.0)).axes) >= 6
+    True
+    """
+    figure, axes = plt.subplots(6, 1, figsize=(6.0, 7.4), sharex=True, layout="constrained")
+    t = c.talk.times / 1e9
+    keep = (t >= window[0]) & (t <= window[1])
+    _on_bars(axes[0], t[keep])
+    axes[0].set(ylabel="voice", yticks=[])
+    _fates(axes[1], c, keep)
+    rates, levels = c.flow.rates, c.flow.levels
+    axes[2].step(rates[:, 0] / 1e9, rates[:, 1] / frame_bytes, where="post", color=house.SERIES[0])
+    axes[2].axhline(50, color=house.COLOURS["muted"], linestyle=":")
+    axes[2].set(ylabel="X /\npackets/s", yscale="log", ylim=(1, 500))
+    axes[3].step(levels[:, 0] / 1e9, levels[:, 1], where="post", color=house.SERIES[3])
+    axes[3].set(ylabel="buffer /\nframes", ylim=(0, 5.5))
+    bins = np.arange(window[0], window[1] + 0.1, 0.1)
+    for k, (label, times) in enumerate({"in": c.flow.sent, "out": c.flow.arrive}.items()):
+        count, _ = np.histogram(times[times >= 0] / 1e9, bins)
+        axes[4].step(
+            bins[:-1],
+            count * (frame_bytes + 40) / 100,
+            where="post",
+            color=house.SERIES[k],
+            linestyle=house.LINESTYLES[k],
+            label=label,
+        )
+    axes[4].set(ylabel="link /\nkB/s")
+    axes[4].legend(fontsize="x-small", loc="upper left")
+    missing = (~np.isfinite(c.delays_ms)).astype(float)
+    running = np.convolve(missing, np.ones(100) / 100)[: missing.size]
+    finite = keep & np.isfinite(c.delays_ms)
+    axes[5].plot(
+        t[finite], emodel.delay_impairment(c.delays_ms[finite]), ".", markersize=2, color=house.SERIES[0], label="$I_d$"
+    )
+    axes[5].plot(
+        t[keep],
+        emodel.loss_impairment(running[keep], "G.729"),
+        color=house.SERIES[1],
+        linestyle="--",
+        label="$I_e$, last 100 frames",
+    )
+    axes[5].set(ylabel="impairment", xlabel="time / s", xlim=window)
+    axes[5].legend(fontsize="x-small", loc="upper left")
+    house.origin(axes[5], "simulated here")
+    return figure
+
+
+def shared(rows: Mapping[str, Sequence[Any]], rates: Sequence[float], ax: Axes | None = None) -> Axes:
+    """Median R of twelve calls over the rate of their common link (Figure 5.9's question).
+
+    Parameters
+    ----------
+    rows : mapping of str to sequence of Shared
+        Label to what `shared_link` gave at each rate.
+    rates : sequence of float
+        Rates of the link in kbit/s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/03_reproduction``.
+
+    Examples
+    --------
+    >>> from voicewire_book.chapters.voip.experiments import shared_link
+    >>> row = [shared_link("UDP", kbit_s=rate, calls=2, seconds=5.0) for rate in (40, 80)]
+    >>> shared({"UDP": row}, (40, 80)).get_xlabel()
+    'bottleneck / kbit/s'
+    """
+    ax = house.new_axes(ax)
+    for k, (name, row) in enumerate(rows.items()):
+        low, mid, high = np.quantile([s.r for s in row], (0.25, 0.5, 0.75), axis=1)
+        ax.plot(rates, mid, color=house.SERIES[k], linestyle=house.LINESTYLES[k], marker=house.MARKERS[k], label=name)
+        house.interval_band(ax, rates, low, high, house.SERIES[k])
+    ax.set(xlabel="bottleneck / kbit/s", ylabel="R of twelve calls")
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")
+
+
+def states_plot(ax: Axes | None = None) -> Axes:
+    """The client's and the server's states, drawn from the same data that walks them.
+
+    Parameters
+    ----------
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> len(states_plot().texts) > 10
+    True
+    """
+    from voicewire.voip.dccp.states import TRANSITIONS
+
+    ax = house.new_axes(ax, (6.4, 5.2))
+    place = {
+        "CLOSED": (1, 5),
+        "LISTEN": (2, 4),
+        "REQUEST": (0, 4),
+        "RESPOND": (2, 3),
+        "PARTOPEN": (0, 3),
+        "OPEN": (1, 2),
+        "CLOSEREQ": (2, 1),
+        "CLOSING": (0.6, 1),
+        "TIMEWAIT": (1, 0),
+    }
+    boxes = {
+        name: ax.text(
+            x, y, name, ha="center", va="center", zorder=3, bbox={"boxstyle": "round", "facecolor": "white"}
+        ).get_bbox_patch()
+        for name, (x, y) in place.items()
+    }
+    for k, role in enumerate(("client", "server")):
+        drawn = {(t.state, t.to) for t in TRANSITIONS if t.role == role and t.state != t.to}
+        for a, b in sorted(drawn):
+            ax.annotate(
+                "",
+                place[b],
+                place[a],
+                arrowprops={
+                    "arrowstyle": "->",
+                    "color": house.SERIES[k],
+                    "linestyle": ("solid", "dashed")[k],
+                    "shrinkA": 0,
+                    "shrinkB": 1,
+                    "patchA": boxes[a],  # from edge to edge: no head hides behind a wide box
+                    "patchB": boxes[b],
+                    "connectionstyle": f"arc3,rad={0.12 - 0.24 * k}",
+                },
+            )
+        ax.plot([], [], color=house.SERIES[k], linestyle=("solid", "dashed")[k], label=role)
+    ax.set(xlim=(-0.5, 2.5), ylim=(-0.5, 5.5))
+    ax.axis("off")
+    ax.legend(loc="lower right")
+    return house.origin(ax, "theory")
+
+
+def loss_rules(ax: Axes | None = None) -> Axes:
+    """Draw what a loss costs by the thesis' rule and by G.107's, at random and in bursts twice as long.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> loss_rules().get_xlabel()
+    'frames not played / %'
+    """
+    ax = house.new_axes(ax)
+    loss = np.linspace(0, 0.3, 121)
+    for k, name in enumerate(("G.711", "G.729")):
+        colour = house.SERIES[k]
+        cost_then = emodel.loss_impairment(loss, name)
+        ax.plot(100 * loss, cost_then, color=colour, linestyle="-", label=f"{name}, thesis")
+        for burst, style, words in ((1.0, "--", "G.107"), (2.0, ":", "G.107, bursts twice as long")):
+            cost = [bursts.effective_impairment(float(e), *bursts.ROBUSTNESS[name], burst) for e in loss]
+            ax.plot(100 * loss, cost, color=colour, linestyle=style, label=f"{name}, {words}")
+    ax.set(xlabel="frames not played / %", ylabel="impairment (units of R)", xlim=(0, 30), ylim=(0, 95))
+    ax.legend(fontsize="small")
+    return house.origin(ax, "theory")
+
+
+JUDGES = {"snr_db": "signal to noise / dB", "lsd_db": "spectral distance / dB", "pesq": "PESQ / MOS"}
+
+
+def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax: Axes | None = None) -> Axes:
+    """Draw which place each codec and repair takes by each measure, with the median beside it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `redundancy.load`.
+    voice : str
+        A key of `redundancy.VOICES`.
+    loss, burst : float
+        Mean loss and burst ratio as recorded.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/02_quality_and_playout``.
+
+    Examples
+    --------
+    >>> places(redundancy.load(), "voice", 0.1).get_ylabel()
+    'place'
+    """
+    ax = house.new_axes(ax)
+    orders = [redundancy.order(table, measure, voice, loss, burst) for measure in JUDGES]
+    at = np.arange(len(orders))
+    for k, arm in enumerate(redundancy.ARMS):
+        place = [1 + list(found).index(arm) for found in orders]
+        colour = house.SERIES[k]
+        ax.plot(at, place, color=colour, linestyle=house.LINESTYLES[k], marker=house.MARKERS[k])
+        ax.annotate(arm, (at[-1], place[-1]), (42, 0), textcoords="offset points", va="center", color=colour)
+        for x, y, found in zip(at, place, orders, strict=True):
+            ax.annotate(f"{found[arm]:.1f}", (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
+    ax.set(
+        xticks=at, xticklabels=list(JUDGES.values()), xlim=(-0.3, at[-1] + 1.0), ylabel="place",
+        yticks=range(1, len(redundancy.ARMS) + 1), ylim=(len(redundancy.ARMS) + 0.4, 0.4),
+        title=f"{voice}: {100 * loss:.0f} % of the packets lost, burst ratio {burst:.0f}",
+    )  # fmt: skip
+    ax.grid(visible=False, axis="y")
+    return house.origin(ax, "measured here")

@@ -1,0 +1,106 @@
+"""Figures of single flows: what each packet carries, and when each frame arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from voicewire.netsim import FlowResult
+from voicewire_book.kit import figures as house
+
+__all__ = ["codec_changes", "frame_delays"]
+
+
+def codec_changes(
+    words: ArrayLike, flows: Mapping[str, FlowResult], window: tuple[float, float], ax: Axes | None = None
+) -> Axes:
+    """Size of the packet that carries each frame, of flows whose codec changes by the allowed rate.
+
+    Parameters
+    ----------
+    words : array_like of int, shape (frames,)
+        When each frame was spoken, ns.
+    flows : mapping of str to FlowResult
+        What to call each, and what became of it.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``; the thesis' Figure 3.6 has the idea.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Flow, Path, Tfrc, simulate
+    >>> words = np.arange(100) * 20_000_000
+    >>> flow = simulate([Flow(words, 160, Tfrc(lower=20), Path(50))]).flows[0]
+    >>> codec_changes(words, {"padded": flow}, (0.0, 2.0)).get_ylabel()
+    'payload of the packet / bytes'
+    """
+    ax = house.new_axes(ax)
+    spoken = np.asarray(words) / 1e9
+    keep = (spoken >= window[0]) & (spoken <= window[1])
+    for k, (name, flow) in enumerate(flows.items()):
+        left = keep & (flow.sent >= 0)
+        mark: dict[str, Any] = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
+        ax.plot(spoken[left], flow.sizes[left], label=name, fillstyle="none", **mark)
+    ax.set(xlabel="spoken at / s", ylabel="payload of the packet / bytes", xlim=window, ylim=(0, None))
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")
+
+
+def frame_delays(
+    words: ArrayLike, flows: Mapping[str, FlowResult], window: tuple[float, float], ax: Axes | None = None
+) -> Axes:
+    """Delay of each frame, spoken to delivered, over one path by several senders.
+
+    Parameters
+    ----------
+    words : array_like of int, shape (frames,)
+        When each frame was spoken, ns.
+    flows : mapping of str to FlowResult
+        What to call each, and what became of it.
+    window : tuple of float
+        From when to when, s.
+    ax : Axes, optional
+        Where to draw; without it a new figure.
+
+    Returns
+    -------
+    Axes
+        Where it was drawn.
+
+    Notes
+    -----
+    Chapter ``notebooks/voip/01_rate_control``.
+
+    Examples
+    --------
+    >>> from voicewire.netsim import Flow, Path, Tcp, simulate
+    >>> words = np.arange(100) * 20_000_000
+    >>> flow = simulate([Flow(words, 20, Tcp(), Path(50))]).flows[0]
+    >>> frame_delays(words, {"TCP": flow}, (0.0, 2.0)).get_ylabel()
+    'delay / ms'
+    """
+    ax = house.new_axes(ax)
+    spoken = np.asarray(words)
+    keep = (spoken >= window[0] * 1e9) & (spoken <= window[1] * 1e9)
+    for k, (name, flow) in enumerate(flows.items()):
+        came = keep & (flow.arrive >= 0)
+        delay = (flow.arrive[came] - spoken[came]) / 1e6
+        mark: dict[str, Any] = {"marker": "ox+"[k], "color": house.SERIES[k], "linestyle": "none", "markersize": 4}
+        ax.plot(spoken[came] / 1e9, delay, label=name, fillstyle="none", **mark)
+    ax.set(xlabel="spoken at / s", ylabel="delay / ms", xlim=window, ylim=(0, None))
+    ax.legend(fontsize="small")
+    return house.origin(ax, "simulated here")

@@ -1,0 +1,240 @@
+"""What a student handed in: read with care, told which assignment it is, and brought into the assignment's form."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from voicewire_book.course.key import Key, KeyCell
+
+__all__ = ["SubmissionError"]
+
+_BYTES = 20 * 2**20
+_CELLS = 1000
+
+
+class SubmissionError(ValueError):
+    """A file can't be marked; the message is for whoever handed it in.
+
+    Examples
+    --------
+    >>> issubclass(SubmissionError, Exception)
+    True
+    """
+
+
+@dataclass(frozen=True)
+class SubmittedCell:
+    """One cell of a student's file; `id` is None for a cell that the student added."""
+
+    id: str | None
+    code: bool
+    source: str
+    place: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do when a submission is marked.
+
+    Attributes
+    ----------
+    name : str
+        The cell's name, for whoever reads the report.
+    source : str
+        What runs in the student's process.
+    trusted : str or None
+        What runs in the marker: the instructor's set-up, or the test with its hidden part.
+    points : float or None
+        What the test is worth; None where nothing is marked.
+    """
+
+    name: str
+    source: str
+    trusted: str | None = None
+    points: float | None = None
+
+
+def shown(text: object, length: int = 200) -> str:
+    """Return a text of a student's as one line that can't be taken for anything else in a report."""
+    start = str(text)[: length + 1]
+    quoted = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in start)
+    return quoted if len(quoted) <= length else quoted[: length - 1] + "…"
+
+
+def whose(files: Sequence[PurePath]) -> list[str]:
+    """Return whose each file is: the first folder of its path, or its own name without ending, each student apart.
+
+    No name that somebody chose makes two students one: where a file ``ada.ipynb`` lies beside a folder ``ada``, where
+    two names look the same once they are shown, or are the same to a platform that tidies them, the plainest of them
+    has the name and the others get a number or their ending.
+    """
+    folders = {path.parts[0] for path in files if len(path.parts) > 1}
+
+    def wanted(path: PurePath) -> str:
+        name = path.parts[0]
+        stem = name.removesuffix(".ipynb")
+        return name if len(path.parts) > 1 or stem in folders or not stem else stem
+
+    raw = [wanted(path) for path in files]
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(set(raw), key=lambda name: (name != _tidy(name), name)):
+        number, made = 1, shown(name, 255)
+        while _tidy(made) in taken:
+            number += 1
+            made = f"{shown(name, 240)} ({number})"
+        taken.add(_tidy(made))
+        names[name] = made
+    return [names[name] for name in raw]
+
+
+def _tidy(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def find(submitted: Path) -> list[Path]:
+    """Return the notebooks in a folder (or the one that is named), links among them, which `read` then refuses."""
+    if not submitted.is_dir():
+        return [submitted]
+    found = []
+    for folder, folders, files in os.walk(submitted):  # which does not follow links to folders
+        links = [name for name in folders if (Path(folder) / name).is_symlink()]
+        found += [Path(folder) / name for name in (*files, *links) if name.endswith(".ipynb") or name in links]
+        folders[:] = [name for name in folders if name != ".ipynb_checkpoints"]
+    return sorted(found)
+
+
+def read(path: Path) -> list[SubmittedCell]:
+    """Read a student's notebook.
+
+    Raises
+    ------
+    SubmissionError
+        If it is no regular file, too long, or no notebook.
+    """
+    try:
+        # Neither is a link followed, nor waited for somebody to write into a pipe.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if path.is_symlink():
+            raise SubmissionError("it is a symbolic link: hand in the file itself") from None
+        raise SubmissionError(f"it can't be opened: {error.strerror}") from None
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise SubmissionError("it is no regular file: hand in the notebook itself")
+        if about.st_size > _BYTES:
+            size = f"{about.st_size / 2**20:.0f} MB, more than {_BYTES // 2**20}"
+            raise SubmissionError(f"it has {size}: clear its outputs and hand it in again")
+        content = file.read(_BYTES + 1)
+    try:
+        notebook = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SubmissionError(f"this is no notebook that can be read: {shown(error, 100)}") from None
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        older = isinstance(notebook, dict) and "worksheets" in notebook
+        hint = "it is of an old format: open it in Jupyter and save it" if older else "it has no list of cells"
+        raise SubmissionError(f"this is no notebook that can be read: {hint}")
+    if len(notebook["cells"]) > _CELLS:
+        raise SubmissionError(f"it has {len(notebook['cells'])} cells, more than {_CELLS}")
+    return [_cell(place, cell) for place, cell in enumerate(notebook["cells"], 1)]
+
+
+def _cell(place: int, cell: Any) -> SubmittedCell:
+    source = cell.get("source", "") if isinstance(cell, dict) else None
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        raise SubmissionError(f"this is no notebook that can be read: its cell {place} has no text")
+    metadata = cell.get("metadata")
+    mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    name = mark.get("grade_id") if isinstance(mark, dict) else None
+    return SubmittedCell(name if isinstance(name, str) else None, cell.get("cell_type") == "code", source, place)
+
+
+def identify(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> Key:
+    """Return the assignment that a submission answers.
+
+    Assignments may share ids (every one has a q1): what stands in the locked cells tells them apart.
+
+    Raises
+    ------
+    SubmissionError
+        If it holds no cell of any of them.
+    """
+    theirs = {cell.id: cell.source.strip() for cell in cells if cell.id is not None}
+
+    def likeness(key: Key) -> tuple[int, int]:
+        known = {cell.id: {cell.visible.strip(), cell.source.strip()} for cell in key.cells}
+        return sum(theirs.get(i) in texts for i, texts in known.items()), len(known.keys() & theirs.keys())
+
+    best = max(keys.values(), key=likeness)
+    if likeness(best) == (0, 0):
+        raise SubmissionError("it holds no cell of any assignment: was it made by 'voicewire student'?")
+    return best
+
+
+def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str]) -> list[Step]:
+    """Return what to run and to mark: the student's answers and own cells, between locked cells that are whole.
+
+    Parameters
+    ----------
+    cells : sequence of SubmittedCell
+        The student's file.
+    key : Key
+        The assignment.
+    problems : list of str
+        Gets a line for each thing that was mended.
+    """
+    order = [cell.id for cell in key.cells]
+    theirs: dict[str, SubmittedCell] = {}
+    before: dict[str | None, list[SubmittedCell]] = {}  # the student's own cells, by the named cell that follows
+    waiting: list[SubmittedCell] = []
+    for cell in cells:
+        if cell.id is None:
+            waiting.append(cell)
+        elif cell.id not in order:
+            problems.append(f"cell {shown(cell.id, 40)} is none of this assignment: it was left out")
+        elif cell.id in theirs:
+            problems.append(f"cell {cell.id} is there twice: the first one counts")
+        else:
+            theirs[cell.id] = cell
+            before[cell.id], waiting = waiting, []
+    before[None] = waiting
+    if list(theirs) != [name for name in order if name in theirs]:
+        problems.append("the cells stood in another order: they were marked in the assignment's order")
+    steps: list[Step] = []
+    for known in key.cells:
+        steps += _own(before.get(known.id, []))
+        if known.id not in theirs:
+            problems.append(f"cell {known.id} was deleted: the empty one of the assignment stands in for it")
+        steps += _step(known, theirs.get(known.id), problems)
+    return steps + list(_own(before[None]))
+
+
+def _own(cells: Sequence[SubmittedCell]) -> Iterator[Step]:
+    return (Step(f"number {cell.place}", cell.source) for cell in cells if cell.code and cell.source.strip())
+
+
+def _step(known: KeyCell, given: SubmittedCell | None, problems: list[str]) -> Iterator[Step]:
+    if known.answer:
+        source = known.visible
+        if given is not None and given.code == known.code:
+            source = given.source
+        elif given is not None:
+            kind = "code" if given.code else "text"
+            problems.append(f"cell {known.id} was made a {kind} cell: the empty one of the assignment stands in for it")
+        if known.code:
+            yield Step(known.id, source)
+        return
+    if given is not None and given.source.strip() not in (known.visible.strip(), known.source.strip()):
+        problems.append(f"locked cell {known.id} was edited: the original counts")
+    if known.code:
+        yield Step(known.id, known.visible, known.source, known.points)

@@ -1,0 +1,1 @@
+"""What every notebook imports: claims, figures, sliders, players of sound, exercises."""

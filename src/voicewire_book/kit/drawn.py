@@ -1,0 +1,220 @@
+"""Exercises by hand whose numbers are drawn for each reader from a seed: question, check, hints and solution follow.
+
+Without a seed an exercise has the numbers of the published page, so that page and notebook stay as they are. A study's
+own exercises of this kind are in its ``drawn.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from voicewire_book.kit.exercises import UNANSWERED, Feedback, number, sequence
+from voicewire_book.kit.questions import generator
+
+__all__ = ["Drawn", "Exercise", "reader_seed"]
+
+SWITCH: Final = "VOICEWIRE_SEED"
+_TRIES, _DIGITS, _COLUMNS = 500, 18, 76
+
+Answer = float | tuple[float, ...]
+"""A number, or several in an order."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An exercise with its numbers.
+
+    Attributes
+    ----------
+    numbers : str
+        What is given, by the symbols of the question.
+    answer : float or tuple of float
+        The right one, in `unit`.
+    mistakes : tuple of (float or tuple of float, str)
+        Usual wrong answers, and what to say to each.
+    steps : str
+        The solution with these numbers, a step a line.
+    unit : str
+        Of the answer.
+    right : str
+        What to say to the right answer.
+    tolerance, absolute : float
+        Relative and absolute deviation that still counts as right.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> one = Drawn("a = 3, b = 4", 12.0, ((7.0, "that is the sum."),), "3 · 4 = 12")
+    >>> one, one.check(7)
+    (a = 3, b = 4, Not yet: that is the sum.)
+    """
+
+    numbers: str
+    answer: Answer
+    mistakes: tuple[tuple[Answer, str], ...]
+    steps: str
+    unit: str = ""
+    right: str = ""
+    tolerance: float = 1e-6
+    absolute: float = 1e-9
+
+    def __repr__(self) -> str:
+        return textwrap.fill(self.numbers, _COLUMNS)
+
+    @property
+    def worked(self) -> str:
+        """The solution with these numbers, in lines that fit a page."""
+        return "\n".join(textwrap.fill(line, _COLUMNS, subsequent_indent="  ") for line in self.steps.splitlines())
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer.
+
+        Parameters
+        ----------
+        answer : object
+            Whatever the reader gave.
+
+        Returns
+        -------
+        Feedback
+            Whether it is right, and a sentence.
+        """
+        if not isinstance(self.answer, tuple):
+            hints = {wrong: hint for wrong, hint in self.mistakes if not isinstance(wrong, tuple)}
+            return number(answer, self.answer, self.tolerance, absolute=self.absolute, unit=self.unit, hints=hints,
+                          right=self.right)  # fmt: skip
+        verdict = self._same(answer, self.answer)
+        if verdict or verdict is UNANSWERED:
+            return verdict
+        hints_of = (hint for wrong, hint in self.mistakes if self._same(answer, wrong))
+        return Feedback(False, next(hints_of, verdict.message))
+
+    def _same(self, answer: object, wanted: Answer) -> Feedback:
+        items = wanted if isinstance(wanted, tuple) else (wanted,)
+        return sequence(answer, items, self.tolerance, absolute=self.absolute, unit=self.unit, right=self.right)
+
+    def apart(self) -> bool:
+        """Whether no mistake can be taken for the right answer, nor for another mistake with another hint.
+
+        Returns
+        -------
+        bool
+            True if all lie further from each other than twice what still counts as right.
+        """
+        said: list[tuple[Answer, str]] = [(self.answer, ""), *self.mistakes]
+        return all(one[1] == other[1] or self._far(one[0], other[0])
+                   for i, one in enumerate(said) for other in said[:i])  # fmt: skip
+
+    def _far(self, one: Answer, other: Answer) -> bool:
+        a, b = np.atleast_1d(one), np.atleast_1d(other)
+        if a.shape != b.shape:
+            return True
+        margin = 2 * np.maximum(self.absolute, self.tolerance * np.maximum(abs(a), abs(b)))
+        return bool(np.any(abs(a - b) > margin))
+
+
+def reader_seed() -> int | None:
+    """Return the seed that a reader has set in the environment, or nothing: then the numbers are those of the page.
+
+    Returns
+    -------
+    int or None
+        What the variable ``VOICEWIRE_SEED`` holds.
+
+    Raises
+    ------
+    ValueError
+        If that is no whole number of 0 or more.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> os.environ["VOICEWIRE_SEED"] = "7"
+    >>> reader_seed()
+    7
+    >>> del os.environ["VOICEWIRE_SEED"]
+    """
+    given = os.environ.get(SWITCH, "").strip()
+    return _whole(given, f"the variable {SWITCH}") if given else None
+
+
+def _whole(seed: object, where: str) -> int:
+    digits = str(seed) if isinstance(seed, int | np.integer | str) and not isinstance(seed, bool) else ""
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS):
+        asked = f"set it to a whole number from 0 on, of at most {_DIGITS} digits"
+        raise ValueError(f"{where} is {str(seed)[:40]!r}: {asked}")
+    return int(digits)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise by hand: the numbers of the page, and how others are drawn.
+
+    Attributes
+    ----------
+    name : str
+        A name of its own: two exercises draw different numbers from one seed.
+    page : tuple
+        The numbers of the published page.
+    draw : callable
+        Numbers from a generator, as `page` has them.
+    made : callable
+        The exercise with such numbers.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/03_tcp``.
+
+    Examples
+    --------
+    >>> double = Exercise("double", (4,), lambda rng: (int(rng.integers(2, 9)),),
+    ...                   lambda a: Drawn(f"a = {a}", 2.0 * a, ((a + 2.5, "doubled, not more by two."),), f"2 · {a}"))
+    >>> double.own(), double.own(1).check(2 * int(str(double.own(1))[-1])).ok
+    (a = 4, True)
+    """
+
+    name: str
+    page: tuple[Any, ...]
+    draw: Callable[[np.random.Generator], tuple[Any, ...]]
+    made: Callable[..., Drawn]
+
+    def own(self, seed: object = None) -> Drawn:
+        """Return the exercise with the numbers of a seed.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Any whole number from 0 on; without one the numbers are those of the page.
+
+        Returns
+        -------
+        Drawn
+            The same for the same seed. Draws in which a mistake would give a right answer are left out.
+
+        Raises
+        ------
+        ValueError
+            If the seed is no whole number of 0 or more.
+        """
+        if seed is None:
+            return self.made(*self.page)
+        rng = generator(_whole(seed, "the seed"), f"exercise {self.name}")
+        for _ in range(_TRIES):
+            drawn = self.made(*self.draw(rng))
+            if drawn.apart():
+                return drawn
+        raise RuntimeError(f"no numbers for {self.name} in {_TRIES} draws")
+
+

@@ -1,0 +1,447 @@
+"""From a finding to a verdict: a notebook's ledger judges each claim once, by what was computed, and says why."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from voicewire_book.ledger import rules, sampling
+from voicewire_book.ledger.loading import Claim, read
+from voicewire_book.ledger.presentation import Table, plain, sentence
+from voicewire_book.ledger.rules import Finding
+from voicewire_book.ledger.vocabulary import (
+    CHANCE,
+    CONTRADICTED,
+    CORRECTED,
+    HANGS,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    PARTLY,
+    REPRODUCED,
+    UNDECIDED,
+    ClaimError,
+    Judged,
+    Plain,
+    Reading,
+    Rival,
+    Row,
+    Tolerance,
+)
+
+__all__ = ["Ledger", "Verdict", "agreed", "load", "possible"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a claim came to: the claim, the finding, the verdict's name and why.
+
+    Parameters
+    ----------
+    claim : Claim
+        What was judged.
+    verdict : str
+        One of `voicewire_book.kit.claims.VERDICTS`.
+    reproduced : number, text, list or mapping
+        What was computed, as plain data in the claim's unit.
+    reason : str
+        The finding in words, and the most likely reason.
+    interval : tuple of float, optional
+        Ends of the interval behind a single number.
+    rival : mapping, optional
+        The mechanism without the effect and how often it passed.
+    readings : tuple of mapping
+        The claim under each of its readings.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> claim = next(iter(load("nfc").claims.values()))
+    >>> Verdict(claim, "reproduced", 1.0, "").claim.study
+    'nfc'
+    """
+
+    claim: Claim
+    verdict: str
+    reproduced: Plain
+    reason: str
+    interval: tuple[float, float] | None = None
+    rival: Rival | None = None
+    readings: tuple[Judged, ...] = ()
+
+    def row(self) -> Row:
+        """Return the verdict as plain data, one row of the scorecard.
+
+        Returns
+        -------
+        Row
+            Numbers are rounded to six significant digits.
+        """
+        claim = self.claim
+        interval = [float(f"{end:.6g}") for end in self.interval] if self.interval else None
+        row: Row = {
+            "id": claim.id,
+            "study": claim.study,
+            "where": claim.where,
+            "statement": claim.statement,
+            "kind": claim.kind,
+            "printed": claim.printed,
+            "unit": claim.unit,
+            "reproduced": plain(self.reproduced),
+            "interval": interval,
+            "tolerance": dict(claim.tolerance) if claim.tolerance else None,
+            "tolerance_reason": claim.tolerance_reason,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "digest": claim.digest,
+        }
+        if claim.whose != "paper":
+            row["whose"] = claim.whose
+        if claim.places:
+            row["basis"], row["places"] = claim.basis, list(claim.places)
+        if self.rival:
+            row["rival"] = self.rival
+        if self.readings:
+            row["readings"] = list(self.readings)
+        if claim.runs:
+            row["runs"] = claim.runs
+        return row
+
+    def __repr__(self) -> str:
+        return sentence(self.row())
+
+
+@dataclass
+class Ledger:
+    """The claims of one study, and the verdicts that this notebook has given on them.
+
+    Parameters
+    ----------
+    study : str
+        The study's name.
+    claims : dict
+        Its claims by their id.
+    verdicts : dict
+        The verdicts given so far, by the claim's id.
+    by_reader : bool
+        Whether a reader judges, in a page of the book, with parameters of their own: then a claim may be judged again,
+        over another number of runs, and a verdict needs no reason. The book's own verdicts are never found so.
+
+    Examples
+    --------
+    >>> load("nfc").verdicts
+    {}
+    """
+
+    study: str
+    claims: dict[str, Claim]
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    by_reader: bool = False
+    _anchored: set[str] = field(default_factory=set, init=False, repr=False)
+
+    def __getitem__(self, identifier: str) -> Claim:
+        try:
+            return self.claims[identifier]
+        except KeyError:
+            raise ClaimError(f"no claim {identifier!r} in data/{self.study}/claims.yml") from None
+
+    def judge(
+        self,
+        identifier: str,
+        value: object,
+        corrected: object = None,
+        reason: str = "",
+        rival: Sequence[object] = (),
+    ) -> Verdict:
+        """Judge one claim by what was computed.
+
+        Parameters
+        ----------
+        identifier : str
+            The claim's id in ``claims.yml``.
+        value : number, Interval, samples, mapping, or pair
+            What was computed; its form goes with the claim's kind: a number (or an interval, or samples over
+            seeds, or a mapping of these by label) for ``value`` and ``arithmetic``; a mapping of label to number
+            or samples for ``ordering``; ``(x, y)`` for ``trend``; ``(left, right)`` for ``identity``. A claim with
+            readings takes a mapping from each reading's name to such a value.
+        corrected : optional
+            What was computed once the misprint that ``correction`` names is repaired, where that differs.
+        reason : str
+            The most likely reason, needed whenever the verdict isn't "reproduced".
+        rival : sequence, optional
+            What came out of runs of the claim's rival mechanism, each of the form of `value`. If more than 5 % of
+            them pass, the test can't tell the two apart, and the claim is not testable by it: where it would be
+            reproduced, and where it would hang on a reading that passes.
+
+        Returns
+        -------
+        Verdict
+            It is kept in `verdicts` too, and shown by `table`.
+
+        Raises
+        ------
+        ClaimError
+            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, another number
+            of runs than the claim states, or a missing reason.
+
+        Examples
+        --------
+        >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is about one.", "value", 1.0, "s", {"relative": 0.1}, "digits")
+        >>> Ledger("nfc", {"nfc.x": claim}).judge("nfc.x", 1.05)
+        ✓ reproduced: nfc.x: 1.05 s against 1 s (+5.00 %).
+        """
+        claim = self[identifier]
+        if identifier in self.verdicts and not self.by_reader:
+            raise ClaimError(f"{identifier} was judged already: each claim is judged once")
+        if claim.needs:
+            raise ClaimError(f"{identifier} says what it needs to be testable: remove `needs` to judge it")
+        if claim.state:
+            raise ClaimError(f"{identifier} is registered: remove `state` to judge it")
+        try:
+            for result in (value, *(() if corrected is None else (corrected,)), *rival):
+                if not self.by_reader:
+                    sampling.check(claim, result)
+            name, finding, readings = _decide(claim, value, corrected)
+            against = _rival(claim, rival)
+        except ClaimError as error:
+            raise ClaimError(f"{identifier}: {error}") from None
+        words = [finding.detail]
+        if name == UNDECIDED and not self.by_reader:
+            words[0] += f" after {sampling.stated(claim)}"
+        # a reading that holds by a test which the rival passes too does not hold: nothing hangs on it either
+        if against and against.get("passes", 0) > CHANCE and name in (REPRODUCED, CORRECTED, HANGS):
+            words.append(f"A rival passes the same test in {100 * against['passes']:.3g} % of its runs")
+            name = NOT_TESTABLE
+        if name != REPRODUCED and not reason and not self.by_reader:
+            raise ClaimError(f"{identifier} is {name!r} ({finding.detail}): give the most likely reason")
+        if name == CORRECTED and claim.correction:
+            words.append(f"misprint: {claim.correction['misprint']}")
+        if reason:
+            words.append(reason)
+        said = ". ".join(word.rstrip(".") for word in words) + "."
+        verdict = Verdict(claim, name, finding.reproduced, said, finding.interval, against, readings)
+        self.verdicts[identifier] = verdict
+        return verdict
+
+    def table(self, prefix: str = "") -> Table:
+        """Return the verdicts given so far, as a table that carries them as data in the cell's output.
+
+        Claims that say what they would need to be testable are listed with the rest.
+
+        Parameters
+        ----------
+        prefix : str
+            Show only the claims whose id begins with it (after the study's name, which may be left out).
+
+        Returns
+        -------
+        Table
+            What a cell ends with.
+
+        Raises
+        ------
+        ClaimError
+            If no claim that begins so has been judged.
+        """
+        start = prefix if prefix.startswith(f"{self.study}.") else f"{self.study}.{prefix}"
+        rows = []
+        for claim in self.claims.values():
+            if not claim.id.startswith(start):
+                continue
+            if claim.needs:
+                rows.append(Verdict(claim, NOT_TESTABLE, None, f"Needed: {claim.needs.rstrip('.')}.").row())
+            elif claim.id in self.verdicts:
+                rows.append(self.verdicts[claim.id].row())
+        if not rows:
+            raise ClaimError(f"nothing to show: no claim that begins with {start!r} has been judged")
+        # The scorecard links to a claim's first row; a page may not hold the same id twice.
+        first = frozenset(row["id"] for row in rows) - self._anchored
+        self._anchored |= first
+        return Table(tuple(rows), first)
+
+
+def _find(claim: Claim, printed: Plain, tolerance: Tolerance | None, value: object) -> Finding:
+    if claim.kind in ("value", "arithmetic"):
+        said = dict.fromkeys(claim.labels) if claim.labels else printed
+        return rules.value(said, value, tolerance or {}, claim.unit)
+    if claim.kind == "ordering":
+        return rules.ordering(printed, value, claim.margin, claim.unit, claim.paired)
+    if claim.kind == "trend":
+        return rules.trend(printed, value, tolerance, claim.unit, claim.paired)
+    return rules.identity(value, tolerance)
+
+
+def _name(claim: Claim, value: object, corrected: object) -> tuple[str, Finding, set[str]]:
+    """Name the verdict; return the finding that it rests on, and the verdicts that it may come to where undecided."""
+    finding = _find(claim, claim.printed, claim.tolerance, value)
+    ends = finding.may_be or {finding.holds}
+    names = {_called(claim, holds) for holds in ends}
+    if claim.correction is not None and finding.holds != "yes":
+        printed = claim.correction.get("printed", claim.printed)
+        tolerance = claim.correction.get("tolerance", claim.tolerance)
+        mended = _find(claim, printed, tolerance, value if corrected is None else corrected)
+        if mended.holds == "yes":
+            return CORRECTED, mended, {CORRECTED}
+        if mended.holds == "undecided":
+            return UNDECIDED, mended, {CORRECTED, *names}
+    return UNDECIDED if len(names) > 1 else min(names), finding, names
+
+
+def _called(claim: Claim, holds: str) -> str:
+    """Return what a claim is called of which so much holds."""
+    if holds == "yes":
+        return REPRODUCED
+    if claim.kind == "arithmetic":
+        return CONTRADICTED
+    return PARTLY if holds == "partly" else NOT_REPRODUCED
+
+
+def _decide(claim: Claim, value: object, corrected: object) -> tuple[str, Finding, tuple[Judged, ...]]:
+    """Name the verdict, under each reading where the claim has several."""
+    if not claim.readings:
+        name, finding, _ = _name(claim, value, corrected)
+        return name, finding, ()
+    names = [reading["name"] for reading in claim.readings]
+    if not isinstance(value, Mapping) or set(value) != set(names):
+        raise ClaimError(f"values are needed for exactly these readings: {', '.join(names)}")
+    rows = tuple(_under(claim, reading, value[reading["name"]], corrected) for reading in claim.readings)
+    verdict = agreed([possible(row) for row in rows if not row["excluded"]])
+    detail = "; ".join(f"{row['name']}: {row['verdict']}, {row['detail']}" for row in rows)
+    return verdict, Finding("no", {row["name"]: row["reproduced"] for row in rows}, detail), rows
+
+
+def _under(claim: Claim, reading: Reading, value: object, corrected: object) -> Judged:
+    """Judge the claim under one reading."""
+    name, finding, ends = _name(_read_as(claim, reading), value, corrected)
+    row = Judged(
+        name=reading["name"],
+        source=reading["source"],
+        excluded=reading.get("excluded", ""),
+        verdict=name,
+        reproduced=plain(finding.reproduced),
+        detail=finding.detail,
+    )
+    if name == UNDECIDED:
+        row["may_be"] = sorted(ends)
+    return row
+
+
+def possible(row: Judged) -> set[str]:
+    """Return the verdicts that a reading may come to: one, unless it is undecided.
+
+    Parameters
+    ----------
+    row : Judged
+        The claim under that reading.
+
+    Returns
+    -------
+    set of str
+        Their names.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> row = Judged(name="one", source="", excluded="", verdict="partly", reproduced=1, detail="")
+    >>> possible(row)
+    {'partly'}
+    """
+    return set(row.get("may_be", [row["verdict"]]))
+
+
+def _read_as(claim: Claim, reading: Reading) -> Claim:
+    """Return the claim as this reading has it."""
+    return replace(claim, tolerance=reading.get("tolerance", claim.tolerance))
+
+
+def agreed(ways: Sequence[Set[str]]) -> str:
+    """Return the verdict on a claim whose surviving readings may come to these.
+
+    What is undecided under one reading matters only if deciding it would change the whole: two readings that disagree
+    do so whatever a third turns out to be.
+
+    Parameters
+    ----------
+    ways : sequence of set of str
+        For each reading that nothing excludes its verdict, or all that it may come to where it is undecided.
+
+    Returns
+    -------
+    str
+        *undecided* where the whole depends on how the readings turn out that are undecided; else the verdict on which
+        all agree; *hangs on what the paper does not say* where it holds under one and not under another; *partly* or
+        *not reproduced* where it holds under none.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> agreed([{"reproduced"}, {"not reproduced"}])
+    'hangs on what the paper does not say'
+    """
+    wholes = {_joint(set(turned)) for turned in itertools.product(*set(map(frozenset, ways)))}
+    return UNDECIDED if len(wholes) > 1 else wholes.pop()
+
+
+def _joint(verdicts: set[str]) -> str:
+    """Return what verdicts under several readings, all decided, come to."""
+    if len(verdicts) == 1:
+        return min(verdicts)
+    if verdicts & {REPRODUCED, CORRECTED}:
+        return HANGS
+    return PARTLY if PARTLY in verdicts else NOT_REPRODUCED
+
+
+def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
+    """Return the claim's rival with the share of its runs that pass the test, under the reading that is kindest."""
+    known = claim.rival
+    if not len(runs):
+        return known
+    if known is None or "mechanism" not in known:
+        raise ClaimError("the ledger names no rival mechanism: name it before it is run")
+    if "passes" in known:
+        raise ClaimError("the ledger has the rival's pass rate already: take it out, or run nothing here")
+    ways = [_read_as(claim, reading) for reading in claim.readings if "excluded" not in reading] or [claim]
+    passed = [[_find(way, way.printed, way.tolerance, run).holds == "yes" for run in runs] for way in ways]
+    return Rival(mechanism=known["mechanism"], passes=max(map(sum, passed)) / len(runs), runs=len(runs))
+
+
+def load(study: str, base: Path | None = None) -> Ledger:
+    """Read and validate a study's ledger.
+
+    Parameters
+    ----------
+    study : str
+        One of `voicewire_book.paths.STUDIES`.
+    base : Path, optional
+        The checkout; found by itself if left out.
+
+    Returns
+    -------
+    Ledger
+        Its claims, none of them judged yet.
+
+    Raises
+    ------
+    ClaimError
+        If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> load("nfc").verdicts
+    {}
+    """
+    return Ledger(study, read(study, base))

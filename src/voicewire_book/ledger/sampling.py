@@ -1,0 +1,116 @@
+"""The number of runs behind a result: stated in the ledger beforehand, so that nobody adds seeds until it is decided.
+
+Adding seeds until an interval no longer straddles the edge calls true edge cases on one side far too often; a number
+that was fixed beforehand does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from voicewire.stats import Interval
+from voicewire_book.ledger.loading import Claim
+from voicewire_book.ledger.vocabulary import ClaimError
+
+__all__ = ["check", "counts", "stated"]
+
+
+def counts(kind: str, value: object) -> set[int]:
+    """Return over how many runs a result was taken.
+
+    Parameters
+    ----------
+    kind : str
+        The claim's kind.
+    value : number, Interval, samples, mapping or pair
+        What `voicewire_book.ledger.judging.Ledger.judge` takes for it.
+
+    Returns
+    -------
+    set of int
+        Each number of samples that is found; empty if there are single numbers only.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> counts("ordering", {"a": [1, 2, 3], "b": [4, 5, 6], "bound": 7})
+    {3}
+    """
+    return set(_counts(kind, value))
+
+
+def _counts(kind: str, value: object) -> Iterator[int]:
+    if isinstance(value, Mapping):
+        for part in value.values():
+            yield from _counts(kind, part)
+    elif isinstance(value, Interval):
+        yield value.n
+    elif kind == "trend" and isinstance(value, tuple | list) and len(value) == 2:
+        yield from np.asarray(value[1]).shape[1:2]
+    elif kind != "trend":
+        yield from np.asarray(value).shape[:1]
+
+
+def check(claim: Claim, value: object) -> None:
+    """Refuse a result that was taken over another number of runs than the claim states.
+
+    Parameters
+    ----------
+    claim : Claim
+        A claim; one that states no number takes any.
+    value : number, Interval, samples, mapping or pair
+        The result.
+
+    Raises
+    ------
+    ClaimError
+        If the number is another, or there are no samples.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is one.", "value", 1, tolerance={"absolute": 0.1}, runs=3)
+    >>> check(claim, [1.0, 1.1, 0.9])
+    """
+    if not claim.runs:
+        return
+    found = counts(claim.kind, value)
+    if found != {claim.runs}:
+        here = " and ".join(map(str, sorted(found))) or "none"
+        raise ClaimError(f"{claim.runs} runs were stated beforehand, and {here} are here: judge those, as samples")
+
+
+def stated(claim: Claim) -> str:
+    """Say how many runs an undecided claim was given, and whether that was stated beforehand.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+
+    Returns
+    -------
+    str
+        A phrase.
+
+    Notes
+    -----
+    Chapter ``notebooks/foundations/05_measuring_and_judging``.
+
+    Examples
+    --------
+    >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is one.", "value", 1, tolerance={"absolute": 0.1}, runs=3)
+    >>> stated(claim)
+    '3 runs, as stated beforehand'
+    """
+    if claim.runs:
+        return f"{claim.runs} runs, as stated beforehand"
+    return "a number of runs that was not stated beforehand"

@@ -1,0 +1,60 @@
+"""Cells as the page shows them: a long one stands there in pieces, each of which is run by itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["pieces"]
+
+Cell = dict[str, Any]
+
+
+def pieces(
+    cells: Sequence[Cell],
+    sources: Mapping[str, Sequence[str]],
+    names: Callable[[str], tuple[set[str], set[str]]],
+) -> list[Cell]:
+    """Return a chapter's cells, long ones divided as on the page.
+
+    A piece needs the pieces of its cell before it, and of other cells those that make what it uses.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        The cells of the notebook, as `voicewire_book.publish.live.chapters.chapter` tells of them.
+    sources : mapping of str to sequence of str
+        The pieces' texts by the cell's id.
+    names : callable
+        Gives the names that a text makes and those that it uses.
+
+    Returns
+    -------
+    list of dict
+        As `cells`, with the names that each ``makes`` and the cell that it is ``of``; the pieces of a long cell have
+        its id with ``-1``, ``-2`` … A value that only the last line of a cell would show is not shown within one.
+
+    Examples
+    --------
+    >>> cell = {"id": "a", "number": 1, "source": "x = 1\\ny = x", "needs": []}
+    >>> found = pieces([cell], {"a": ["x = 1", "y = x"]}, lambda _: (set(), set()))
+    >>> [(each["id"], each["number"], each["needs"]) for each in found]
+    [('a-1', 1, []), ('a-2', 2, ['a-1'])]
+    """
+    shown: list[Cell] = []
+    makers: dict[str, str] = {}
+    for cell in cells:
+        texts = sources[cell["id"]]
+        before: list[str] = []
+        for part, text in enumerate(texts, 1):
+            name = cell["id"] if len(texts) == 1 else f"{cell['id']}-{part}"
+            made, used = names(text)
+            needs = list(dict.fromkeys([*before, *(makers[word] for word in sorted(used) if word in makers)]))
+            quiet = ";" if part < len(texts) and isinstance(ast.parse(text).body[-1], ast.Expr) else ""
+            entry = {"id": name, "of": cell["id"], "number": len(shown) + 1, "source": text + quiet}
+            entry |= {"needs": needs, "makes": sorted(made)}
+            shown.append(cell | entry)
+            makers |= dict.fromkeys(made, name)
+            before = [name]
+    return shown

@@ -1,0 +1,143 @@
+"""What the introductions say of the parts beside their text: findings with the ledger's numbers, and times.
+
+A finding in ``parts.toml`` names claims in braces: ``{nfc.table-7.3.burst-fewer:random|.0f}`` is what this copy's
+ledger has for that claim, its field ``random`` (where it has several), in a format of Python's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from voicewire_book import paths
+from voicewire_book.ledger import collecting
+from voicewire_book.publish.pages import reading
+
+__all__ = ["filled", "findings", "times"]
+
+_NUMBER = re.compile(r"\{([a-z0-9.-]+)(?::([^|}]+))?\|([^}]+)\}")
+
+
+def filled(finding: str, reproduced: Mapping[str, Any]) -> str:
+    """Return a finding with its numbers.
+
+    Parameters
+    ----------
+    finding : str
+        A sentence of ``parts.toml``.
+    reproduced : mapping of str to object
+        What was found, by the claim's id.
+
+    Returns
+    -------
+    str
+        The sentence.
+
+    Raises
+    ------
+    KeyError
+        If it names a claim, or a field of one, that the ledger does not have.
+
+    Examples
+    --------
+    >>> filled("{a.b:x|.1f} dB in {a.c|.0%} of all", {"a.b": {"x": 2.04}, "a.c": 0.25})
+    '2.0 dB in 25 % of all'
+    """
+
+    def number(match: re.Match[str]) -> str:
+        value = reproduced[match.group(1)]
+        value = value[match.group(2)] if match.group(2) else value
+        return f"{value:{match.group(3)}}".replace("%", " %")
+
+    return _NUMBER.sub(number, finding)
+
+
+def _reproduced(base: Path) -> dict[str, Any]:
+    return {row["id"]: row["reproduced"] for row in collecting.scorecard(base)}
+
+
+def findings(base: Path, link: Callable[[str], str | None], study: str = "") -> str:
+    """Return what the studies found, a sentence each, or that of one study.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    link : callable
+        The address of a page of the book, or None if the book does not have it.
+    study : str
+        Only this one's, without its name.
+
+    Returns
+    -------
+    str
+        MyST: a list of links, or a paragraph. A study that is not there, or has no finding yet, is absent.
+
+    Examples
+    --------
+    >>> findings(paths.root(), lambda target: None)
+    'Nothing was found in this copy yet.\\n'
+    """
+    known = _reproduced(base)
+    lines = []
+    for part in paths.PARTS:
+        claims = _NUMBER.findall(part.finding)
+        if not claims or (study and part.name != study) or any(claim not in known for claim, *_ in claims):
+            continue
+        text = filled(part.finding, known)
+        row = f"score-{claims[0][0]}"
+        card = link("book/scorecard")
+        judged = f' <a class="reference internal" href="{card}#{row}">How it was judged</a>.' if card else ""
+        if study:
+            return f"**The finding.** {text}{judged}\n"
+        if link(f"book/{part.name}/index") is not None:
+            lines.append(f"- {{doc}}`{part.title} </book/{part.name}/index>`<br>{text}{judged}\n")
+    return "".join(lines) or "Nothing was found in this copy yet.\n"
+
+
+def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
+    """Return a table of a part's chapters: how long each takes to read, its exercises, how long it runs.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+    link : callable
+        As for `findings`.
+    study : str
+        The part.
+
+    Returns
+    -------
+    str
+        MyST: a row for each chapter that the book has, and one for all if there are several.
+
+    Examples
+    --------
+    >>> times(paths.root(), lambda target: None, "nfc")
+    'No chapter of this part stands in this copy.\\n'
+    """
+    file = base / "book" / "times.json"
+    ran = json.loads(file.read_text(encoding="utf-8"))["seconds"] if file.is_file() else {}
+    rows, shown = [], []
+    for path in paths.chapters(study, base):
+        name = path.relative_to(base).as_posix()
+        page = name.removesuffix(".ipynb")
+        if link(page) is None:
+            continue
+        shown.append(path)
+        taken = reading.minutes(nbformat.read(path, as_version=4)).rounded
+        seconds = f"{ran[name]:.0f} s" if name in ran else ""
+        rows.append(f"| {{doc}}`/{page}` | {taken[0]} min | {taken[1]} min | {seconds} |\n")
+    if not rows:
+        return "No chapter of this part stands in this copy.\n"
+    if len(shown) > 1:
+        whole = reading.total(shown)
+        rows.append(f"| *together* | {whole.reading / 60:.1f} h | {whole.exercises / 60:.1f} h | |\n")
+    head = "| chapter | to read | exercises and lab | to run |\n|---|---:|---:|---:|\n"
+    return head + "".join(rows)

@@ -1,0 +1,260 @@
+"""How long a chapter takes, counted from its notebook: what its line *Time*, the parts' tables and the course say.
+
+Reading counts at 200 words a minute, a minute for each figure, and three seconds for a line of code or a formula that
+stands on the page. Exercises count by the mark in their title, and each stage of a lab alike: these are allowances,
+nobody was timed. ``python -m voicewire_book.publish.pages`` writes the sums, rounded to five minutes, into the
+chapters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from voicewire_book import paths
+from voicewire_book.publish import notebooks
+
+__all__ = [
+    *("EXERCISE_MINUTES", "LINES_A_MINUTE", "ROUNDED", "STAGE_MINUTES", "WEEK_HOURS", "WORDS_A_MINUTE"),
+    *("Minutes", "courses", "minutes", "said", "total", "write"),
+]
+
+WORDS_A_MINUTE = 200
+LINES_A_MINUTE = 20
+"""Lines of code that a reader sees, or formulas set apart, which are read in a minute."""
+EXERCISE_MINUTES = {"easy": 5, "medium": 10, "hard": 20}
+"""What is allowed for an exercise by the mark in its title."""
+STAGE_MINUTES = 10
+"""What is allowed for a stage of a lab: whoever is stuck for longer is sent to the solution."""
+WEEK_HOURS = 6
+"""Hours a week that a course is counted with."""
+ROUNDED = 5
+"""A chapter says its minutes to this many."""
+
+_SAID = re.compile(r"(\*Time\*+:?) (\d+) minutes to read(?:, (\d+) for the (exercises?(?: and the lab)?))?")
+_FOLD = re.compile(r"\{solution-(start|end)\}")
+_FENCE = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.M | re.S)
+_FORMULA = re.compile(r"\$\$.*?\$\$", re.S)
+_DRAWING = re.compile(r"^!\[.*?\]\(.*?\)$", re.M)
+_NO_WORDS = re.compile(r"<[^>]*>|\]\([^)]*\)")
+_MARK = re.compile(r"^[`:]{3,}\{exercise(?:-start)?\}.*\((?:[\w ]+), (\w+)\)", re.M)
+_LAB = re.compile(r"^## Lab\b", re.M)
+_STAGE = re.compile(r"^\*\*Stage \d+", re.M)
+_HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "check", "solution"}
+
+
+@dataclass(frozen=True)
+class Minutes:
+    """What a chapter, or several, take.
+
+    Parameters
+    ----------
+    reading : float
+        Minutes to read.
+    exercises : float
+        Minutes allowed for the exercises and the lab.
+
+    Examples
+    --------
+    >>> Minutes(31.0, 42.0).rounded
+    (30, 40)
+    """
+
+    reading: float
+    exercises: float
+
+    @property
+    def rounded(self) -> tuple[int, int]:
+        """Both to the nearest five minutes, as a chapter says them; five at least to read."""
+        return max(ROUNDED, ROUNDED * round(self.reading / ROUNDED)), ROUNDED * round(self.exercises / ROUNDED)
+
+
+def _shown(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
+    """Give the cells outside folded solutions and labs."""
+    folded = lab = False
+    for cell in notebook.cells:
+        text = cell.source if cell.cell_type == "markdown" else ""
+        marks = _FOLD.findall(text)
+        if marks:
+            folded = marks[-1] == "start"
+        if re.search(r"^## ", text, re.M):
+            lab = bool(_LAB.search(text))
+        if not (folded or marks or lab):
+            yield cell
+
+
+def minutes(notebook: nbformat.NotebookNode) -> Minutes:
+    """Return how long a chapter takes, to read and for its exercises.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        With its outputs.
+
+    Returns
+    -------
+    Minutes
+        Not rounded. Folded solutions, hidden code and printed outputs are not counted as read.
+
+    Raises
+    ------
+    ValueError
+        If an exercise has a mark that is none of `EXERCISE_MINUTES`.
+
+    Examples
+    --------
+    >>> cell = nbformat.v4.new_markdown_cell("one two three " * 100)
+    >>> minutes(nbformat.v4.new_notebook(cells=[cell]))
+    Minutes(reading=1.5, exercises=0)
+    """
+    words = lines = figures = 0
+    for cell in _shown(notebook):
+        if cell.cell_type == "markdown":
+            text = _FENCE.sub(" ", cell.source)
+            lines += len(_FORMULA.findall(text))
+            figures += len(_DRAWING.findall(text))
+            words += len(_NO_WORDS.sub(" ", _DRAWING.sub(" ", _FORMULA.sub(" ", text))).split())
+        elif cell.cell_type == "code" and not _HIDDEN & set(cell.metadata.get("tags", [])):
+            lines += sum(bool(line.strip()) for line in cell.source.splitlines())
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            figures += any(kind.startswith("image/") for kind in data) or "vw-slider" in data.get("text/html", "")
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    marks = _MARK.findall(text)
+    unknown = sorted(set(marks) - set(EXERCISE_MINUTES))
+    if unknown:
+        raise ValueError(f"an exercise is marked {unknown[0]!r}: it is one of {', '.join(EXERCISE_MINUTES)}")
+    tasks = sum(EXERCISE_MINUTES[mark] for mark in marks) + STAGE_MINUTES * len(_STAGE.findall(text))
+    return Minutes(words / WORDS_A_MINUTE + figures + lines / LINES_A_MINUTE, tasks)
+
+
+def _line(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, re.Match[str]] | None:
+    found = ((cell, _SAID.search(cell.source)) for cell in notebook.cells if cell.cell_type == "markdown")
+    return next(((cell, match) for cell, match in found if match), None)
+
+
+def said(notebook: nbformat.NotebookNode) -> tuple[int, int]:
+    """Return what a chapter says of itself.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        A chapter.
+
+    Returns
+    -------
+    tuple of int
+        Minutes to read, and for the exercises and the lab.
+
+    Raises
+    ------
+    ValueError
+        If it does not say it.
+
+    Examples
+    --------
+    >>> cell = nbformat.v4.new_markdown_cell("**Time**: 20 minutes to read, 5 for the exercise.")
+    >>> said(nbformat.v4.new_notebook(cells=[cell]))
+    (20, 5)
+    """
+    found = _line(notebook)
+    if found is None:
+        raise ValueError("a chapter says **Time**: N minutes to read, M for the exercises and the lab")
+    return int(found[1][2]), int(found[1][3] or 0)
+
+
+def write(base: Path) -> list[str]:
+    """Write into the chapters how long they take.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    list of str
+        The chapters that were changed, by their path in the checkout.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     write(Path(empty))
+    []
+    """
+    changed = []
+    for path in paths.chapters(base=base):
+        notebook = nbformat.read(path, as_version=4)
+        found = _line(notebook)
+        if found is None:
+            continue
+        cell, match = found
+        reading, tasks = minutes(notebook).rounded
+        text = "\n".join(each.source for each in notebook.cells if each.cell_type == "markdown")
+        many = "exercise" if len(_MARK.findall(text)) == 1 else "exercises"
+        lab = " and the lab" if _STAGE.search(text) else ""
+        line = f"{match[1]} {reading} minutes to read" + (f", {tasks} for the {many}{lab}" if tasks else "")
+        if line != match[0]:
+            cell.source = cell.source.replace(match[0], line, 1)
+            notebooks.write(path, notebook)
+            changed.append(path.relative_to(base).as_posix())
+    return changed
+
+
+def total(chapters: Sequence[Path]) -> Minutes:
+    """Add up what chapters take.
+
+    Parameters
+    ----------
+    chapters : sequence of Path
+        Notebooks.
+
+    Returns
+    -------
+    Minutes
+        Not rounded.
+
+    Examples
+    --------
+    >>> total([])
+    Minutes(reading=0, exercises=0)
+    """
+    each = [minutes(nbformat.read(path, as_version=4)) for path in chapters]
+    return Minutes(sum(one.reading for one in each), sum(one.exercises for one in each))
+
+
+def courses(base: Path) -> str:
+    """Return a table of what each part takes in a course: hours to read, hours of exercises, weeks.
+
+    Parameters
+    ----------
+    base : Path
+        The checkout.
+
+    Returns
+    -------
+    str
+        MyST: a row for each part that has chapters; weeks of `WEEK_HOURS` hours, rounded up to halves.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as empty:
+    ...     courses(Path(empty))
+    'No chapter stands in this copy yet.\\n'
+    """
+    rows = []
+    for part in paths.PARTS:
+        chapters = paths.chapters(part.name, base)
+        if chapters:
+            hours = total(chapters)
+            weeks = -(-2 * (hours.reading + hours.exercises) // (60 * WEEK_HOURS)) / 2
+            name = f"{{doc}}`{part.title} </book/{part.name}/index>`"
+            rows.append(f"| {name} | {hours.reading / 60:.1f} | {hours.exercises / 60:.1f} | {weeks:g} |\n")
+    head = f"| part | hours to read | of exercises and labs | weeks of {WEEK_HOURS} hours |\n|---|---:|---:|---:|\n"
+    return head + "".join(rows) if rows else "No chapter stands in this copy yet.\n"
