@@ -152,18 +152,20 @@ FILES = {
     "test_of_night": "import pytest\npytestmark = pytest.mark.night\ndef test_e(): ...\nprint('imported')\n",
     "test_sampled": "import lanes, pytest\n@pytest.mark.parametrize('x', lanes.sampled('uvwxyz', 2))\n"
     "def test_f(x): ...\n",
+    "test_of_others": "import pytest\n@pytest.mark.needs('posix')\ndef test_g(): ...\nprint('needless')\n",
 }
 
 
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ("", "abcdeffffffp"),
-        ("--lane reader", "acffp"),
+        ("", "abcdeffffffgp"),
+        ("--lane reader", "acffgp"),
         ("--lane reader --pages with", "p"),
-        ("--lane reader --pages without", "acff"),
+        ("--lane reader --pages without", "acffg"),
         ("--lane landing", "d"),
         ("--lane landing --needing java", "cd"),
+        ("--lane landing --needing java,live --pages with", "p"),
         ("--lane night", "beffff"),
         ("--needing java", "c"),
     ],
@@ -179,3 +181,19 @@ def test_each_lane_has_its_tests(pytester: pytest.Pytester, options, found):
     names = [line.partition("::test_")[2][0] for line in done.outlines if "::test_" in line]
     assert "".join(sorted(names)) == found
     assert ("imported" in done.outlines) is (options in ("", "--lane night", "--needing java"))
+    read = ("", "--lane reader", "--lane reader --pages without", "--needing java")
+    assert ("needless" in done.outlines) is (options in read), "a file is not imported where its marks rule it out"
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("@pytest.mark.needs('live')", True),
+        ('pytest.mark.needs(\n    "axe",\n    "live",\n)', True),
+        ("pytest.mark.needs(*given(name))", True),
+        ("from tests.test_browser import pytestmark", True),
+        ('pytest.mark.needs("axe")\nkind = "live"', False),
+    ],
+)
+def test_what_a_file_may_need_is_read_from_its_text(text, may):
+    assert marks.may_need(text, ["java", "live"]) is may

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import lanes
 import needed
 import needs
 import pytest
@@ -190,6 +191,14 @@ def test_what_tests_import_is_locked_or_known():
                 if not {each.lower().replace("_", "-") for each in here} & locked:
                     strange.add(f"{path.relative_to(TESTS)}: {name}")
     assert strange == set()
+
+
+def test_marks_are_seen_in_the_text_of_the_file_whose_tests_carry_them():
+    """By it a lane leaves files out that it need not import."""
+    found = {path: marked(source, source.tree) for path in FILES if "needs" in TEXTS[path] for source in [read(path)]}
+    assert [path.name for path, names in found.items() if names and not path.name.startswith("test_")] == []
+    for path, names in found.items():
+        assert [name for name in names if not lanes.may_need(TEXTS[path], [name])] == [], path.name
 
 
 def test_every_need_is_some_tests():

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +57,28 @@ def lane_of(item: pytest.Item) -> str:
     return next((lane for lane in ("night", "landing") if item.get_closest_marker(lane)), "reader")
 
 
+def may_need(text: str, names: Iterable[str]) -> bool:
+    """Whether a test of a file may need one of these: its marks name one, are computed, or are another file's."""
+    marks = " ".join(re.findall(r"\bneeds\(([^)]*)", text))
+    return "from tests." in text or "*" in marks or not set(names).isdisjoint(re.findall(r"[\w-]+", marks))
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file that has nothing for this lane."""
+    """Import no file that has nothing for this lane: importing all of them keeps each worker busy for half a minute."""
     lane = config.getoption("--lane")
     if lane is None or collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
         return None
     text = collection_path.read_text(encoding="utf-8")
+    if config.getoption("--pages") == "with" and not may_need(text, PAGES):
+        return True
     whole = lane_of_file(text)
     if whole:
         return None if whole == lane else True
-    words = {"reader": [""], "landing": ["mark.landing", "needs"], "night": ["mark.night"]}[lane]
-    return None if "lanes.sampled" in text or any(word in text for word in words) else True
+    words = {"reader": [""], "landing": ["mark.landing"], "night": ["mark.night"]}[lane]
+    if "lanes.sampled" in text or any(word in text for word in words):
+        return None
+    asked = filter(None, config.getoption("--needing").split(","))
+    return None if lane == "landing" and may_need(text, asked) else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
