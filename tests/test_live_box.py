@@ -12,6 +12,7 @@ from two_browsers import RUN, START, Window, elsewhere, in_chromium, in_firefox
 
 NAME = "nfc/01_slow_link"
 
+FIREFOX = [pytest.mark.needs("firefox"), pytest.mark.night]  # before a landing, Chromium stands for both
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.needs("live", "chromium", "playwright"),
@@ -90,7 +91,7 @@ def server() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module", params=[in_chromium, pytest.param(in_firefox, marks=pytest.mark.needs("firefox"))])
+@pytest.fixture(scope="module", params=[in_chromium, pytest.param(in_firefox, marks=FIREFOX)])
 def window(request: Any, server: Server) -> Iterator[Window]:
     with request.param(f"{server.address}notebooks/{NAME}.html") as window:
         assert window.run(START) == "Python is ready"

@@ -71,13 +71,14 @@ VALUES = [
     *("cross-fade(url(HOST/PROPERTY.png), red)", "u\\72l(HOST/PROPERTY.png)", "0 0 0 9999px red", "visible"),
 ]
 
+FIREFOX = [pytest.mark.needs("firefox"), pytest.mark.night]  # before a landing, Chromium stands for both
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.needs("live", "chromium", "playwright"),
 ]
 
 
-@pytest.fixture(scope="module", params=[in_chromium, pytest.param(in_firefox, marks=pytest.mark.needs("firefox"))])
+@pytest.fixture(scope="module", params=[in_chromium, pytest.param(in_firefox, marks=FIREFOX)])
 def page(request: Any) -> Iterator[Callable[..., Any]]:
     with served() as server, request.param(f"{server.address}notebooks/{NAME}.html") as window:
         yield window.run

@@ -13,7 +13,8 @@ from two_browsers import RUN, START, elsewhere, in_chromium, in_firefox
 from voicewire_book.publish.pages import policy
 
 NAME = "nfc/01_slow_link"
-BOTH = [in_chromium, pytest.param(in_firefox, marks=pytest.mark.needs("firefox"))]
+FIREFOX = [pytest.mark.needs("firefox"), pytest.mark.night]  # before a landing, Chromium stands for both
+BOTH = [in_chromium, pytest.param(in_firefox, marks=FIREFOX)]
 
 pytestmark = [
     pytest.mark.slow,
