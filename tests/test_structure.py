@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from collections.abc import Iterator
@@ -50,13 +51,18 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Return every file, parsed: by the worker that runs these tests, not by each that collects them."""
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def imported(name: str) -> set[str]:
     """Return the files that a file imports, wherever in it: a lazy import is an arrow too, and so is one for types."""
     found = set()
-    for node in ast.walk(TREES[name]):
+    for node in ast.walk(trees()[name]):
         if isinstance(node, ast.Import):
             targets = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -71,7 +77,9 @@ def imported(name: str) -> set[str]:
     return found - {name}
 
 
-ARROWS = {name: imported(name) for name in MODULES}
+@functools.cache
+def every_arrow() -> dict[str, set[str]]:
+    return {name: imported(name) for name in MODULES}
 
 
 def room(name: str) -> str:
@@ -110,13 +118,13 @@ def upwards(arrows: dict[str, set[str]]) -> list[str]:
 
 def test_rooms_arrows_circles_and_arrows_upwards():
     between: dict[str, set[str]] = {room(name): set() for name in MODULES}
-    for name, targets in ARROWS.items():
+    for name, targets in every_arrow().items():
         between[room(name)] |= {room(target) for target in targets} - {room(name)}
     for title, rooms in FLOORS.items():
         for each in (each for each in rooms if each in between):
             print(f"{title:<16} {each:<32} -> {', '.join(sorted(filter(None, between[each])))}")
-    going = upwards(ARROWS)
-    found = circle(ARROWS)
+    going = upwards(every_arrow())
+    found = circle(every_arrow())
     arrows = sum(map(len, between.values()))
     print(f"rooms {len(between)}, arrows {arrows}, circles {int(bool(found))}, arrows upwards {len(going)}")
     assert going == []
@@ -133,7 +141,7 @@ def several(arrows: dict[str, set[str]]) -> set[str]:
 
 
 def test_the_journey_alone_calls_several_studies():
-    assert several(ARROWS) == {f"{CHAPTERS}.journey"}
+    assert several(every_arrow()) == {f"{CHAPTERS}.journey"}
     first, second = (f"voicewire.{name}" for name in paths.STUDIES[:2])
     arrows = {"voicewire.cli": {f"{first}.a", f"{second}.b"}, "voicewire.stats": {f"{first}.a", f"{first}.b"}}
     assert several(arrows) == {"voicewire.cli"}
@@ -180,14 +188,14 @@ def longest(sizes: dict[str, int]) -> str:
 
 
 def test_files_are_of_a_size_that_can_be_read_at_once():
-    sizes = {name: own_lines(TREES[name], path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+    sizes = {name: own_lines(trees()[name], path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
     large = {name: size for name, size in sizes.items() if size > LONG_FILE}
     print(f"{len(sizes)} files, the longest: {longest(sizes)}")
     assert large == {}
 
 
 def test_functions_are_of_a_size_that_can_be_read_at_once():
-    sizes = {f"{name}:{f.name}": own_lines(f, "") for name, tree in TREES.items() for f in functions(tree)}
+    sizes = {f"{name}:{f.name}": own_lines(f, "") for name, tree in trees().items() for f in functions(tree)}
     long = {name: size for name, size in sizes.items() if size > LONG_FUNCTION}
     print(f"{len(sizes)} functions, the longest: {longest(sizes)}")
     assert long == {}
@@ -212,7 +220,7 @@ def annotations(tree: ast.Module) -> Iterator[ast.expr]:
 
 
 def test_parameters_have_types():
-    plain = [(name, a) for name, tree in TREES.items() if not compiled(tree) for a in annotations(tree)]
+    plain = [(name, a) for name, tree in trees().items() if not compiled(tree) for a in annotations(tree)]
     loose = [name for name, a in plain if any(isinstance(n, ast.Name) and n.id == "Any" for n in ast.walk(a))]
     share = len(loose) / len(plain)
     print(f"Any in {len(loose)} of {len(plain)} annotated parameters, {100 * share:.1f} %")
@@ -234,7 +242,7 @@ def test_a_role_has_the_same_name_in_every_study(study):
 @pytest.mark.parametrize("study", paths.STUDIES)
 def test_a_studys_experiments_run_by_the_same_call(study):
     """`voicewire run STUDY` calls it, whichever the study."""
-    (run,) = (f for f in functions(TREES[f"{CHAPTERS}.{study}.experiments"]) if f.name == "run")
+    (run,) = (f for f in functions(trees()[f"{CHAPTERS}.{study}.experiments"]) if f.name == "run")
     assert ast.unparse(run.args) == "quick: bool=False"
     assert run.returns is not None
     assert ast.unparse(run.returns) == "dict[str, Plain]"

@@ -8,6 +8,7 @@ NumPy 2.0 an array of 32 bits times `np.int64(20_000_000)` keeps 32 bits.
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import math
 from collections.abc import Iterator
@@ -144,21 +145,30 @@ class Finder:
 
 
 SOURCES = sources()
-TREES = {name: ast.parse(text) for name, text in SOURCES.items()}
-NAMED = {key: value for tree in TREES.values() for key, value in constants(tree).items() if value >= LARGE}
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    """Return every source, parsed: by the worker that runs these tests, not by each that collects them."""
+    return {name: ast.parse(text) for name, text in SOURCES.items()}
+
+
+@functools.cache
+def named() -> dict[str, int]:
+    return {key: value for tree in trees().values() for key, value in constants(tree).items() if value >= LARGE}
 
 
 def found(text: str) -> list[int]:
-    return list(Finder(ast.parse(text), NAMED).products())
+    return list(Finder(ast.parse(text), named()).products())
 
 
 def test_no_array_of_narrow_integers_is_multiplied_by_a_large_number():
     hits = [
         f"{name}:{line}: {SOURCES[name].splitlines()[line - 1].strip()}"
-        for name, tree in TREES.items()
-        for line in Finder(tree, NAMED).products()
+        for name, tree in trees().items()
+        for line in Finder(tree, named()).products()
     ]
-    print(f"{len(TREES)} files, {len(NAMED)} large numbers with a name")
+    print(f"{len(trees())} files, {len(named())} large numbers with a name")
     assert hits == []
 
 
@@ -166,7 +176,7 @@ def test_what_is_counted_has_the_width_that_counting_takes():
     """``np.bincount`` refuses 64 bits where NumPy's own integer has 32: in a browser."""
     counted = [
         (name, node)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and last(node.func) == "bincount"
     ]
@@ -191,7 +201,7 @@ def test_what_is_counted_has_the_width_that_counting_takes():
     ],
 )
 def test_the_class_is_seen(text):
-    assert "SECOND" in NAMED
+    assert "SECOND" in named()
     assert found(text)
 
 
