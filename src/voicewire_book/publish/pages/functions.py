@@ -29,7 +29,7 @@ TITLE = "What the package's functions do"
 _HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 _CODE = re.compile(r"`+([A-Za-z_][\w.]*)(?:\(.*?\))?`+")
 _MARKUP = re.compile(r"[$*<|{]")
-_FIGURES = re.compile(r"figures|drawings")
+_FIGURES = re.compile(r"figures|drawings|\._kit\.style")
 
 
 def _escaped(match: re.Match[str]) -> str:
