@@ -72,10 +72,10 @@ def test_what_is_listed_but_not_there_is_refused(tmp_path):
     (package / "__init__.py").write_text("")
     (package / "odd.py").write_text('__all__ = ["missing"]\n')
     with pytest.raises(ValueError, match=r"voicewire\.odd\.__all__ lists 'missing'"):
-        names.gathered(package)
+        names.gathered(tmp_path)
     (package / "odd.py").write_text("__all__ = sorted(globals())\n")
     with pytest.raises(ValueError, match="a list of names"):
-        names.gathered.__wrapped__(package)
+        names.gathered.__wrapped__(tmp_path)
 
 
 @pytest.mark.parametrize("path", paths.chapters(), ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -135,7 +135,8 @@ def test_a_card_folds_values_that_are_too_many_to_be_read_at_a_glance():
 
 
 def test_a_long_cell_is_shown_in_pieces_of_whole_statements():
-    text = "def f(x):\n    a = 1\n    return a\n\n\n# then\nfor k in range(9):\n    y = f(k)\n    z = 2\n    f(3)\ny"
+    first = "def f(x):\n    a = 1\n    return a"
+    text = f"{first}\n\n\n# then\nfor k in range(9):\n    y = f(k)\n    z = 2\n    f(3)\n    f(4)\n    f(5)\ny"
     cell = {**code(text, line="3"), "metadata": {"tags": ["other"]}}
     before = copy.deepcopy(cell)
     pieces = placing.divided(cell)

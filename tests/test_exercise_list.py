@@ -167,7 +167,7 @@ def results(chapter: str, rows: list[nbformat.NotebookNode]) -> list[float]:
     code = [cell.source for cell in rows if cell.cell_type == "code"][-1]
     drawn = re.search(r"print\((\w+)\.own\(my_seed\)\.worked\)", code)
     if drawn:
-        room = re.search(r"voicewire\.(\w+)\.drawn", rows[1].source)
+        room = re.search(r"voicewire_book\.chapters\.(\w+)\.drawn", rows[1].source)
         answer = getattr(importlib.import_module(f"voicewire_book.chapters.{room[1]}.drawn"), drawn[1]).own().answer
         return list(answer) if isinstance(answer, tuple) else [answer]
     names = dict(imported(chapter))

@@ -24,6 +24,7 @@ import yaml
 from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from voicewire import cli
+from voicewire._kit import style
 from voicewire.emqtt.population import Population
 from voicewire.mqtt import Config
 from voicewire.testbed.errors import TestbedError
@@ -255,7 +256,7 @@ HUES = {
 
 def test_what_the_colours_mean():
     told = {name: colour for colour, name, _ in table("book/how-to-use.md", "## What the colours mean")}
-    assert set(told) == set(figures._ORIGINS.values())
+    assert set(told) == set(style._ORIGINS.values())
     for name, colour in told.items():
         hue, _, value = rgb_to_hsv(to_rgb(figures.COLOURS[name]))
         if colour == "black":

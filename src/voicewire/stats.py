@@ -47,10 +47,6 @@ class Interval:
     ValueError
         If a bound is not finite, the ends are swapped, or the confidence is not between 0 and 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> Interval(2.0, 1.0, 3.0, 0.95, n=10).low
@@ -96,10 +92,6 @@ class Quartiles(NamedTuple):
     lower, median, upper : float
         The values below which 25, 50 and 75 % of the sample lie.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> quartiles([1.0, 2.0, 3.0]).median
@@ -130,10 +122,6 @@ def t_interval(samples: ArrayLike, confidence: float = 0.95) -> Interval:
     ------
     ValueError
         If there are fewer than two samples, or one of them is not a finite number.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -191,10 +179,6 @@ def bootstrap_interval(
         If there are fewer than two samples, one of them is not finite, or the statistic does not give
         one number.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> 2.0 in bootstrap_interval([1.0, 2.0, 3.0, 2.0], np.mean, np.random.default_rng(1))
@@ -247,10 +231,6 @@ def quartiles(samples: ArrayLike) -> Quartiles:
     ValueError
         If there is no sample, or one of them is not a finite number.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> quartiles([1, 2, 3, 4, 5]).median
@@ -279,10 +259,6 @@ def autocorrelation(x: ArrayLike) -> NDArray[np.float64]:
     ------
     ValueError
         If the series is too short, not finite, or constant.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -321,10 +297,6 @@ def effective_size(x: ArrayLike) -> float:
     ------
     ValueError
         If the series is too short, not finite, or constant.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -387,7 +387,8 @@ def test_frames_are_counted_as_the_package_labels_them():
 
 KINDS = ("by hand", "derive", "interpret", "build")
 DRAWN = (  # what stands above the answer of an exercise whose numbers a seed draws
-    r"from voicewire\.drawn import reader_seed\nfrom voicewire\.pharyngeal\.drawn import (\w+)\n\n"
+    r"from voicewire_book\.chapters\.pharyngeal\.drawn import (\w+)\n"
+    r"from voicewire_book\.kit\.drawn import reader_seed\n\n"
     r"my_seed = reader_seed\(\)  # or a whole number of your own\nprint\(\1\.own\(my_seed\)\)\n"
 )
 CHAPTERS = [path for path in paths.chapters() if path.parent.name == "pharyngeal"]

@@ -33,10 +33,6 @@ def layout(record: type) -> np.dtype[np.void]:
     dtype
         Aligned, as a C compiler would lay it out.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> class Point:
@@ -70,10 +66,6 @@ def table(record: type, count: int) -> NDArray[Any]:
     ndarray, shape (count,)
         Of `layout(record)`.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> class Point:
@@ -100,10 +92,6 @@ def room(record: type, count: int) -> NDArray[Any]:
     -------
     ndarray, shape (count,)
         Of `layout(record)`.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

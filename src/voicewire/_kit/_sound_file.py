@@ -41,10 +41,6 @@ def opened(path: Path) -> Any:
     OSError, soundfile.SoundFileError
         If it cannot be read.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -80,10 +76,6 @@ def blocks(file: Any) -> Iterator[NDArray[np.float64]]:
     soundfile.SoundFileError
         Where it is damaged.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -116,10 +108,6 @@ def missing(file: Any, frames: int | None = None) -> str:
     str
         Such as "49956 of 114684 bytes of sound are there"; "" if nothing is missing.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -149,10 +137,6 @@ def placed(file: Any) -> str:
     -------
     str
         A reason; "" if it can.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -188,10 +172,6 @@ def silent_library() -> Iterator[None]:
     ------
     None
         Standard error is the null device meanwhile.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -85,10 +85,6 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) ->
     Axes
         To draw on.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> ax = new_axes(size=(4, 2))
@@ -122,10 +118,6 @@ def origin(ax: Axes, source: Origin) -> Axes:
     ------
     ValueError
         If `source` is not one of these origins.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -174,10 +166,6 @@ def interval_band(
     -------
     Axes
         The same axes.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

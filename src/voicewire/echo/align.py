@@ -41,10 +41,6 @@ class Peak(NamedTuple):
     tail : float
         Energy from 2 to 50 ms behind the peak over that before it, dB: a room's answer follows what it answers.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Peak(0.1, 40.0, 3.0).delay
@@ -77,10 +73,6 @@ class Alignment:
         Middle of each window that had a clear peak, and its delay, s.
     straight : bool
         Whether the delays lie on a straight line, as those of two clocks do.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -148,10 +140,6 @@ def phat(far: ArrayLike, microphone: ArrayLike, rate: int, most: float = 1.0) ->
     SignalError
         If the lengths differ.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> far = np.random.default_rng(1).standard_normal(8000)
@@ -206,10 +194,6 @@ def alignment(peaks: Iterable[tuple[float, Peak | None]], rate: int) -> Alignmen
     -------
     Alignment or None
         None if no window has a clear peak.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ class Cancelled:
     microphone : ndarray of float, shape (n, 2)
         What they heard, cut to the same span.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> done = Cancelled(np.full((4, 2), 0.1), 8000, np.ones((4, 2)))
@@ -127,10 +123,6 @@ def cancel(
     ValueError
         For an empty or mono recording, samples that are not finite, or an impossible parameter.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -193,10 +185,6 @@ def read_stereo(path: Path) -> tuple[NDArray[np.float64], int]:
     OSError, soundfile.SoundFileError
         If it cannot be read.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> import tempfile
@@ -234,10 +222,6 @@ def write_stereo(path: Path, samples: NDArray[Any], rate: int) -> str:
     -------
     str
         How the samples were written, for people.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

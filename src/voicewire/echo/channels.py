@@ -43,10 +43,6 @@ def in_front(windows: Real, x_n: Real) -> Real:
     -------
     ndarray, shape (L, S)
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> in_front(np.array([[1, 2], [5, 5]]), np.array([3, 4])).tolist()
@@ -113,10 +109,6 @@ def nlms_apart(
     e : ndarray, shape (M, S)
         What each filter alone leaves of its microphone.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     Each filter claims the whole echo for itself.
@@ -160,10 +152,6 @@ def rls_together(
     See Also
     --------
     voicewire.echo.StereoRLS : compiled, for two of each.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

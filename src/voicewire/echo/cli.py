@@ -19,10 +19,6 @@ def register(subparsers: Any) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> import argparse

@@ -41,10 +41,6 @@ def misprints(signals: Signals, memory: float, reuse: int = 3, every: int = 50) 
     dict of str to Curve
         By what is left in.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> from voicewire.echo.scene import Scene

@@ -45,10 +45,6 @@ def count_operations(
     -------
     Operations
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     Each of four moves shifts a column of 2L complex numbers.
@@ -86,10 +82,6 @@ def count_search(R: Complex, r: Complex, H: float = 1.0) -> Operations:
     Returns
     -------
     Operations
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

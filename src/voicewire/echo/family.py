@@ -24,10 +24,6 @@ class AdaptiveFilter(ABC):
     dtype : dtype
         Real type to compute with, float32 or float64.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> from voicewire.echo import WLNLMS

@@ -65,10 +65,6 @@ class WLAPA(AdaptiveFilter):
     dtype : dtype
         float64 or float32.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> WLAPA(4, order=3).update(1 + 1j, 2 + 0j)
@@ -135,10 +131,6 @@ class WLNLMS(WLAPA):
     dtype : dtype
         float64 or float32.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> filter_ = WLNLMS(1, step=1.0, regularization=1e-12)
@@ -199,10 +191,6 @@ class StereoNLMS(AdaptiveFilter):
     ----------
     length, step, regularization, dtype : int
         As in `WLNLMS`; half of regularization is added to the real energy, which is half of the complex one.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

@@ -45,10 +45,6 @@ class Change(NamedTuple):
     cause : str
         "as if the path had changed", "as if the near end talked", or "more was taken out than was heard".
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Change(15.1, "as if the path had changed").cause

@@ -197,10 +197,6 @@ def cancel_live(
     OSError, soundfile.SoundFileError
         If a file cannot be read or written.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> cancel_live(Path("far.wav"), Path("out.wav"), kept=Path("mic.wav")).lines()  # doctest: +SKIP

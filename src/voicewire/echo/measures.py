@@ -42,10 +42,6 @@ def misalignment(taps: ArrayLike, truth: ArrayLike) -> float:
         20 log10 of the distance of the taps over the length of the true ones, in dB; -300 or less for equal
         ones.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> round(misalignment([1, 0], [1, 1]), 2)
@@ -70,10 +66,6 @@ def erle(d: ArrayLike, e: ArrayLike) -> float:
     -------
     float
         10 log10 of the ratio of their powers, in dB; infinite if nothing is left.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -104,10 +96,6 @@ class Curve:
         Samples seen at each point.
     decibels : ndarray of float, shape (n,)
         Misalignment there, dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -180,10 +168,6 @@ def follow(filter_: AdaptiveFilter, signals: Signals, every: int = 1000) -> Curv
     -------
     Curve
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> from voicewire.echo import WLNLMS
@@ -222,10 +206,6 @@ def expected_tracking(length: int, memory: float, reuse: int, level: float = -20
     float
         Samples, equation ``eq-echo-theory``.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> round(expected_tracking(128, 64, 1))
@@ -248,10 +228,6 @@ def expected_rise(reuse: int) -> float:
     float
         dB, equation ``eq-echo-theory``.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> round(expected_rise(2), 2)
@@ -268,10 +244,6 @@ class Operations:
     ----------
     additions, multiplications, shifts, comparisons : int
         Each of real numbers.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -296,10 +268,6 @@ class Operations:
         -------
         dict of str to float
             ``additions`` and ``multiplications``.
-
-        Notes
-        -----
-        Chapter ``notebooks/echo/03_data_reuse``.
 
         Examples
         --------
@@ -328,10 +296,6 @@ def dcd_operations(length: int, reuse: int, updates: int) -> Operations:
     Returns
     -------
     Operations
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -367,10 +331,6 @@ def woodbury_operations(length: int) -> Operations:
     -------
     Operations
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> woodbury_operations(1).multiplications
@@ -398,10 +358,6 @@ def nlms_operations(length: int) -> Operations:
     Returns
     -------
     Operations
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

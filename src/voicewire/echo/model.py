@@ -23,10 +23,6 @@ class Responses(NamedTuple):
     LL, LR, RL, RR : ndarray of float, shape (L,)
         Pressure at the second letter for a pulse from the first.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> Responses(*np.eye(4)).RL.tolist()
@@ -63,10 +59,6 @@ def complex_taps(responses: Responses) -> Complex:
     ndarray of complex, shape (2L,)
         Even entries meet x(n-k), odd ones x*(n-k).
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     Two equal direct paths need x only, not x*.
@@ -101,10 +93,6 @@ def responses(taps: ArrayLike) -> Responses:
     ValueError
         If the taps are not a row of even length.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> responses([1, 0]).RR.tolist()
@@ -132,10 +120,6 @@ def echo(paths: Responses, x: Complex) -> Complex:
     -------
     ndarray of complex, shape (N,)
         Left + 1j*right microphone.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

@@ -44,10 +44,6 @@ _INCLUDED: Final = "webrtc-audio-processing/webrtc", "webrtc-audio-processing/su
 class MissingError(SignalError):
     """A canceller of others isn't installed here; the message says what brings it.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> str(MissingError("speex is not installed"))
@@ -68,10 +64,6 @@ class Left(NamedTuple):
         Processor time for the linear output; AEC3 gives both at once.
     passed : bool
         Whether the canceller has put the microphone through `trials.high_pass` before anything else.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -156,10 +148,6 @@ def speex(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
     MissingError
         Where libspeexdsp isn't installed.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> speex(np.zeros(8000), np.zeros(8000)).linear.size  # doctest: +SKIP
@@ -208,10 +196,6 @@ def build_aec3(source: str | Path, folder: str | Path) -> Path:
     ------
     MissingError
         If the package, its source or a compiler isn't there.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -43,10 +43,6 @@ class Heard(NamedTuple):
     clipped : ndarray of float, shape (seconds,)
         Share of each second's samples that lie in flat tops.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Heard(0.5, 0.1, np.zeros(3)).peak
@@ -85,10 +81,6 @@ class Pair:
         If one is empty, has more than two channels, or their rates differ; the message names the file.
     OSError, soundfile.SoundFileError
         If one cannot be read.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

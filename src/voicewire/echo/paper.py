@@ -37,10 +37,6 @@ class Setting:
     curves : tuple of (int, float)
         (N_it, alpha_r) of each curve.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> FIGURE_1.length, FIGURE_1.forgetting == 1 - 1 / (64 * 128)

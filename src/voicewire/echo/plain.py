@@ -38,10 +38,6 @@ class WLDRRLSDCD(AdaptiveFilter):
     ValueError
         For a parameter out of its range.
 
-    Notes
-    -----
-    Chapters ``notebooks/echo/02_rls_by_shifts`` and ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> filter_ = WLDRRLSDCD(1, 0.9, updates=1)

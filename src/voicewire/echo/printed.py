@@ -209,10 +209,6 @@ def one_pass(
     **search : int or float
         N_u, M_b and H of `voicewire.echo.reference.dcd`.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     The microphones are heard where phi is 0, and nowhere else.
@@ -255,10 +251,6 @@ def one_sample(
         Of `MISPRINTS`.
     **search : int or float
         N_u, M_b and H of `voicewire.echo.reference.dcd`.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -315,10 +307,6 @@ def table_2(
     --------
     voicewire.echo.reference.dr_rls_dcd : with all misprints mended, and the
         same taps to the last bit.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

@@ -55,10 +55,6 @@ def shifted(window: Complex, x_n: complex) -> Complex:
         The window of sample n, equation (4) of the paper; the oldest sample
         has left.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> shifted(np.array([1 + 2j, 1 - 2j, 5, 5]), 3 - 1j).tolist()
@@ -93,10 +89,6 @@ def nlms_step(
         ``eq-echo-nlms``.
     e : complex
         The a priori error, equation (10) of the paper.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -134,10 +126,6 @@ def nlms(
     See Also
     --------
     voicewire.echo.WLNLMS : the compiled filter.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -177,10 +165,6 @@ def apa_step(
     e : complex
         The a priori error of the newest window.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     Two windows decide two taps at once: (1, 1) g = 5 and (0, 1) g = 3.
@@ -216,10 +200,6 @@ def apa(
     See Also
     --------
     voicewire.echo.WLAPA : the compiled filter.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -262,10 +242,6 @@ def rls_gain(
         ``(lam R + window window^H)^-1`` by the matrix inversion lemma,
         equation ``eq-echo-lemma``.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     R = 1 grows by 3 * 3 to 10; its inverse is a tenth.
@@ -304,10 +280,6 @@ def rls(
     --------
     voicewire.echo.WLRLS, voicewire.echo.StereoRLS : the compiled filters.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     Two samples decide the two taps of one delay; a small eps hardly disturbs.
@@ -345,10 +317,6 @@ def times(a: complex, v: Complex) -> Complex:
     -------
     ndarray of complex, of v's shape
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> times(1 + 2j, np.array([3 - 1j]))
@@ -375,10 +343,6 @@ def next_matrix(R: Complex, window: Complex, lam: float) -> Complex:
     ndarray of complex, shape (2L, 2L)
         ``lam R + window window^H``, by equation ``eq-echo-column`` (steps 1
         and 2 of Tables I and II).
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -417,10 +381,6 @@ def leading(r: Complex) -> tuple[int, complex, float]:
         1 if its real part is the larger one, 1j if it is the imaginary one.
     v : float
         That part, with its sign.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -567,10 +527,6 @@ def dr_rls_dcd(
     voicewire.echo.WLDRRLSDCD : the compiled filter, with the same taps to the
         last bit.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     R = 1 + 4 grows with the sample x = 2, the residual is 2 * 1, and 2 > 1/4
@@ -675,10 +631,6 @@ def dr_rls(
     --------
     voicewire.echo.WLRLS, voicewire.echo.StereoRLS : the compiled filters,
         which make all passes as one.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

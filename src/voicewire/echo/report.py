@@ -33,10 +33,6 @@ def decibels(before: float, after: float) -> float | None:
     float or None
         dB; None where there was nothing before; 120 at most.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> decibels(1.0, 0.01)
@@ -79,10 +75,6 @@ class Report:
         How the residual was written, for people.
     changes : list of Change
         When the learning filter began anew, and why.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -52,10 +52,6 @@ def image_source(
     ValueError
         If a point lies outside the room.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     Without walls: one arrival, after 3 m of 343 m/s at 8 kHz.
@@ -104,10 +100,6 @@ def decaying(length: int, rng: np.random.Generator, decay: float | None = None) 
     -------
     ndarray of float, shape (length,)
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> response = decaying(100, np.random.default_rng(1))
@@ -134,10 +126,6 @@ def room_response(length: int, rate: float, rng: np.random.Generator) -> NDArray
     Returns
     -------
     ndarray of float, shape (length,)
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

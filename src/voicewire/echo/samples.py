@@ -17,10 +17,6 @@ _SMALLEST = 1e-15  # below this, squares of samples leave float32
 class SignalError(ValueError):
     """A signal that no filter can use; the message says which sample and what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> try:
@@ -47,10 +43,6 @@ def stereo(left: ArrayLike, right: ArrayLike) -> NDArray[np.complex128]:
     ------
     SignalError
         If the channels differ in length or are not real and one-dimensional.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

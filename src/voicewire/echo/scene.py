@@ -37,10 +37,6 @@ def predistort(x: Complex, amount: float) -> Complex:
     -------
     ndarray of complex, shape (N,)
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> predistort(np.array([1 + 1j, -1 - 1j]), 0.5).tolist()
@@ -78,10 +74,6 @@ def changed(paths: Responses, change: Change, rng: np.random.Generator) -> Respo
     ValueError
         For an unknown change.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> paths = Responses(*np.eye(4))
@@ -117,10 +109,6 @@ class Signals:
         Sample of the change; the end where there is none.
     drift : bool
         Whether the paths move from there to the end, not at once.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -198,10 +186,6 @@ class Scene:
         Echo to noise at each microphone, in dB.
     double_talk : (int, int), optional
         First and last sample of a near-end talker as loud as the echo.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -44,10 +44,6 @@ def synthesise() -> NDArray[np.float64]:
     ndarray of float, shape (N,)
         Largest magnitude 0.9.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> synthesise()  # doctest: +SKIP
@@ -83,10 +79,6 @@ def gather(folder: Path) -> NDArray[np.float64]:
     ------
     ValueError
         If a voice has fewer than 16 such files.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -130,10 +122,6 @@ def utterances(voices: Voices = "synthetic") -> list[NDArray[np.float64]]:
     list of ndarray of float
         Samples at `paper.RATE`.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> len(utterances()) >= len(SENTENCES)
@@ -165,10 +153,6 @@ def talk(seconds: float, seed: int, voices: Voices = "synthetic") -> NDArray[np.
     -------
     ndarray of float, shape (N,)
         At `paper.RATE`, of power 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

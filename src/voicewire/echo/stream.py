@@ -43,10 +43,6 @@ class Writer:
     how : str
         In what the samples are, for people.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> with Writer(Path("out.wav"), 8000, 1) as out:  # doctest: +SKIP
@@ -109,10 +105,6 @@ class Work:
     out : Writer
         Where the residual goes.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Work(report, Guarded(512, 8000), 0.05, out).take(far, microphone)  # doctest: +SKIP
@@ -172,10 +164,6 @@ def lead(delay: float, rate: int, length: int, exact: bool) -> float:
     -------
     float
         s.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -290,10 +278,6 @@ def part(block: int, rate: int) -> int:
     Returns
     -------
     int
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

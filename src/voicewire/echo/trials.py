@@ -58,10 +58,6 @@ class Trial(NamedTuple):
     event : (float, float) or None
         When what the trial is named after begins and ends, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Trial(np.ones(3), np.ones(3), np.zeros(3), None).event is None
@@ -165,10 +161,6 @@ def made_up(seed: int) -> Samples:
     Returns
     -------
     ndarray of float, shape (512,)
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -36,10 +36,6 @@ def rows(x: Complex, L: int) -> Real:
     ndarray of float, shape (N - L + 1, 2L)
         Left and right beside each other.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> rows(np.array([1 + 5j, 2 + 6j, 3 + 7j]), 2).tolist()
@@ -64,10 +60,6 @@ def strengths(x: Complex, L: int) -> Real:
     ndarray of float, shape (2L,)
         Eigenvalues of the correlation matrix, by the singular values of the
         rows: squaring first would lose half of the digits.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -98,10 +90,6 @@ def silent_directions(x: Complex, L: int, least: float = 1e-20) -> int:
     int
         0 if the solution is unique; equation ``eq-echo-dimension`` for one
         talker and a far room.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -134,10 +122,6 @@ def foretold_floor(
     -------
     float
         dB, equation ``eq-echo-faint``; infinite with a silent direction.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -68,10 +68,6 @@ def answer(client: paho.Client, message: paho.MQTTMessage, name: str, data: byte
     ValueError
         If the message has no response topic.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> message = paho.MQTTMessage(topic=b"door")
@@ -166,10 +162,6 @@ class Agent(_Client):
     ------
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -294,10 +286,6 @@ class Answerer(_Client):
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     With a broker that speaks MQTT 5 on this port:
@@ -336,10 +324,6 @@ class Asker(_Client):
     ------
     ConnectionError
         If the broker cannot be reached, refuses, or does not answer.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

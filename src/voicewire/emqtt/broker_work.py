@@ -37,10 +37,6 @@ def calls(qos: int, n: int = 10) -> int:
     int
         Calls in `voicewire.mqtt`, by a broker without favours.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> calls(3, n=2) > calls(2, n=2)

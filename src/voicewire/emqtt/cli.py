@@ -19,10 +19,6 @@ def register(subparsers: Any) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()

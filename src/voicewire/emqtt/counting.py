@@ -48,10 +48,6 @@ def messages(reading: str, n: int) -> int:
     ValueError
         For another reading, or nobody to ask.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> messages("mqtt-2", 80), messages("all", 80)
@@ -77,10 +73,6 @@ def received(reading: str, n: int) -> int:
     int
         Packets.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> received("mqtt-2", 80), received("all", 80)
@@ -105,10 +97,6 @@ def sent(reading: str, n: int) -> int:
     -------
     int
         Packets.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -146,10 +134,6 @@ def with_subscriptions(reading: str, n: int, count_suback: bool = False) -> int:
     int
         Packets.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     The paper's 18 against 9 for one subscriber.
@@ -176,10 +160,6 @@ def publish_size(qos: int, ids: int = 0) -> int:
     -------
     int
         Bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -210,10 +190,6 @@ def papers_count(size: int) -> int:
     int
         Less by the bytes of the Remaining Length itself.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> papers_count(13), papers_count(130)
@@ -236,10 +212,6 @@ def without_count(ids: tuple[str, ...], payload: bytes) -> bytes:
     -------
     bytes
         From which nobody can tell where the ids end.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

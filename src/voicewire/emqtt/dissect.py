@@ -35,10 +35,6 @@ class Field:
     meaning : str
         What they say.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> dissect(bytes([0xC0, 0]))[0]
@@ -68,10 +64,6 @@ def dissect(data: bytes) -> list[Field]:
     ------
     MalformedError
         If it isn't one packet that MQTT or E-MQTT allows.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -150,10 +142,6 @@ class Coloured:
     ----------
     fields : list of Field
         In the order of the bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------

@@ -43,10 +43,6 @@ def publication_ends(port: int, qos: int, silent: bool) -> bool:
     bool
         Whether the publisher gets PUBREC, and PUBCOMP after its PUBREL.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -85,10 +81,6 @@ def delivered(port: int, qos: int) -> list[int]:
     list of int
         One number for each cut: 0 is a loss, 2 a copy too many.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -116,10 +108,6 @@ def taken_later(port: int, qos: int) -> list[int]:
     -------
     list of int
         One number for each.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -167,10 +155,6 @@ def pubrec_counts_once(port: int) -> list[bool]:
     list of bool
         The publisher has its PUBREC: after one subscriber has sent its own twice, after it has come back and sent it
         once more, and after another has answered, of two to wait for.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -284,10 +268,6 @@ def broker_sends_again(port: int) -> list[str]:
     list of str
         Names of packets; empty where nothing comes.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -327,10 +307,6 @@ def subscriber_keeps() -> list[int]:
     -------
     list of int
         Messages taken so far, after each of the four.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -41,10 +41,6 @@ def count_packets(client: paho.Client) -> Counter[str]:
     Counter
         By way and type, as ``Sending PUBLISH``; it goes on counting.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> client = paho.Client(CallbackAPIVersion.VERSION2)
@@ -97,10 +93,6 @@ def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
     TimeoutError
         If the broker does not answer.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import process
@@ -152,10 +144,6 @@ def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
     RuntimeError
         If not all of them have answered.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import process
@@ -198,10 +186,6 @@ def overhead(topic: str = "R", correlation: bytes = bytes(8), responds: bool = T
     dict of str to int
         ``properties`` of the query on both of its legs, and the response's ``session``: one SUBSCRIBE, PUBLISH and
         three acknowledgements on each leg, without the SUBACK.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -45,10 +45,6 @@ class Crowd:
     n : int
         How many.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -137,10 +133,6 @@ def series(
     ------
     TimeoutError
         If an answer does not come.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ def exchange(
     ValueError
         If `qos`, `off`, `subscribers` or `waited` is none of these.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> [f"{step.source} {step.label}" for step in exchange(1, off=[2]).steps]

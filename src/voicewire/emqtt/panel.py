@@ -64,10 +64,6 @@ class Panel:
     ValueError
         If `subscribers` is not such a number.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> panel = Panel()
@@ -334,10 +330,6 @@ def play(asked: str) -> str:
     ------
     ValueError
         If `asked` is not a text.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------

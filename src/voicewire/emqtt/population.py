@@ -43,10 +43,6 @@ class Trial:
     cpu : float
         Seconds of processor time that the publisher's own work took.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> Trial(received=2, sent=2).received
@@ -90,10 +86,6 @@ class Population:
         If the system is not Linux.
     ValueError
         For more slow subscribers than there are, or a pause that is too long.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

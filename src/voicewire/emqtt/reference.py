@@ -46,10 +46,6 @@ def length_bytes(n: int) -> bytes:
     --------
     voicewire.mqtt.packets.encode_length : the same with its limits.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     300 = 2 * 128 + 44: 44 with the eighth bit, then 2.
@@ -88,10 +84,6 @@ def read_length(data: bytes, at: int) -> tuple[int, int] | None:
     --------
     voicewire.mqtt.decode.read_length : the same with a limit.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> read_length(bytes([172, 2]), 0)
@@ -121,10 +113,6 @@ def field_of(text: bytes) -> bytes:
     -------
     bytes
         As MQTT 3.1.1 writes strings (section 1.5.3).
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -166,10 +154,6 @@ def publish(
     --------
     voicewire.mqtt.packets.encode : every packet, with its limits.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> publish("T", b"hi", qos=1, packet_id=7).hex(" ")
@@ -202,10 +186,6 @@ def answer(name: str, packet_id: int) -> bytes:
     bytes
         Four of them (MQTT 3.1.1, sections 3.4 to 3.7).
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> answer("PUBREL", 7).hex(" ")
@@ -232,10 +212,6 @@ def cut(stream: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
     See Also
     --------
     voicewire.mqtt.decode.Decoder : keeps the rest itself.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -270,10 +246,6 @@ def read_publish(first: int, body: bytes) -> dict[str, object]:
     See Also
     --------
     voicewire.mqtt.decode.decode : every packet, with the standard's checks.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -315,10 +287,6 @@ class Held:
     --------
     voicewire.mqtt.hold.Hold : the broker's.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> Held(2, {"ann", "bob"}).verdict
@@ -348,10 +316,6 @@ def hold(need: int, reached: set[str], named: set[str]) -> Held:
     Held
         Decided at once if nobody can answer.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> hold(ALL, {"ann", "bob"}, set()).need
@@ -378,10 +342,6 @@ def verdict(held: Held) -> Held:
     -------
     Held
         The same.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -413,10 +373,6 @@ def after(held: Held, event: str, name: str = "") -> Held:
     -------
     Held
         The same. Each subscriber counts once, however often it answers.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -463,10 +419,6 @@ def link_delay(
         Seconds from the first bit of PUBLISH to the last of what the
         publisher waits for: twice the propagation, and eight bits for
         each byte on the way there and back.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

@@ -34,10 +34,6 @@ class DropsRepeats(BrokerThread):
     config : Config, optional
         What it may do; by default it takes a free port of 127.0.0.1.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.emqtt import interrupted

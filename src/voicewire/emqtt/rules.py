@@ -68,10 +68,6 @@ def mqtt_pubrec_first(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -96,10 +92,6 @@ def emqtt_pubrec_last(port: int) -> bool:
     -------
     bool
         Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -131,10 +123,6 @@ def first_only(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -165,10 +153,6 @@ def with_the_kth(port: int, n: int = 5) -> bool:
     -------
     bool
         Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -206,10 +190,6 @@ def named_only(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -242,10 +222,6 @@ def exactly_once(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -273,10 +249,6 @@ def same_four_packets(port: int) -> bool:
     -------
     bool
         Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -341,10 +313,6 @@ def too_many_is_an_error(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -367,10 +335,6 @@ def timer_ends_the_wait(port: int) -> bool:
     -------
     bool
         Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

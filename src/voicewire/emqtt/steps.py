@@ -36,10 +36,6 @@ def to_all_at_once(port: int, n: int = 5) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -72,10 +68,6 @@ def release_at_once(port: int) -> bool:
     -------
     bool
         Whether the broker does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -117,10 +109,6 @@ def fewer_than_named(port: int) -> bool:
     bool
         Whether the broker does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -153,10 +141,6 @@ def ids_on_request(port: int, names: tuple[str, ...] = ("a", "b", "c")) -> tuple
     -------
     tuple of str
         The ids that the broker gives.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -195,10 +179,6 @@ def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
     list of str
         One for each QoS; empty where it sends nothing.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -222,10 +202,6 @@ def sent_by_default() -> list[int]:
     -------
     list of int
         QoS, DUP and RETAIN of an ordinary PUBLISH, and the number of responses of one that asks for them.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -275,10 +251,6 @@ def suspended_until_answered(port: int) -> bool:
     bool
         Whether our client does so.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -312,10 +284,6 @@ def asynchronous_goes_on(port: int) -> bool:
     -------
     bool
         Whether our client can, and hears of the first answer later.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -353,10 +321,6 @@ def keeps_until_answered(port: int) -> bool:
     -------
     bool
         Whether our client does so.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -24,10 +24,6 @@ def response_arrives(port: int, subscribes: bool) -> bool:
     bool
         Whether the response comes.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -65,10 +61,6 @@ def subscribes_to_nothing(broker: BrokerThread) -> tuple[bool, int]:
         Its PUBREC comes when its subscriber has answered, and not before.
     subscriptions : int
         What could be published to it.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -44,10 +44,6 @@ class TwoThreads:
         When its program knew of the last query, on `time.perf_counter`, s: its main thread, if that is notified; the
         thread that takes what comes, if it goes on.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     Nobody is subscribed, and it goes on.
@@ -156,10 +152,6 @@ def processor_time(port: int, mode: str, queries: int = 30) -> float:
     TimeoutError
         If an answer does not come.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -191,10 +183,6 @@ class Answering:
     ----------
     port : int
         Of a broker of this package, on 127.0.0.1.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -242,10 +230,6 @@ def series(port: int, tests: int, seed: int, tell: Callable[[str], object] = pri
     -------
     list of dict
         One row a mode and test: mode, test, cpu_us (a query).
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -36,10 +36,6 @@ class Step:
     size : int
         Its bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> Step(PUBLISHER, BROKER, "PUBACK", 4).size
@@ -60,10 +56,6 @@ class Trace:
     ----------
     steps : list of Step
         One a packet.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -126,10 +118,6 @@ def label(packet: p.Packet) -> str:
     -------
     str
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> label(p.Publish("T", qos=1, packet_id=1)), label(p.Puback(1))
@@ -157,10 +145,6 @@ def one_message(port: int | Wired, qos: int) -> Trace:
     -------
     Trace
         The message's packets, on both connections.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -215,10 +199,6 @@ def confirmed_by_mqtt(port: int | Wired) -> Trace:
     Trace
         All packets of both connections.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread, Config
@@ -261,10 +241,6 @@ def confirmed_by_emqtt(port: int | Wired) -> Trace:
     -------
     Trace
         All packets of both connections.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

@@ -34,10 +34,6 @@ def write_ids(ids: list[str]) -> bytes:
     --------
     voicewire.mqtt.packets.encode_wait : the same with its limits.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> write_ids(["a", "b"]).hex(" ")
@@ -69,10 +65,6 @@ def read_ids(data: bytes) -> tuple[list[str], bytes]:
     See Also
     --------
     voicewire.mqtt.decode.decode : the same with every check.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -110,10 +102,6 @@ def query_packets(n: int, responses: int | None) -> int:
     --------
     voicewire.emqtt.counting.messages : the closed forms.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> query_packets(3, 2), query_packets(3, 0), query_packets(3, None)
@@ -141,10 +129,6 @@ def in_time(k: int, n: int, share: float) -> float:
     float
         Equation ``eq-emqtt-kth``.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> [in_time(k, 3, 0.5) for k in (1, 2, 3)]
@@ -171,10 +155,6 @@ def mean_wait(k: int, n: int, mean: float) -> float:
     -------
     float
         In the unit of `mean`, equation ``eq-emqtt-mean``.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

@@ -44,10 +44,6 @@ def weak(tests: int, seed: int, tell: Callable[[str], object] = print) -> list[d
     list of dict
         One row a trial: case, reading, subscribers, test, end_to_end_ms.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> rows = weak(1, 1, lambda line: None)  # doctest: +SKIP

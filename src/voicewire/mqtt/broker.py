@@ -50,10 +50,6 @@ class Broker:
     config : Config, optional
         What it may do; by default it listens on 127.0.0.1:1883.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Broker(Config(port=0)).config.host

@@ -33,10 +33,6 @@ def register(subparsers: Any) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()

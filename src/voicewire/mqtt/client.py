@@ -55,10 +55,6 @@ class Client(asyncio.Protocol):
     max_waiting : int
         Received messages that wait to be taken before the client stops reading.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     With a broker on this port:

@@ -19,10 +19,6 @@ __all__ = ["Access", "Config", "ConfigError", "Limits", "load"]
 class ConfigError(ValueError):
     """The configuration of a broker is wrong; the message says where.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> issubclass(ConfigError, ValueError)
@@ -100,10 +96,6 @@ class Limits:
     ------
     ConfigError
         If a limit is not a number, or the broker could not work with it.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -186,10 +178,6 @@ class Access:
         User name, ``*`` for everyone, empty for anonymous clients.
     allow : {"read", "write", "readwrite", "none"}
         ``none`` forbids and wins over every other rule.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -346,10 +334,6 @@ class Config:
     limits : Limits
         What one client may cost.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Config(port=0).host
@@ -404,10 +388,6 @@ def load(path: Path | str) -> Config:
     ------
     ConfigError
         If the file cannot be read, or a key or value is not known.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -38,10 +38,6 @@ def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAININ
     MalformedError
         If the Remaining Length has a fifth byte or is above `limit`.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> read_length(b"\\x30\\x80\\x01", 0), read_length(b"\\x30\\x80", 0)
@@ -136,10 +132,6 @@ def decode(first: int, body: bytes, max_named: int = p.WAIT_FOR_ALL) -> p.Packet
     ------
     MalformedError
         If the packet breaks the standard.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -293,10 +285,6 @@ class Decoder:
     ----------
     max_packet : int
         Largest Remaining Length that is taken.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

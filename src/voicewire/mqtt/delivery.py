@@ -37,10 +37,6 @@ class Delivery:
     completed : float
         Seconds from sending to the last packet of the exchange: PUBACK, or PUBCOMP (NaN at QoS 0).
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Delivery("door").acknowledged

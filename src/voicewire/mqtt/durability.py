@@ -46,10 +46,6 @@ class Outcome:
     twice : list of int
         The first doubled numbers at QoS 2, five at most.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Outcome("ours", 3, {1: 9}, {1: 0}, {1: 0}, {1: 0}, []).lost
@@ -108,10 +104,6 @@ def run(
         If there is no such client.
     OSError
         If nobody can connect within a minute.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -8,10 +8,6 @@ __all__ = ["DisconnectedError", "MQTTError", "MalformedError", "NotAcknowledgedE
 class MQTTError(ValueError):
     """Base of every error of this package.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> issubclass(MQTTError, Exception)
@@ -23,10 +19,6 @@ class MalformedError(MQTTError):
     """Bytes that MQTT 3.1.1 (or its QoS 3 extension) does not allow.
 
     The message ends with the normative statement that was broken, where there is one.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -42,10 +34,6 @@ class RefusedError(MQTTError):
     ----------
     code : int
         Return code of the CONNACK, 1-5.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -71,10 +59,6 @@ class RefusedError(MQTTError):
 class DisconnectedError(MQTTError):
     """The connection ended before the operation was finished.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> issubclass(DisconnectedError, Exception)
@@ -91,10 +75,6 @@ class NotAcknowledgedError(MQTTError):
         What is missing, in words.
     delivery : object
         The :class:`~voicewire.mqtt.client.Delivery` as far as it got.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

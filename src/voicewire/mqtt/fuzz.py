@@ -91,10 +91,6 @@ class Outcome:
     seconds : float
         How long it took.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Outcome(streams=5).errors
@@ -402,10 +398,6 @@ def run(streams: int, seed: int = 1, tell: Callable[[str], object] | None = None
     -------
     Outcome
         What was reached, lost, left and denied.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

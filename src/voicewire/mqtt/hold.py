@@ -53,10 +53,6 @@ class Status(IntEnum):
     TIMEOUT : int
         The time limit was reached.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Status(2).name
@@ -85,10 +81,6 @@ class Missing(IntEnum):
         Too much waits for it already: the message was dropped.
     SESSION_ENDED : int
         Its session ended before it answered.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -123,10 +115,6 @@ class Report:
         Client id -> reason.
     cut : bool
         There are more than are listed: a report has a greatest size.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -233,10 +221,6 @@ class Hold:
         Called once with the hold when it is decided.
     room : int
         Bytes of ids and answers that its report may have.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

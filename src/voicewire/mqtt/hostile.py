@@ -56,10 +56,6 @@ def text(value: str) -> bytes:
     bytes
         Two bytes of length, then UTF-8.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> text("a\\0")
@@ -93,10 +89,6 @@ def connect(
     bytes
         The packet.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> connect("m", will=("$e2e/x", b"", 1, False))[-10:]
@@ -126,10 +118,6 @@ def any_connect(pick: Pick) -> bytes:
     -------
     bytes
         The packet.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -165,10 +153,6 @@ def publish(topic: str, payload: bytes, qos: int, retain: bool, packet_id: int, 
     -------
     bytes
         The packet.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -231,10 +215,6 @@ def large(first: int, size: int) -> bytes:
     bytes
         The packet.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> large(0x30, 128)[:4], len(large(0x30, 128))
@@ -293,10 +273,6 @@ def packet(pick: Pick) -> bytes:
     -------
     bytes
         What is sent.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -53,10 +53,6 @@ def attach(port: int, client_id: str, *topics: str, qos: int = 0, host: str = "1
     OSError
         If the broker cannot be reached, or closes.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread
@@ -95,10 +91,6 @@ def exactly(sock: socket.socket, n: int) -> bytes:
     ConnectionError
         If the other side closes before.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> one, other = socket.socketpair()
@@ -133,10 +125,6 @@ def topic_names(count: int) -> list[str]:
     ------
     ValueError
         If there are not 1 to 36 of them.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -340,10 +328,6 @@ def throughput(
     TimeoutError
         If messages are missing after a minute without any.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread
@@ -391,10 +375,6 @@ def paced(
     ------
     TimeoutError
         If messages are missing after a minute without any.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -450,10 +430,6 @@ def latency(port: int, samples: int, *, payload: int = 64) -> NDArray[np.float64
     ------
     ConnectionError
         If the broker closes.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

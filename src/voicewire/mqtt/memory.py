@@ -215,10 +215,6 @@ class Line:
     transport : asyncio.Transport
         The broker's end.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> with MemoryBroker() as broker:
@@ -319,10 +315,6 @@ class MemoryBroker:
     ------
     ConfigError, StoreError
         On entering the block, if the store cannot be used.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------

@@ -69,10 +69,6 @@ class Will:
     retain : bool
         Keep it for subscribers to come.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Will(topic="t").qos
@@ -106,10 +102,6 @@ class Connect:
     protocol : str
         ``MQTT``.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Connect("me").client_id
@@ -136,10 +128,6 @@ class Connack:
         The broker has kept the session.
     code : int
         0 accepted, 1-5 refused.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -178,10 +166,6 @@ class Publish:
     limit : int
         Time limit in units of 10 ms, 0 for the broker's own; sent only if `report`.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Publish("t", b"21").payload
@@ -209,10 +193,6 @@ class Puback:
     packet_id : int
         That of the PUBLISH, 1 to 65,535.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Puback(7).packet_id
@@ -234,10 +214,6 @@ class Pubrec:
         2, or 3 (first byte 0x56).
     data : bytes
         At QoS 3 only: a subscriber's answer, or the broker's report.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -261,10 +237,6 @@ class Pubrel:
     qos : int
         2 (first byte 0x62), or 3 (0x66).
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Pubrel(7).packet_id
@@ -285,10 +257,6 @@ class Pubcomp:
         That of the PUBLISH, 1 to 65,535.
     qos : int
         2 (first byte 0x70), or 3 (0x76).
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -311,10 +279,6 @@ class Subscribe:
     topics : tuple of (str, int)
         Pairs of topic filter and requested QoS, at least one.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Subscribe(7, (("t", 1),)).topics
@@ -335,10 +299,6 @@ class Suback:
         That of the SUBSCRIBE.
     codes : tuple of int
         For each filter the granted QoS 0-3, or 0x80 for refused.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -361,10 +321,6 @@ class Unsubscribe:
     topics : tuple of str
         Topic filters, at least one.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Unsubscribe(7, ("t",)).topics
@@ -384,10 +340,6 @@ class Unsuback:
     packet_id : int
         That of the UNSUBSCRIBE, 1 to 65,535.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Unsuback(7).packet_id
@@ -406,10 +358,6 @@ class Pingreq:
     none
         It carries nothing.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> encode(Pingreq()).hex()
@@ -426,10 +374,6 @@ class Pingresp:
     none
         It carries nothing.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> encode(Pingresp()).hex()
@@ -445,10 +389,6 @@ class Disconnect:
     ----------
     none
         It carries nothing.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -485,10 +425,6 @@ def encode_length(n: int) -> bytes:
     MalformedError
         If `n` is negative or above 268 435 455.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> encode_length(321).hex()
@@ -524,10 +460,6 @@ def frame(first: int, body: bytes) -> bytes:
     MalformedError
         If `body` is longer than a packet can be.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> frame(0x40, b"\\0\\7") == encode(Puback(7))
@@ -553,10 +485,6 @@ def text(value: str | bytes) -> bytes:
     ------
     MalformedError
         If it is longer than 65,535 bytes, or a string with U+0000.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -594,10 +522,6 @@ def encode(packet: Packet) -> bytes:
     ------
     MalformedError
         If a field is outside what the standard allows.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------

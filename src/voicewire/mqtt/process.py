@@ -53,10 +53,6 @@ class External:
     pid : int
         Its process.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> import os
@@ -92,10 +88,6 @@ def resident(pid: int | str = "self") -> int:
     int
         Bytes, or 0 where that cannot be known (not Linux, no such process).
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> resident() % 1024
@@ -117,10 +109,6 @@ def free_port() -> int:
     int
         Its number; another program may take it before you do.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> 1024 <= free_port() <= 65535
@@ -138,10 +126,6 @@ def mosquitto_version() -> str | None:
     -------
     str or None
         None without one.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -181,10 +165,6 @@ def ours(*arguments: str, port: int = 0) -> Iterator[External]:
     RuntimeError
         If it does not start; with its last words.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire.mqtt.wire import connect
@@ -217,10 +197,6 @@ def mosquitto(extra: str = "") -> Iterator[External]:
         If it is not installed.
     RuntimeError
         If it does not start; with its last words.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -272,10 +248,6 @@ def running(command: list[str], port: int) -> Iterator[int]:
     RuntimeError
         If it ends, or does not listen in time; with its last words.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> with running([sys.executable, "-c", "exit(3)"], free_port()):
@@ -317,10 +289,6 @@ def start(
     RuntimeError
         If it ends, or does not listen in time; with its last words.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> port = free_port()
@@ -352,10 +320,6 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     ----------
     process : subprocess.Popen
         One that this program has started.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

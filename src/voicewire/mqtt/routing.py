@@ -34,10 +34,6 @@ class Router:
     log : logging.Logger
         Told what was dropped.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire.mqtt.broker import Broker

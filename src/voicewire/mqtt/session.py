@@ -34,10 +34,6 @@ class Message:
     hold : Hold, optional
         Whose publisher waits for its subscribers.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Message(b"door", b"open").retain
@@ -130,10 +126,6 @@ class Session:
         The client's.
     clean : bool
         It ends with its connection.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -56,10 +56,6 @@ CHANGES = (
 class StoreError(RuntimeError):
     """The store cannot be opened; the message says why and what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> issubclass(StoreError, Exception)

@@ -26,10 +26,6 @@ class BrokerThread:
     RuntimeError, OSError, ConfigError, StoreError
         On entering the block, if it has not started in time, or cannot.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> with BrokerThread(Config(port=0)) as broker:

@@ -33,10 +33,6 @@ def check_name(topic: str) -> str:
     MalformedError
         If it is empty, too long, or holds a wildcard or a null character.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_name("sport/+")
@@ -68,10 +64,6 @@ def check_filter(pattern: str) -> str:
     ------
     MalformedError
         If it is empty, too long, or a wildcard does not stand alone in its level, or `#` is not last.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -117,10 +109,6 @@ def matches(pattern: str, topic: str) -> bool:
     bool
         Whether a subscriber of the one gets messages on the other.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> matches("sport/+/player1", "sport/tennis/player1"), matches("#", "$SYS/uptime")
@@ -152,10 +140,6 @@ class SubscriptionTree(Generic[T]):
     ----------
     count : int
         Subscriptions in it.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -22,10 +22,6 @@ TIMEOUT = 20.0
 class UnexpectedError(AssertionError):
     """The broker said something else than it should.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> issubclass(UnexpectedError, Exception)
@@ -47,10 +43,6 @@ class Wire:
     ----------
     port : int
         The broker's port.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -192,10 +184,6 @@ def connect(port: int | Wired, client_id: str = "", clean: bool = True, present:
     UnexpectedError
         If the broker answers otherwise.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire.mqtt import BrokerThread
@@ -235,10 +223,6 @@ def subscribed(port: int | Wired, *filters: str, qos: int = 0, client_id: str = 
     ------
     UnexpectedError
         If the broker answers otherwise.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -297,10 +297,6 @@ def rfc4828_table(packet_drop_rate: ArrayLike, segment: int, rtt: float = 0.1) -
     NetsimError
         If a rate or a time is not positive.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> rfc4828_table([1e-5, 0.1], 1460).tolist()

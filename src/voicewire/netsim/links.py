@@ -51,10 +51,6 @@ class Path:
     burst : Gilbert-Elliott, (P[good → bad], P[bad → good], loss in the bad state), stepped once a packet
     lossy_s : seconds after which the path loses nothing more; None: it goes on
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Path(50, 0.01).jitter_ms
@@ -94,10 +90,6 @@ class Red:
     weight : of the newest length in the filtered one
     ecn : mark instead of drop, for flows that understand it
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> Red(low=2, high=6, ecn=True).max_p
@@ -128,10 +120,6 @@ class Bottleneck:
     kbit_s : rate in kilobits per second, headers included
     packets : what the queue holds, the packet being sent among them; drop-tail beyond
     red : RED in front of it, or None
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

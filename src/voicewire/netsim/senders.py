@@ -44,10 +44,6 @@ def initial_window(mss: float, rfc: int = 3390) -> float:
     NetsimError
         for a segment size below one byte, or an RFC that is neither.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> initial_window(1460), initial_window(1460, 2581), initial_window(160)
@@ -68,10 +64,6 @@ class Udp:
     ----------
     none
         UDP has no settings.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ class Flow:
     sizes : bytes of each frame, for a codec whose frames differ, at most `payload`; `Tfrc` only; shape (frames,)
     importance : of each frame, 0 or more: a full buffer loses what is least important; `Tfrc` only; shape (frames,)
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> from voicewire.netsim import Path, Udp

@@ -34,10 +34,6 @@ class Channel:
     every : int
         PERIODIC: each `every`-th data packet is lost.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Channel.burst(1e-4).ber
@@ -245,10 +241,6 @@ def error_bits(bits: int, bad: bool, to_bad: float, to_good: float, rng: np.rand
     -------
     ndarray of bool, shape (bits,)
         True where a bit is in error.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

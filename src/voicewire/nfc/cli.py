@@ -22,10 +22,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()

@@ -18,10 +18,6 @@ __all__ = ["OutsideRegimeError", "Parts", "latency"]
 class OutsideRegimeError(ParameterError):
     """No closed form holds for this session; the message says which condition failed.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> try:
@@ -45,10 +41,6 @@ class Parts:
         Response latencies that nothing overlaps: three at each end.
     stalls : int
         Waiting for a window to open.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -89,10 +81,6 @@ def latency(session: Session) -> Parts:
         If neither regime holds.
     ParameterError
         If the session's channel makes errors, or the appliance is not single-buffered.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------

@@ -61,10 +61,6 @@ def free_slots(
     ParameterError
         For more messages than slots, or "random" without a generator.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> free_slots(2, 1, "spread").tolist()
@@ -103,10 +99,6 @@ def script(session: ShortSession, rate: float, active: float) -> list[tuple[int,
     Returns
     -------
     list of (int, int)
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -147,10 +139,6 @@ def passes(
     -------
     ndarray of int, shape (n,)
         -1 where the slots run out first.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -203,10 +191,6 @@ def seconds(
     ------
     ParameterError
         If no slot is left.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

@@ -34,10 +34,6 @@ class Estimated:
     timeouts : ndarray, shape (packets,)
         The timeout before each packet of the last run, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Estimated(np.array([1.0]), np.array([3.0])).seconds.tolist()
@@ -74,10 +70,6 @@ def estimated(exchange: Exchange, runs: int, rng: np.random.Generator, least: fl
     ------
     ParameterError
         If hardly a packet gets through: an exchange would not end.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ class Ethernet:
     ParameterError
         For a share of 1 or more, or a time or a room that cannot be.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> port = Ethernet(load=0.5, service=0.02, room=4)

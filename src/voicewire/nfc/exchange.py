@@ -86,10 +86,6 @@ class Exchange:
     ParameterError
         Naming the first parameter that is impossible, or a channel of the wrong kind.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> exchange = Exchange(channel=Channel.random(1e-5))
@@ -239,10 +235,6 @@ class Outcomes:
         Packets lost.
     delivered : ndarray of bool
         False where an end gave up.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

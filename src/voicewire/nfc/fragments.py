@@ -46,10 +46,6 @@ def fragments(data: int, mtu: int = ETHERNET_MTU) -> list[Fragment]:
     ParameterError
         For more than a datagram holds, or an MTU below 68 bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> [part.size for part in fragments(4000)]
@@ -70,10 +66,6 @@ def reassembled(parts: Sequence[Fragment]) -> int | None:
     Returns
     -------
     int or None
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -110,10 +102,6 @@ def slots_of_datagram(link: Link, ip_bytes: int, mtu: int) -> int:
     Returns
     -------
     int
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -174,10 +162,6 @@ class FragmentedSession(Session):
     ------
     ParameterError
         For an MTU below 68 bytes, or a channel with bit errors.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------

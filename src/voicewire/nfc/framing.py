@@ -42,10 +42,6 @@ def crc_a(data: bytes) -> bytes:
     bytes
         Two.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> crc_a(bytes([0x12, 0x34])).hex()
@@ -68,10 +64,6 @@ def crc_b(data: bytes) -> bytes:
     bytes
         Two.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> crc_b(bytes(3)).hex()
@@ -93,10 +85,6 @@ def byte_sum(data: bytes) -> bytes:
     -------
     bytes
         One.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -136,10 +124,6 @@ def framed(
     ParameterError
         For more data than a chunk can use.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> len(framed(0xA2, 4, bytes(10)))
@@ -170,10 +154,6 @@ def unframed(
     -------
     (int, int, bytes) or None
         Command, number and data.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -206,10 +186,6 @@ def past_sum(bits: int, first: int = 0) -> float:
     Returns
     -------
     float
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -249,10 +225,6 @@ def undetected(errors: NDArray[np.int64], check: Check, rng: np.random.Generator
     ------
     ParameterError
         If the bits are not whole bytes, or no room is left beside the check.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ class Link:
     ParameterError
         If the period or the payload is not above zero, or the framing is negative.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> Link().slots(1024 + 40)
@@ -164,10 +160,6 @@ def segment_sizes(total: int, mss: int) -> np.ndarray:
     -------
     ndarray of int64, shape (n,)
         Payload bytes of each segment; they add up to `total`.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------

@@ -37,10 +37,6 @@ class LeftOpen(NamedTuple):
     readings : int
         How many fit all others.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> LeftOpen(5.0, 7.0, 2).farthest
@@ -91,10 +87,6 @@ def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: 
     ParameterError
         If the shapes do not go together, or no reading fits all others.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> left_open([[1.0, 5.0], [1.1, 7.0], [2.0, 5.0]], [1.0, 5.0], [0.2, 1.0], 1)
@@ -126,10 +118,6 @@ def efficiency_readings(rounding: Rounding = "none") -> NDArray[np.float64]:
     -------
     ndarray, shape (readings, 5)
         Per cent: the four places of `paper.EFFICIENCY`, and with 5 slots in 10 taken.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -172,10 +160,6 @@ def sessions_left(within: float = EFFICIENCY_WITHIN, control: bool = True) -> li
     ParameterError
         For a negative distance.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> sorted({session.scope for session in sessions_left()})
@@ -204,10 +188,6 @@ def as_printed(session: Session) -> Session:
     Returns
     -------
     Session
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

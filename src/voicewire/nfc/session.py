@@ -63,10 +63,6 @@ class Recovery:
     ParameterError
         For a setting that is not True or False.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> Session(20_000, channel=Channel.periodic(5), recovery=LWIP).run().outcome
@@ -138,10 +134,6 @@ class Session:
     ------
     ParameterError
         Naming the first parameter that is impossible.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -323,10 +315,6 @@ class Result:
         one expected), lost. Empty unless asked for.
     dropped : int
         Packets that did not come through the Ethernet, either way.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------

@@ -51,10 +51,6 @@ class ShortSession:
     period : float
         Time from slot to slot, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> ShortSession().payload(848.0, 1.5)
@@ -182,10 +178,6 @@ def shared(slots: int, share: float, rounding: Rounding = "none", section: int =
     ParameterError
         For a share outside [0, 1) or an unknown rounding.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> shared(9, 0.5), shared(9, 0.5, "section")
@@ -229,10 +221,6 @@ def power_share(active: float, used: float = 1.0, period: float = paper.SLOT_PER
     ParameterError
         If the slot does not fit into its period.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> power_share(1.5), power_share(2.5)
@@ -262,10 +250,6 @@ def latency_map(session: ShortSession, rates: tuple[float, ...], active: np.ndar
     Returns
     -------
     ndarray, shape (rates, k)
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

@@ -38,10 +38,6 @@ SLOW = ("table-7.3", "single-bit")  # cases of hundreds of sessions: `rows` read
 class WitnessError(RuntimeError):
     """lwIP could not be built or driven; the message says what the compiler or the driver said.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> issubclass(WitnessError, RuntimeError)
@@ -51,10 +47,6 @@ class WitnessError(RuntimeError):
 
 class GaveUpError(WitnessError):
     """A session of lwIP's did not end: too many retransmissions in a row, or an hour of virtual time.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -73,10 +65,6 @@ class Row:
         From the first slot of the SYN to the end of the last packet, s.
     delivered, data_sent, data_lost, again : int
         Bytes that the appliance got; data packets sent, lost on the link, and sent again.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -98,10 +86,6 @@ def available() -> bool:
     Returns
     -------
     bool
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -179,10 +163,6 @@ def run(
     WitnessError
         If lwIP is not installed or does not compile.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> # where lwIP is installed; elsewhere the recorded row is the same
@@ -228,10 +208,6 @@ def cases() -> dict[str, tuple[Model, dict[str, float]]]:
     -------
     dict of str to (Session, dict of str to float)
         By name; the second part are `run`'s options.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -288,10 +264,6 @@ def measure(name: str) -> Row:
         Mean latency, and the most packets of all runs; with wrong bits the packets of all runs together. An exchange
         that lwIP gave up does not count.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> row = measure("table-7.2/1460") if available() else recorded()["table-7.2/1460"]
@@ -332,10 +304,6 @@ def recorded() -> dict[str, Row]:
     dict of str to Row
         By the name of the case.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> recorded()["table-7.2/1460"].delivered
@@ -363,10 +331,6 @@ def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
     -------
     (str, dict of str to Row)
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> where, found = rows(["table-7.2/1024"])
@@ -393,10 +357,6 @@ def record(folder: Path | None = None) -> Path:
     -------
     Path
         Of the file.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ def rise(row: str, quantity: str) -> float:
     float
         cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(rise("tt-mean", "hyoid"), 4)
@@ -117,10 +113,6 @@ def distances(second: Sequence[float]) -> dict[str, float]:
     dict of str to float
         Distances to the pharyngeals and to the primary constriction of /tˁ/, cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> {name: round(apart, 2) for name, apart in distances([12.97, 13.3]).items()}
@@ -141,10 +133,6 @@ def mended() -> dict[str, Any]:
     -------
     dict of str to dict
         Claim to the ends of the range, to its distances from the other constrictions, or to both openings, cm.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -293,10 +281,6 @@ def text_articulation() -> Derived:
     -------
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

@@ -25,10 +25,6 @@ def register(subparsers: Any) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()
@@ -88,10 +84,6 @@ def formants(options: argparse.Namespace) -> int:
     -------
     int
         Exit status.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

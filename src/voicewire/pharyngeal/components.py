@@ -37,10 +37,6 @@ class ArticulatoryModel:
     explained : ndarray of float
         Share of the variance each component explains, shape (k,).
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -127,10 +123,6 @@ def fit(contours: Array, count: int = 3) -> ArticulatoryModel:
     ValueError
         If there are not more contours than components, or values that are not numbers.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     Contours that differ by one number are rebuilt by one component.
@@ -180,10 +172,6 @@ def guided(contours: Array, guides: Array, count: int) -> ArticulatoryModel:
     ------
     ValueError
         If the rows differ in number, there are more guides than components, or a guide adds nothing to those before it.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

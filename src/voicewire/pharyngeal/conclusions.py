@@ -108,10 +108,6 @@ def conclusions() -> Derived:
     dict of str to (value, str)
         Claim to what was computed and the likely reason.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(conclusions()["intro.larynx-raised"][0]["above the plain vowel"], 2)
@@ -181,10 +177,6 @@ def rivals() -> dict[str, list[Any]]:
     -------
     dict of str to list
         Each run of the form of the claim's value.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

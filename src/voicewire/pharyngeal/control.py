@@ -39,10 +39,6 @@ def record(folder: Path) -> list[Path]:
         The sound (16 kHz, 16 bit) and its TextGrid, whose tier ``vowel`` marks the first long vowel of each word
         as ``emphatic`` or ``plain``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> record(Path("data/pharyngeal"))  # doctest: +SKIP
@@ -82,10 +78,6 @@ def measured() -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns of `formants.measure`; label is emphatic or plain.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

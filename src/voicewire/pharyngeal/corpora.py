@@ -29,10 +29,6 @@ class Corpus:
     archive, sha256 : str
         Address and checksum of the archive, or nothing.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> all(entry.licence for entry in REGISTRY.values())
@@ -113,10 +109,6 @@ def corpus(name: str) -> Corpus:
     ValueError
         Naming what there is.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> name = next(iter(REGISTRY))
@@ -147,10 +139,6 @@ def fetch(name: str, folder: str | Path) -> Path:
     ------
     ValueError
         If fetching is off, the corpus must be got from its page by hand, or the checksum does not match.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

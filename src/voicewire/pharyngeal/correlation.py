@@ -40,10 +40,6 @@ def pearson(x: Numbers, y: Numbers) -> float:
     ValueError
         If lengths differ, fewer than three pairs are given, or one side is constant.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(pearson([1, 2, 3], [2, 4, 6]), 9)
@@ -72,10 +68,6 @@ def leverage(x: Numbers) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (n,)
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> leverage([0, 0, 0, 1]).round(2).tolist()
@@ -101,10 +93,6 @@ def leave_one_out(x: Numbers, y: Numbers) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (n,)
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> leave_one_out([1, 2, 3, 9], [1, 2, 3, -9]).round(2).tolist()[-1]
@@ -128,10 +116,6 @@ class PermutationTest:
         Share of all pairings whose correlation is at least as high: one-sided.
     permutations : int
         How many.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -162,10 +146,6 @@ def permutation_test(x: Numbers, y: Numbers) -> PermutationTest:
     ------
     ValueError
         For more than eight pairs: the exact test is meant for a handful.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

@@ -53,10 +53,6 @@ def table_1() -> Derived:
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(table_1()["table-1.sd-larynx-tt"][0], 4)
@@ -144,10 +140,6 @@ def repaired_ayn() -> dict[str, float]:
     dict of str to float
         F1 to F4, Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> sorted(repaired_ayn())
@@ -165,10 +157,6 @@ def table_2() -> Derived:
     -------
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -269,10 +257,6 @@ def shifts(context: str, baseline: str) -> dict[str, float]:
     dict of str to float
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(shifts("tt", "the text")["F1"], 2)
@@ -296,10 +280,6 @@ def printed_percent(context: str, formant: str) -> float:
     -------
     float
         As printed, %.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -365,10 +345,6 @@ def mended() -> dict[str, Any]:
     dict of str to float or dict
         What `articulated.mended` returns, and the share of F2's fall beside /tˁ/ that is left in /ʕtˁah/.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> round(mended()["text.f2-halved"], 2)
@@ -399,10 +375,6 @@ def raised(formant: str) -> dict[str, float]:
     dict of str to float
         Hz, the least of each over both plain vowels; the row of /ʕ/ as mended.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> {name: round(gap, 2) for name, gap in raised("F1").items()}
@@ -420,10 +392,6 @@ def text_acoustics() -> Derived:
     -------
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -464,10 +432,6 @@ def larynx_f1() -> tuple[list[str], list[float], list[float]]:
     f1 : list of float
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> [len(column) for column in larynx_f1()]
@@ -490,10 +454,6 @@ def correlation_claim() -> Derived:
     -------
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -531,10 +491,6 @@ def context_means() -> tuple[list[float], list[float]]:
     f1 : list of float
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> context_means()[1]
@@ -551,10 +507,6 @@ def everything() -> Derived:
     -------
     dict of str to (value, str)
         Claim to what was computed and what the forensics say.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

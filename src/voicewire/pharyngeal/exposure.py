@@ -33,10 +33,6 @@ class Levels(NamedTuple):
     air, tissue, bone : float
         Full scale is 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> Levels(0.75, 0.4, 0.15).inverted
@@ -64,10 +60,6 @@ class Sight(NamedTuple):
         0 to 1.
     reason : str
         Why nothing was seen, or nothing.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -101,10 +93,6 @@ def levels(tracker: Tracker, image: Array) -> Levels:
     ------
     ValueError
         If it is no frame, or its three levels can't be told from its grain.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -149,10 +137,6 @@ def normal(tracker: Tracker, image: Array) -> Array:
     ValueError
         As `levels`.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal.xray import film
@@ -194,10 +178,6 @@ def look(tracker: Tracker, image: Array) -> Sight:
     ------
     ValueError
         As `levels`, or if the frame has no edge.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -242,10 +222,6 @@ def look_through(tracker: Tracker, images: Iterable[Array]) -> list[Sight]:
     -------
     list of Sight
         One for each frame.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

@@ -81,10 +81,6 @@ def agreement(printed: str, value: float) -> str:
     ValueError
         If ``printed`` is no decimal number.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> agreement("0.65", 0.659), agreement("0.66", 0.659), agreement("0.67", 0.659)
@@ -117,10 +113,6 @@ class Reading:
     cut : str
         How it agrees with the print, see `agreement`; empty if it does not.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> mean_readings("1.5", {"a": 1.0, "b": 2.0}).matches[0].value
@@ -142,10 +134,6 @@ class Search:
         The number as set in the paper.
     readings : tuple[Reading, ...]
         Every reading that was tried.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -239,10 +227,6 @@ def mean_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     -------
     Search
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> mean_readings("1.5", {"a": 1.0, "b": 2.0}).matches[0].how
@@ -267,10 +251,6 @@ def sd_readings(printed: str, tokens: Mapping[str, float]) -> Search:
     Returns
     -------
     Search
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -302,10 +282,6 @@ def difference_readings(printed: str, values: Mapping[str, float]) -> Search:
     -------
     Search
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> difference_readings("1.0", {"a": 3.0, "b": 2.0}).matches[0].how
@@ -328,10 +304,6 @@ def percent_readings(printed: str, values: Mapping[str, float]) -> Search:
     Returns
     -------
     Search
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -363,10 +335,6 @@ class MissingToken:
     sd_agrees : bool, optional
         Whether some token of the interval gives the printed standard deviation too (``None`` if none is printed).
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> missing_token("1.0", [0.0, 2.0]).low
@@ -396,10 +364,6 @@ def missing_token(printed_mean: str, tokens: Sequence[float], printed_sd: str | 
     Returns
     -------
     MissingToken
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -445,10 +409,6 @@ def tokens_for_sd(printed_sd: str, tokens: Sequence[float]) -> tuple[float, floa
     ValueError
         If no token can make the deviation so small.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     0 and 2 deviate by 1.41; a third token that leaves 1.53 lies 2 beside their mean.
@@ -479,10 +439,6 @@ def unshift(f1: float, f2: float, third: float, fourth: float) -> dict[str, floa
     -------
     dict
         ``F1``, ``F2``, ``F3`` as repaired, and ``difference``: how far the third cell is from F2 - F1.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

@@ -61,10 +61,6 @@ class Settings:
     step : float
         Time step, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> Settings(ceiling=5500.0).count
@@ -106,10 +102,6 @@ class Track:
         Seconds, shape (n,).
     frequencies, bandwidths : ndarray of float
         Hz, shape (n, 4); NaN where no formant was found.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -226,10 +218,6 @@ def track(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE) -
     SoundError
         If the sound's rate is too low for the ceiling, or there is too little of it.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal import tract
@@ -314,10 +302,6 @@ def measure(
         A row that could not be measured has NaN and says why in ``flag``: ``silent``, ``too short``, ``no formant``;
         ``clipped`` rows are measured but not to be trusted.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal import tract
@@ -369,10 +353,6 @@ def midpoint(sound: Sound, tracker: Tracker = "praat", settings: Settings = MALE
     -------
     ndarray of float, shape (4,)
         Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -32,10 +32,6 @@ class Grid:
     directions : ndarray of float, shape (n, 2)
         Into the tract, of length 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> Grid(np.zeros((1, 2)), np.array([[0.0, 1.0]])).feet.shape
@@ -100,10 +96,6 @@ def adapted(wall: Array, mouth: int = 8, fan: int = 12, pharynx: int = 10) -> Gr
     ------
     ValueError
         If the wall does not rise to a palate and come down behind it.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

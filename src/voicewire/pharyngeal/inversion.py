@@ -38,10 +38,6 @@ class Solution:
     error : float
         Largest relative error of a formant.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> import numpy as np
@@ -85,10 +81,6 @@ def invert(
     ------
     ValueError
         For targets that are no rising row of positive numbers, or unknown articulators.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -163,10 +155,6 @@ def family(
     -------
     list of Solution
         Those that match, possibly fewer than ``starts``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------

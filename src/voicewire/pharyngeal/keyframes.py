@@ -63,10 +63,6 @@ class KeyTracker:
     ValueError
         If frames and tracings differ in number, or tracings in their organs or points.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal import organs

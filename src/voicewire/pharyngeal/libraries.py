@@ -15,10 +15,6 @@ def librosa() -> Any:
     -------
     module
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> librosa().__name__

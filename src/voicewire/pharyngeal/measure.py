@@ -55,10 +55,6 @@ def to_rest_frame(points: Array, landmarks: Array, rest_landmarks: Array) -> Arr
     ValueError
         If there are fewer than two landmarks or their numbers differ.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     A head that has moved by (1, 0): what moved with it is where it was.
@@ -90,10 +86,6 @@ class Constriction:
     contact : bool
         Whether they touch.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> Constriction(0.4, 11.2, False).opening
@@ -119,10 +111,6 @@ def distances(tongue: Array, wall: Array) -> tuple[Array, Array]:
     tuple of ndarray
         For each tongue point: its distance to the wall (cm), and the length along the wall from its first point to
         the foot of the projection (cm); each of shape (n,).
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -172,10 +160,6 @@ def constriction(
     ValueError
         For contours that are none, or a stretch without tongue.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> tongue = np.array([[0.5, 1.0], [1.5, 0.4], [2.5, 1.0]])
@@ -216,10 +200,6 @@ def elevation(depth: float, rest: float) -> float:
     float
         cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> elevation(5.5, 6.0)
@@ -254,10 +234,6 @@ def perturbed(
     -------
     tuple of ndarray
         Openings and locations (cm), each of shape (repeats,).
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

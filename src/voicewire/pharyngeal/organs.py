@@ -46,10 +46,6 @@ class Posture:
     glottis : float
         How far the arytenoids stand apart from the folds' front end, 0 (closed) to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> Posture(Articulation(), protrusion=0.4).velum
@@ -115,10 +111,6 @@ def contours(posture: Posture) -> dict[str, Array]:
         By organ, cm from the incisor; n as in `POINTS`. Of the velum it is the side towards the nose: the side towards
         the mouth is the fixed wall of the tract.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     A larynx raised by 1 cm carries the hyoid bone along by 0.75 cm.
@@ -154,10 +146,6 @@ def height(organ: str, contour: Array) -> float:
     float
         cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> drawn = contours(Posture(Articulation(larynx=0.5)))
@@ -186,10 +174,6 @@ def guides(organ: str, contour: Array) -> Array:
         Of the lips: aperture and protrusion. Of the lower pharynx: depth of the larynx, and how far the arytenoids
         reach forward from the rear wall, which closes the glottis. cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> drawn = contours(Posture(Articulation(lips=3.0), protrusion=0.3))
@@ -216,10 +200,6 @@ def layers(posture: Posture) -> list[tuple[Array, float]]:
     -------
     list of (ndarray, float)
         Corners (cm from the incisor), shape (n, 2), and grey value.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -261,10 +241,6 @@ def render(posture: Posture, rng: np.random.Generator, **options: Any) -> xray.F
     -------
     xray.Frame
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> render(Posture(Articulation()), np.random.default_rng(1)).image.shape
@@ -291,10 +267,6 @@ def film(count: int, rng: np.random.Generator, **options: Any) -> tuple[list[Pos
     postures : list of Posture
         The truth of each frame.
     frames : list of xray.Frame
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

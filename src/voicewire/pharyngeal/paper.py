@@ -104,10 +104,6 @@ def table(number: int) -> pd.DataFrame:
     ValueError
         For any other number.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> len(table(2))
@@ -139,10 +135,6 @@ def cell(number: int, row: str, quantity: str) -> str:
     KeyError
         If the paper leaves that cell empty or has no such row.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> cell(1, "a2-batta", "larynx")
@@ -171,10 +163,6 @@ def tokens(number: int, quantity: str, group: str | None = None) -> dict[str, fl
     -------
     dict of str to float
         cm or Hz, by row.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

@@ -73,10 +73,6 @@ def wave(s: complex, walls: float = 1.0) -> tuple[complex, complex]:
     sigma, gamma : complex
         Of equation ``eq-pharyngeal-chain`` (Sondhi and Schroeter 1987).
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     Hard walls: sigma is s itself, gamma is 1.
@@ -108,10 +104,6 @@ def section(
     ndarray of complex, shape (2, 2)
         Equation ``eq-pharyngeal-chain``; its determinant is 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     A hard tube of a quarter of a wave turns pressure into flow only.
@@ -141,10 +133,6 @@ def lip_load(s: complex, area: float) -> complex:
     complex
         Pressure over flow at the lips, g/(cm^4 s); equation
         ``eq-pharyngeal-lips``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -176,10 +164,6 @@ def flow_ratio(
     -------
     complex
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     A hard tube of 17.65 cm: a quarter of the wave of 500 Hz.
@@ -210,10 +194,6 @@ def bisect(f: Callable[[float], float], low: float, high: float) -> float:
     -------
     float
         To a 67-millionth of the distance (26 halvings).
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -247,10 +227,6 @@ def resonances(areas: Array, lengths: Array, count: int = 4) -> Array:
     --------
     voicewire.pharyngeal.tube.resonances : the compiled one.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> resonances([4.0], [17.65], 3).round(3).tolist()
@@ -282,10 +258,6 @@ def secant(f: Callable[[complex], complex], s: complex) -> complex:
     -------
     complex
         The zero, once a step is shorter than 0.001; NaN if none of 40 is.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -326,10 +298,6 @@ def formant(
     --------
     voicewire.pharyngeal.tube.resonances : the compiled one.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     Radiation lengthens the tube, so F1 falls; now it has a width.
@@ -363,10 +331,6 @@ def poles(a: Array, rate: float) -> tuple[Array, Array]:
     F, B : ndarray of float
         Lowest first; ``eq-foundations-frequency`` and ``-bandwidth``.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     A pole at j/2 turns by a quarter a sample: 2000 Hz of 8000.
@@ -397,10 +361,6 @@ def autocorrelation(x: Array, p: int) -> Array:
     -------
     ndarray of float, shape (p + 1,)
         Sum of x(t) x(t + k), equation ``eq-foundations-autocorrelation``.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -461,10 +421,6 @@ def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
     -------
     ndarray of float, shape (N,)
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     What never changes is nearly taken away.
@@ -495,10 +451,6 @@ def burg(x: Array, p: int) -> Array:
     --------
     librosa.lpc : the same, compiled.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     By hand: the pairs (2, 1) and (1, 2), k = -2 (2 + 2) / (5 + 5).
@@ -528,10 +480,6 @@ def frame_window(n: int) -> Array:
     -------
     ndarray of float, shape (n,)
         The window of Praat: exp(-12 t^2) for t from -1 to 1, lowered.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -566,10 +514,6 @@ def track(
     See Also
     --------
     voicewire.pharyngeal.formants.track : with resampling and checks.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -607,10 +551,6 @@ def approach(times: Array, values: Array, taus: Array) -> tuple[float, ...]:
         Hz at the release, Hz that it comes to, s; equation
         ``eq-pharyngeal-transition``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> t = np.linspace(0, 0.1, 20)
@@ -647,10 +587,6 @@ def crossing(foot: Array, way: Array, a: Array, b: Array) -> float:
         cm; infinite where they do not meet. Equation
         ``eq-pharyngeal-crossing``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     A level piece 2 cm below.
@@ -686,10 +622,6 @@ def cosines(length: int, count: int) -> Array:
     ndarray of float, shape (count, length)
         Rows of the cosine transform; equation ``eq-pharyngeal-cosines``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> rows = cosines(50, 3)
@@ -714,10 +646,6 @@ def described(picture: Array) -> Array:
     Returns
     -------
     ndarray of float, shape (141,)
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -754,10 +682,6 @@ def carried(seen: Array, drawn: Array, new: Array) -> Array:
     -------
     ndarray of float, shape (q,)
         cm; equation ``eq-pharyngeal-ridge``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ def targets() -> tuple[Array, Array]:
     plain, emphatic : ndarray of float, shape (3,)
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> plain, emphatic = targets()
@@ -87,10 +83,6 @@ def load() -> dict[str, list[Articulation]]:
     dict of str to list of Articulation
         By kind.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> sorted(load())
@@ -116,10 +108,6 @@ def formants(shapes: list[Articulation]) -> Array:
     ndarray of float, shape (n, 4)
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> formants(load()["plain"][:2]).shape
@@ -143,10 +131,6 @@ def changes(shapes: list[Articulation], **step: float) -> Array:
     ndarray of float, shape (n, 4)
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> bool((changes(load()["plain"][:3], larynx=0.2)[:, 0] > 0).all())
@@ -166,10 +150,6 @@ def record(starts: int = 14, seed: int = 7, folder: Path | None = None) -> None:
         Seed.
     folder : Path, optional
         Where to write instead.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

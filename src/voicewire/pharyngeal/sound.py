@@ -32,10 +32,6 @@ _SAMPLES = checks.array(least=0, sound=True, low=-FULL_SCALES, high=FULL_SCALES)
 class SoundError(ValueError):
     """A file that cannot be measured; the message names the file, what is wrong and what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> try:
@@ -58,10 +54,6 @@ class Sound:
         Samples a second, Hz.
     name : str
         For messages and tables.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -158,10 +150,6 @@ def read(path: str | Path, channel: int | None = None) -> Sound:
     SoundError
         If the file is missing, empty, truncated, not a sound, has no such channel, or holds values that are not
         numbers.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -52,10 +52,6 @@ def labels(intervals: Sequence[Interval], rate: float, count: int) -> list[str]:
     ValueError
         If two intervals overlap, or one holds the middle of no frame: it would be lost.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> labels([Interval("t", 0.0, 0.05), Interval("a", 0.05, 0.2)], rate=25.0, count=6)
@@ -97,10 +93,6 @@ def marks(frames: Sequence[str], rate: float) -> tuple[Interval, ...]:
         What `labels` gives the same frames for; an end lies within half a frame of the one that was marked. Two
         neighbours with one label cannot be told apart: name tokens, not sounds.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> [(mark.label, mark.start, mark.end) for mark in marks(["t", "a", "a", ""], rate=10.0)]
@@ -140,10 +132,6 @@ def by_context(values: NDArray[np.float64], frames: Sequence[str], contexts: Map
     ------
     ValueError
         If there is not one label for each value, or a token has no context.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

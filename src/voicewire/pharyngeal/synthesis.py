@@ -73,10 +73,6 @@ class Speaker:
     open_quotient : float
         Share of a period in which the glottis is open.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> Speaker("demo", f0=118.0).scale
@@ -108,10 +104,6 @@ class Token:
         F1 to F4 at those times, Hz, shape (n, 4).
     speaker, context : str
         Who, and beside which consonant.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -184,10 +176,6 @@ def glottal_source(f0: Array, rate: int, open_quotient: float = 0.6) -> Array:
     ValueError
         For an open quotient that no voice has.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> glottal_source(np.full(1600, 100.0), 16_000).shape
@@ -223,10 +211,6 @@ def cascade(source: Array, formants: Array, rate: int = RATE, bandwidths: tuple[
     -------
     ndarray
         Samples, shape (n,).
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -296,10 +280,6 @@ def vowel(
     -------
     Token
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> token = vowel("plain", Speaker("demo"), np.random.default_rng(1), scatter=0.0)
@@ -346,10 +326,6 @@ def speakers(count: int, rng: np.random.Generator) -> list[Speaker]:
     -------
     list of Speaker
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> [person.name for person in speakers(2, np.random.default_rng(1))]
@@ -384,10 +360,6 @@ def corpus(
     Yields
     ------
     Token
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

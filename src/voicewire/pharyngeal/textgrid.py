@@ -18,10 +18,6 @@ from voicewire._kit import checks
 class TextGridError(ValueError):
     """A TextGrid that cannot be used; the message names the file, what is wrong and what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> try:
@@ -41,10 +37,6 @@ class Interval:
     label : str
     start, end : float
         s.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -72,10 +64,6 @@ class Grid:
         By name.
     end : float
         s.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -158,10 +146,6 @@ def read(path: str | Path, sound_duration: float | None = None) -> Grid:
     TextGridError
         If the file is missing, empty, no TextGrid, or ends at another time than the sound.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -231,10 +215,6 @@ def write(path: str | Path, tiers: dict[str, Sequence[Interval]], end: float) ->
     ------
     TextGridError
         If intervals overlap or reach beyond ``end``, or there are none.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -74,10 +74,6 @@ class Articulation:
     larynx : float
         Rise of the larynx above rest, cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> Articulation(root=0.5).root
@@ -135,10 +131,6 @@ def wall(place: Array) -> tuple[Array, Array]:
     tuple of ndarray
         Points and normals, each of shape (n, 2).
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> points, normals = wall(np.array([0.0, 5.0]))
@@ -173,10 +165,6 @@ def wall_length(depth: float) -> float:
     float
         cm along the wall.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> bool(wall_length(7.0) > wall_length(5.0) > 10)
@@ -207,10 +195,6 @@ class Outline:
         True distance between them along the wall's normal, cm, shape (n,).
     larynx, hyoid : float
         Depths below the incisor, cm.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -263,10 +247,6 @@ def outline(articulation: Articulation) -> Outline:
     ValueError
         If a position is out of its range.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     A larynx raised by 1 cm carries the hyoid bone along by 0.75 cm.
@@ -310,10 +290,6 @@ def area_function(articulation: Articulation) -> tuple[Array, Array]:
     areas, lengths : ndarray of float, shape (n,)
         cm^2 and cm of each section, glottis first; equation ``eq-pharyngeal-area``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> areas, lengths = area_function(Articulation())
@@ -349,10 +325,6 @@ def formants(articulation: Articulation, count: int = 4) -> tube.Resonances:
     tube.Resonances
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     A raised larynx shortens the tube.
@@ -378,10 +350,6 @@ def moved(articulation: Articulation, **changes: float) -> Articulation:
     Returns
     -------
     Articulation
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -411,10 +379,6 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
     Returns
     -------
     Articulation
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -446,10 +410,6 @@ def vector(articulation: Articulation) -> Array:
     -------
     ndarray of float, shape (8,)
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> vector(Articulation(body=0.2)).tolist()[0]
@@ -475,10 +435,6 @@ def speak(articulation: Articulation, f0: float = 115.0, duration: float = 0.35)
     -------
     Sound
         Half of full scale at most.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------

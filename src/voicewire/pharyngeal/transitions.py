@@ -35,10 +35,6 @@ class Transition:
     tau : float
         Time constant, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> Transition(1800.0, 1400.0, 0.02).extent
@@ -75,10 +71,6 @@ def fit(times: Array, values: Array) -> Transition:
     ------
     ValueError
         If the two differ in length, or all times are the same.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

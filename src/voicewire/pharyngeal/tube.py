@@ -138,10 +138,6 @@ class Resonances:
     frequencies, bandwidths : ndarray of float, shape (count,)
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> Resonances(np.array([500.0]), np.array([60.0])).frequencies.tolist()
@@ -195,10 +191,6 @@ def resonances(
     ValueError
         For areas or lengths that are not positive.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> resonances([4.0], [17.65], walls=False, radiation=False, count=2).frequencies.round(3).tolist()
@@ -237,10 +229,6 @@ def response(
     ndarray of float, shape (m,)
         dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> gain = response([4.0], [17.65], np.array([100.0, 500.0, 1000.0]))
@@ -272,10 +260,6 @@ def uniform(length: float, count: int = 4, speed: float = SPEED) -> Array:
     ndarray of float, shape (count,)
         Hz, equation ``eq-pharyngeal-uniform``.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> uniform(17.65, 3).round(9).tolist()
@@ -303,10 +287,6 @@ def two_tube(back: tuple[float, float], front: tuple[float, float], count: int =
     -------
     ndarray of float, shape (count,)
         Hz, equation ``eq-pharyngeal-two-tube``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -345,10 +325,6 @@ def praat_tract(phone: str) -> tuple[Array, Array, Array]:
         cm^2 and cm, glottis first.
     formants : ndarray of float, shape (4,)
         Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------

@@ -45,10 +45,6 @@ def tokens(speakers: int, repetitions: int, snr: float | None, seed: int = SEED)
     -------
     list of Token
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> len(tokens(1, 1, None))
@@ -74,10 +70,6 @@ def errors(items: Iterable[synthesis.Token], tracker: Tracker, settings: Setting
     -------
     ndarray of float, shape (n, 4)
         Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -106,10 +98,6 @@ def shifts(items: list[synthesis.Token], tracker: Tracker, settings: Settings) -
     dict of str to ndarray of float, shape (speakers, 2)
         ``true``: from the synthesiser; ``tracked``: between the means of both contexts; ``alike``: what is tracked
         between two tokens of the plain vowel, which differ as repetitions do.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -144,10 +132,6 @@ def summary(found: Array) -> dict[str, float]:
     -------
     dict of str to float
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> summary(np.full((3, 4), -10.0))["bias_F1"]
@@ -175,10 +159,6 @@ def compare(speakers: int, repetitions: int, seed: int = SEED) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -70,10 +70,6 @@ def tokens(talker: Talker = "any") -> Array:
     ndarray of float, shape (n, 3)
         F1, F2, F3, Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> tokens().shape

@@ -36,10 +36,6 @@ def wide(table: pd.DataFrame, index: Sequence[str]) -> pd.DataFrame:
     -------
     pandas.DataFrame
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> tidy = pd.DataFrame({"label": ["a", "a"], "formant": [1, 2], "frequency": [500.0, 1500.0]})
@@ -78,10 +74,6 @@ def lobanov(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Da
     ValueError
         If columns are missing, or a speaker has fewer than two different vowels.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> two = pd.DataFrame({"speaker": ["s", "s"], "F1": [400.0, 600.0], "F2": [1000.0, 2000.0]})
@@ -115,10 +107,6 @@ def nearey(table: pd.DataFrame, columns: Sequence[str] = ("F1", "F2")) -> pd.Dat
     pandas.DataFrame
         Natural logarithms about the speaker's mean.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> two = pd.DataFrame({"speaker": ["s", "s"], "F1": [400.0, 600.0], "F2": [1000.0, 2000.0]})
@@ -150,10 +138,6 @@ def ellipse(x: Array, y: Array, confidence: float = 0.68) -> Array:
     Returns
     -------
     ndarray of float, shape (100, 2)
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -189,10 +173,6 @@ def hedges(a: Array, b: Array, confidence: float = 0.95) -> Interval:
     ------
     ValueError
         For fewer than two values on a side, or no spread at all.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -253,10 +233,6 @@ def bootstrap_by_speaker(
     Interval
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> table = pd.DataFrame(
@@ -292,10 +268,6 @@ def mixed_model(table: pd.DataFrame, formant: str, reference: str = "plain") -> 
     -------
     pandas.DataFrame
         A row a context: estimate, low, high (Hz, 95 %), p.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -52,10 +52,6 @@ def grey(image: Array) -> Array:
     ValueError
         If it is no frame of this size, or its full scale is unknown.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> float(grey(np.full((256, 256), 51, np.uint8))[0, 0])
@@ -85,10 +81,6 @@ class Frame:
     hidden : tuple[tuple[float, float], ...]
         Stretches of the wall (cm from the incisor) in which a patch hides the contour.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> film(1, np.random.default_rng(1))[0].image.shape
@@ -113,10 +105,6 @@ def pixels(points: Array) -> Array:
     -------
     ndarray of float, shape (n, 2)
         Rows and columns.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -170,10 +158,6 @@ def render(
     -------
     Frame
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> render(Articulation(), np.random.default_rng(1)).image.shape
@@ -213,10 +197,6 @@ class Tracker:
     ----------
     larynx : float
         Depth (cm) down to which the contour is searched; the lowest larynx of a film.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -406,10 +386,6 @@ def wander(count: int, rng: np.random.Generator, low: float, high: float) -> Arr
     -------
     ndarray of float, shape (count,)
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> path = wander(100, np.random.default_rng(1), 2.0, 3.0)
@@ -439,10 +415,6 @@ def film(count: int, rng: np.random.Generator, **options: float) -> list[Frame]:
     Returns
     -------
     list of Frame
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

@@ -33,10 +33,6 @@ _BUILTINS = types.BuiltinFunctionType | types.BuiltinMethodType | types.MethodDe
 class ContentError(TypeError):
     """The content of a value can't be told, so that no result may be stored under it.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> issubclass(ContentError, TypeError)
@@ -66,10 +62,6 @@ def of(value: object) -> str:
     ContentError
         For an object whose content can't be taken apart, such as an open file or a generator.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> of({"a": 1, "b": 2}) == of({"b": 2, "a": 1})
@@ -88,10 +80,6 @@ def environment() -> str:
     -------
     str
         64 hexadecimal digits; computed once a process.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

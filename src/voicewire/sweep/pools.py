@@ -32,10 +32,6 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 class SweepError(RuntimeError):
     """A sweep can't be done or can't go on; the message names the task and says what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> issubclass(SweepError, RuntimeError)
@@ -45,10 +41,6 @@ class SweepError(RuntimeError):
 
 class WorkerDiedError(Exception):
     """The worker of a task died, which says nothing about the task yet.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ class Row(NamedTuple):
     value : object
         What the function returned.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> Row({"x": 2}, seed=1, value=4).value
@@ -181,10 +177,6 @@ def task_rng(params: Mapping[str, Any], seed: int) -> np.random.Generator:
     voicewire.sweep.fingerprint.ContentError
         If the content of a parameter can't be told.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> task_rng({"rate": 1.0}, 3).random() == task_rng({"rate": 1.0}, 3).random()
@@ -203,10 +195,6 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     ----------
     parser : argparse.ArgumentParser
         The command's; it gets two options that exclude each other.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

@@ -34,10 +34,6 @@ class Capabilities:
     machine : str
         Kind of machine: system, kernel, processors.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> found = capabilities()
@@ -86,10 +82,6 @@ def capabilities() -> Capabilities:
     -------
     Capabilities
         What was found.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -162,10 +154,6 @@ def choose_bed(wanted: str | None = None) -> tuple[str, str]:
     ------
     TestbedError
         If this system cannot count segments.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

@@ -55,10 +55,6 @@ class Segment:
     length : int
         Bytes of payload on the wire.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> a, b = ("10.0.0.1", 1234), ("10.0.0.2", 1883)
@@ -96,10 +92,6 @@ def parse(packet: bytes, when: float = 0.0, outgoing: bool = True) -> Segment | 
     -------
     Segment or None
         None if it is no whole TCP segment.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -169,10 +161,6 @@ class Capture:
     TestbedError
         Without CAP_NET_RAW, or (at the end) if the kernel dropped packets or the device went away: a count would be
         too low.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -292,10 +280,6 @@ class Repeats:
     none
         What it has seen is its own affair.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> repeats = Repeats()
@@ -351,10 +335,6 @@ def flow_header_bytes(segments: Iterable[Segment], port: int) -> tuple[int, int]
     int, int
         Segments, and the sum of their header bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> packet = bytes.fromhex("45000028000040004006") + bytes(2) + bytes([10, 0, 0, 1, 10, 0, 0, 2])
@@ -385,10 +365,6 @@ def stream(segments: Iterable[Segment], source: tuple[str, int], target: tuple[s
     ------
     TestbedError
         If a segment is missing in the midst of it.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -422,10 +398,6 @@ def write_pcap(path: Path, packets: Iterable[tuple[float, bool, bytes]]) -> None
         The file, with nanoseconds.
     packets : iterable of (float, bool, bytes)
         As `Capture.stop` gives them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -464,10 +436,6 @@ def read_pcap(path: Path, here: str | None = None) -> Iterator[Segment]:
     TestbedError
         If it is another kind of file, or cut short.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -498,10 +466,6 @@ def read_packets(path: Path) -> Iterator[tuple[float, bytes]]:
     ------
     TestbedError
         If it is another kind of file, or cut short.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

@@ -64,10 +64,6 @@ class TcpInfo:
     unacked : int
         Segments sent and not yet acknowledged.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
@@ -161,10 +157,6 @@ def read(connection: socket.socket, *, passive: bool) -> TcpInfo:
     TestbedError
         Where the system has no such counters.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
@@ -198,10 +190,6 @@ def settled(connection: socket.socket, *, passive: bool, timeout: float = 5.0) -
     ------
     TestbedError
         If the connection is not closed within `timeout` seconds: its last segments would be missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -244,10 +232,6 @@ def connections(port: int) -> list[tuple[tuple[str, int], tuple[str, int], TcpIn
     ------
     TestbedError
         If the kernel refuses.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

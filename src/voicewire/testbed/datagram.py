@@ -45,10 +45,6 @@ class DatagramProxy:
     TestbedError
         If it does not start.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> with DatagramProxy(("127.0.0.1", 5683), delay=0.01) as proxy:

@@ -6,10 +6,6 @@ __all__ = ["TestbedError"]
 class TestbedError(RuntimeError):
     """Something the test bed needs is missing or refused; the message says what and what to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> issubclass(TestbedError, RuntimeError)

@@ -69,10 +69,6 @@ def enter(descriptor: int) -> Iterator[None]:
     OSError
         Without the privilege.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> if may_make_namespaces() is None:  # as root
@@ -264,10 +260,6 @@ def may_make_namespaces() -> str | None:
     -------
     str or None
         Why not, or None if it can.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

@@ -59,10 +59,6 @@ class LinkSpec:
     reorder : bool
         Whether jitter may let packets overtake each other.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> LinkSpec(delay=0.02, loss=0.01).rtt
@@ -125,10 +121,6 @@ def netem_arguments(spec: LinkSpec) -> list[str]:
     list of str
         Delays in microseconds, loss in per cent.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> " ".join(netem_arguments(LinkSpec(delay=0.02, loss=0.01)))
@@ -179,10 +171,6 @@ class Link:
         IPv4 addresses of the ends.
     device_a, device_b : str
         Names of the devices on the two hosts.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

@@ -31,10 +31,6 @@ def free_port() -> int:
     int
         Another program may take it before you do.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> 1024 <= free_port() < 65536
@@ -65,10 +61,6 @@ class Mosquitto:
     ------
     TestbedError
         If it is not installed, or does not come up (port in use).
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -174,10 +166,6 @@ def answers(host: Host | None, port: int) -> bool:
     Returns
     -------
     bool
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

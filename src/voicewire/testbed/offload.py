@@ -42,10 +42,6 @@ def offloads(device: str) -> dict[str, bool]:
     dict of str to bool
         By the names of `FEATURES`; those that the driver does not know are left out.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> set(offloads("lo")) <= set(FEATURES)
@@ -72,10 +68,6 @@ def switch_off(device: str) -> None:
     ------
     TestbedError
         If one of them stays on: counters and capture would then disagree.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

@@ -35,10 +35,6 @@ def clamp(connection: socket.socket, mss: int = ETHERNET_MSS) -> None:
     mss : int
         Bytes of payload in a segment.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> with socket.socket() as listener:
@@ -64,10 +60,6 @@ class Air:
     ------
     ValueError
         If either is not positive.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -125,10 +117,6 @@ class DelayProxy:
     ----------
     address : (str, int)
         Where clients connect.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

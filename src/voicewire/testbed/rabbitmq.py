@@ -38,10 +38,6 @@ class RabbitMQ:
     TestbedError
         If there is no such host, it is not installed, or does not come up.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     Where it is installed, with the privileges for namespaces:

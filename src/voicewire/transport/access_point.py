@@ -51,10 +51,6 @@ def arrivals(frames: int, hops: int, each: float, *, shared: bool) -> list[float
     list of float
         Seconds, for each frame.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> arrivals(3, 2, 1.0, shared=True), arrivals(3, 2, 1.0, shared=False)
@@ -86,10 +82,6 @@ def counted(transport: str, octets: int, rate: float) -> float:
     ------
     ValueError
         If the transport is neither.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -127,10 +119,6 @@ def relayed(transport: str, messages: int, size: int, rate: float, *, shared: bo
     ------
     ValueError
         If the transport is neither.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

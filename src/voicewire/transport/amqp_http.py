@@ -48,10 +48,6 @@ def message(number: int) -> bytes:
     -------
     bytes, length `SIZE`
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> message(7)[:10]
@@ -80,10 +76,6 @@ def overhead(segments: Sequence[Segment], messages: int) -> float:
     ------
     ValueError
         If a message is not in the capture.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -122,10 +114,6 @@ def recorded_overhead(folder: Path, protocol: str, session: str) -> float:
     -------
     float
         IP bytes beside the payload of one message.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -285,10 +273,6 @@ def record_amqp(folder: Path) -> dict[str, Any]:
     ------
     TestbedError
         Without the privileges for namespaces, RabbitMQ, pika or Qpid Proton.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -40,10 +40,6 @@ def goodput(size: int, header: Samples, payload: Samples) -> Samples:
     ndarray of float, shape (n,)
         From 0 to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> goodput(100, np.array([272.0]), np.array([100.0])).round(3).tolist()
@@ -60,10 +56,6 @@ class Recorded:
     ----------
     rows : pandas.DataFrame
         As `recording.load_iterations` gives them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -267,10 +259,6 @@ def coverage(times: Samples, rng: np.random.Generator, resamples: int = 5000, n:
     -------
     float
         A share of the intervals; 0.95 if they keep what they promise.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

@@ -71,10 +71,6 @@ def seen(message: bytes, sought: Mapping[str, bytes], which: str = "embedded") -
     TestbedError
         If mosquitto is not installed.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> seen(b"pulse 71/min", {"pulse": b"71/min", "name": b"ann"})
@@ -110,10 +106,6 @@ def looked(which: str) -> dict[str, dict[str, bool]]:
     ValueError, TestbedError
         As `seen`.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> looked("embedded")["sealed"]["the reading"]
@@ -141,10 +133,6 @@ def record_rest(folder: Path) -> dict[str, Any]:
     ------
     TestbedError
         If mosquitto is not installed.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

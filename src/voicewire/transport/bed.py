@@ -30,10 +30,6 @@ class Bed:
     seed : int
         Of the links' loss and jitter.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> with Bed(("sender", "receiver"), LinkSpec(delay=0.01), "proxy") as bed:

@@ -55,10 +55,6 @@ def bound(qos: int, rtt: float, timeouts: bool = False) -> float:
     float
         Seconds.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> round(bound(1, 0.04), 3), round(bound(2, 0.04), 3), round(bound(2, 0.04, timeouts=True), 3)
@@ -89,10 +85,6 @@ def measure(spec: LinkSpec = SPEC, *, bed: str = "namespaces", which: str = "emb
     ------
     TestbedError
         On loopback, where nothing is lost; without the privileges for namespaces.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -146,10 +138,6 @@ def reliability(rows: pd.DataFrame, qos: int) -> Samples:
     ndarray of float, shape (messages,)
         1 or 0.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> reliability(pd.DataFrame({"qos": [1, 1], "time_ms": [50.0, np.nan]}), 1).tolist()
@@ -177,10 +165,6 @@ def met(rows: pd.DataFrame, qos: int, rtt: float, timeouts: bool = False) -> Sam
     ndarray of float, shape (messages,)
         1 or 0.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> met(pd.DataFrame({"qos": [1, 1], "time_ms": [50.0, 300.0]}), 1, 0.04).tolist()
@@ -207,10 +191,6 @@ def record_bounds(folder: Path, *, messages: int, which: str, command: str) -> p
     -------
     pandas.DataFrame
         As `measure` gives them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -240,10 +220,6 @@ def load_bounds(folder: Path) -> pd.DataFrame:
     -------
     pandas.DataFrame
         As `measure` gives them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -37,10 +37,6 @@ class Cell:
     iterations : int
         How often.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> Cell("lan", "tcp", 0, "fresh", "bytes", 100, iterations=2).iterations
@@ -106,10 +102,6 @@ def full_grid(iterations: int = paper.ITERATIONS) -> list[Cell]:
     -------
     list of Cell
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> len({cell.name for cell in full_grid()}) == len(full_grid())
@@ -150,10 +142,6 @@ def small_grid(network: str = "lan", iterations: int = 10) -> list[Cell]:
     Returns
     -------
     list of Cell
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

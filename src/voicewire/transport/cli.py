@@ -22,10 +22,6 @@ def register(subparsers: Commands) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()
@@ -74,6 +70,7 @@ def _add_icto(subparsers: Commands) -> None:
 
 
 def where(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name the test bed and the broker; `voicewire record transport` has them, too."""
     parser.add_argument("--bed", choices=("namespaces", "proxy"), help="default: the best that this machine has")
     parser.add_argument(
         "--broker",

@@ -43,10 +43,6 @@ def exchanges(size: int) -> int:
     --------
     voicewire.transport.reference.blocks_of : the blocks themselves.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> exchanges(1024), exchanges(1124), exchanges(1125), exchanges(10_000)
@@ -75,10 +71,6 @@ def failure(loss: float, known: bool = True) -> float:
     ------
     ValueError
         If `loss` is no probability.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -110,10 +102,6 @@ def given_up(loss: float, known: bool = True, repeats: int = REPEATS) -> float:
     ------
     ValueError
         If an argument is out of range.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -153,10 +141,6 @@ def expected_delay(loss: float, rtt: float, known: bool = True, repeats: int = R
     --------
     voicewire.transport.reference.known_after : one message, drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> round(expected_delay(0.0, 0.04), 3), round(expected_delay(0.2, 0.04), 3)
@@ -188,10 +172,6 @@ def longest_wait(timeout: float = TIMEOUT, repeats: int = REPEATS) -> float:
     ------
     ValueError
         If an argument is out of range.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

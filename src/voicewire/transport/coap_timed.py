@@ -123,10 +123,6 @@ def measure(
     TestbedError
         If the bed or the broker fails.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> rows = measure(iterations=2)  # doctest: +SKIP
@@ -176,10 +172,6 @@ def record_coap(
     TestbedError
         If the bed or the broker fails.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> about = record_coap(Path("recorded"), bed="namespaces", which="embedded", command="by hand")  # doctest: +SKIP
@@ -228,10 +220,6 @@ def load_blocks(folder: Path, network: str) -> pd.DataFrame:
     KeyError
         If that network was not recorded.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -260,10 +248,6 @@ def load_loss(folder: Path, loss: float) -> pd.DataFrame:
     ------
     KeyError
         If that loss was not recorded.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -302,10 +286,6 @@ def times(rows: pd.DataFrame, protocol: str, size: int) -> NDArray[np.float64]:
     KeyError
         If there are none.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -331,10 +311,6 @@ def half_blocks(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
     -------
     dict of str to ndarray
         From 2560 to 3072 bytes, and from there to 3584.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -368,10 +344,6 @@ def delays(rows: pd.DataFrame, protocol: str, known: bool) -> NDArray[np.float64
     KeyError
         If there are none.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -400,10 +372,6 @@ def differences(little: pd.DataFrame, much: pd.DataFrame, known: bool) -> dict[s
     -------
     dict of str to ndarray
         MQTT's delay less CoAP's, and CoAP's less MQTT's.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -30,10 +30,6 @@ class Packet:
     size : int
         Bytes on the wire, the fixed header included.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> packets(b"\\x32\\x07\\x00\\x01T\\x00\\x07hi")[0].payload
@@ -74,10 +70,6 @@ def packets(stream: bytes) -> list[Packet]:
     ------
     ValueError
         If it ends within a packet, or a Remaining Length has more than four bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

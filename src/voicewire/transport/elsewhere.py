@@ -73,10 +73,6 @@ def read(path: Path, port: int = PORT) -> pd.DataFrame:
     voicewire.mqtt.errors.MalformedError
         If the bytes break MQTT 3.1.1.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> read(Path("coap_mqtt.pcap"))["type"].value_counts()["Puback"]  # doctest: +SKIP
@@ -141,10 +137,6 @@ def write(source: Path, target: Path) -> int:
     TestbedError
         As `read`.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> write(Path("coap_mqtt.pcap"), Path("mqtt-elsewhere.csv"))  # doctest: +SKIP
@@ -162,10 +154,6 @@ def load() -> pd.DataFrame:
     -------
     DataFrame, shape (packets, 9)
         `COLUMNS`; in s and bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -187,10 +175,6 @@ def sendings(table: pd.DataFrame) -> pd.Series:
     -------
     Series of int, shape (messages,)
         PUBLISH packets, by connection, sender and exchange.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -36,10 +36,6 @@ class Example:
     counted_segments, counted_header : int
         What the kernel's counters said about the same connection.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -84,10 +80,6 @@ def load(folder: Path, name: str) -> Example:
     -------
     Example
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -116,10 +108,6 @@ def other_packets(folder: Path, name: str) -> int:
     -------
     int
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -144,10 +132,6 @@ def record_examples(folder: Path, which: str = "embedded") -> None:
     ------
     TestbedError
         Without the privileges for namespaces and captures.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

@@ -54,10 +54,6 @@ def queued(messages: int, qos: int = 1, kept: bool = True) -> int:
     -------
     int
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> queued(2), queued(2, qos=0), queued(2, kept=False)
@@ -120,10 +116,6 @@ def under_loss(messages: int, loss: float, qos: int) -> dict[str, int]:
     TestbedError
         Without the privileges for namespaces.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> under_loss(150, 0.05, 2)["arrivals"]  # doctest: +SKIP
@@ -163,10 +155,6 @@ def coap_bytes(size: int) -> dict[str, int]:
     ------
     TestbedError
         Without the privileges for namespaces.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -214,10 +202,6 @@ def certificate() -> Iterator[tuple[Path, Path]]:
     ------
     (Path, Path)
         Certificate and key.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -366,10 +350,6 @@ def record_extras(folder: Path) -> dict[str, Any]:
     ------
     TestbedError
         Without the privileges for namespaces.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -72,10 +72,6 @@ def _kind(cipher: str) -> Any:
 class NotAuthenticError(IctoError):
     """A byte differs from what the owner signed, or somebody else signed it.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> issubclass(NotAuthenticError, IctoError)
@@ -85,10 +81,6 @@ class NotAuthenticError(IctoError):
 
 class NotPermittedError(IctoError):
     """The rules do not let this participant open what was asked for.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -100,10 +92,6 @@ class NotPermittedError(IctoError):
 class ExpiredError(IctoError):
     """The rules let nobody open what was asked for any more.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> issubclass(ExpiredError, IctoError)
@@ -113,10 +101,6 @@ class ExpiredError(IctoError):
 
 class TooEarlyError(IctoError):
     """The rules let nobody open what was asked for yet.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -137,10 +121,6 @@ class PublicIdentity:
         Public X25519 key, 32 bytes.
     signing : bytes
         Public Ed25519 key, 32 bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -201,10 +181,6 @@ class Identity:
         To receive (RFC 7748).
     signing : Ed25519PrivateKey
         To sign (RFC 8032).
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -319,10 +295,6 @@ class Rule:
     since : int, optional
         Seconds since 1970 UTC, the first one included; None is at once.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> Rule(("ann",), until=1_700_000_000).readers
@@ -372,10 +344,6 @@ def seal(
     ------
     IctoError
         If rules and parts do not fit together, or a name or a time could be read in two ways.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -497,10 +465,6 @@ def open_object(
     --------
     voicewire.transport.reference.open_part : the same, to read.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> ann = Identity.create("ann")
@@ -564,10 +528,6 @@ def inspect(data: bytes, owner: PublicIdentity | None = None) -> dict[str, objec
     ------
     IctoError
         As `open_object` does for form and signature.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

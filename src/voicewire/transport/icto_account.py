@@ -46,10 +46,6 @@ _ENTRY, _SEEN, _VERSION, _SIGNATURE = b"ICTA", b"ICTW", 1, 64
 class AccountError(IctoError):
     """An account is not what its readers wrote, or not all of it.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> issubclass(AccountError, IctoError)
@@ -71,10 +67,6 @@ class Opening:
         When, by the reader's own clock, in seconds since 1970 UTC.
     object : str
         SHA-256 of the object, in hexadecimal digits.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -140,10 +132,6 @@ def open_on_account(
         As `open_object`; nothing is written then.
     AccountError
         If `account` is not whole entries, one behind the other; nothing is opened then.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -249,10 +237,6 @@ def verify(
     --------
     voicewire.transport.reference.chained : the same, to read.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> verify(b"", [])
@@ -311,10 +295,6 @@ def witness(account: bytes, readers: Sequence[PublicIdentity], owner: Identity) 
     ------
     AccountError
         As `verify`.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

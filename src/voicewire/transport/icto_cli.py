@@ -26,10 +26,6 @@ def register(subparsers: _Commands) -> None:
     subparsers : argparse subparsers
         Of the command ``voicewire``.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()

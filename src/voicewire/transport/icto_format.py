@@ -68,10 +68,6 @@ _WEAK = {0, 1, _FIELD - 1} | {
 class IctoError(ValueError):
     """A cipher object is refused. No message ever holds a key or a byte of plaintext.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> issubclass(IctoError, ValueError)
@@ -82,10 +78,6 @@ class IctoError(ValueError):
 class MalformedError(IctoError):
     """The bytes are not one whole cipher object.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> issubclass(MalformedError, IctoError)
@@ -95,10 +87,6 @@ class MalformedError(IctoError):
 
 class UnknownVersionError(IctoError):
     """Not a version, or a cipher, that this program knows.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -117,10 +105,6 @@ class Participant:
         Unique within the object.
     key : bytes
         Public X25519 key, 32 bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -150,10 +134,6 @@ class Part:
         The part's key, once for each reader.
     since : int
         First second (UTC) in which it may be opened; 0 is at once.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -190,10 +170,6 @@ class Sealed:
         The data and their rules.
     signature : bytes
         Of the owner, over everything before it.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -248,10 +224,6 @@ def overhead(participants: list[str], parts: dict[str, int]) -> int:
     int
         Bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> overhead(["ann"], {"p": 1}) + len(b"hi")
@@ -282,10 +254,6 @@ def printable_name(name: str) -> bytes:
     ------
     MalformedError
         If it is anything else.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -326,10 +294,6 @@ def whole_second(value: object, what: str, *, least: int = 0) -> int:
     MalformedError
         If it is anything else.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> whole_second(1_700_000_000, "the time")
@@ -352,10 +316,6 @@ def header(o: Sealed) -> bytes:
     -------
     bytes
         From the magic to the last rule, with a length of 0.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -400,10 +360,6 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
     MalformedError
         If it has no valid form (names, keys, times, numbers of readers, sizes).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> import voicewire.transport.icto as icto
@@ -435,10 +391,6 @@ def unsigned(o: Sealed) -> bytes:
     ------
     MalformedError
         If an envelope is missing or has another size, or the whole is too long.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -532,10 +484,6 @@ def decode(data: bytes) -> Sealed:
         If the version or the cipher is not known.
     MalformedError
         If the bytes are anything but exactly one object, written in the one way there is.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -67,10 +67,6 @@ def grant(
     IctoError
         If a name or a time could be read in two ways.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> nurse, ann, ward = (Identity.create(name) for name in ("nurse", "ann", "ward"))
@@ -110,10 +106,6 @@ def assume(granted: bytes, member: Identity, authority: PublicIdentity, *, now: 
         If it was granted to somebody else, has not begun, or is over.
     IctoError
         If the object is no grant.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -30,10 +30,6 @@ class Payload:
     rng : numpy.random.Generator
         Where the bytes come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> with Payload("bytes", 10, np.random.default_rng(1)) as payload:

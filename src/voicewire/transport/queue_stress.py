@@ -36,10 +36,6 @@ class Queued:
     received : tuple of int
         Numbers of those that the subscriber got when it was back, in their order.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> Queued(3, 3, 1, (0, 1)).lost
@@ -83,10 +79,6 @@ def filled(messages: int, size: int = 100, limits: Limits | None = None) -> Queu
     ------
     TimeoutError
         If the broker keeps fewer than it says.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -62,10 +62,6 @@ def recorded_as(transport: str, session: str, qos: int, kind: str) -> str:
     str
         The same kind where it was recorded, else ``bytes``.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> recorded_as("mqtt", "loop", 1, "file")
@@ -107,10 +103,6 @@ def header_ratio(
     -------
     dict of str to float
         For the ``sending end`` and the ``receiving end``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -154,10 +146,6 @@ def overhead_ratios(
     -------
     dict of str to float
         By reading.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -216,10 +204,6 @@ def header_farthest(r: Recorded, session: str, ends: tuple[str, str] = ("sender"
     dict of str to float
         Bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -255,10 +239,6 @@ def header_curve(r: Recorded, sizes: Sequence[int], session: str = "fresh") -> l
     -------
     list of float
         Bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -317,10 +297,6 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
     dict of str to dict
         By reading, bytes, for ``least`` and ``largest``.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -366,10 +342,6 @@ def growths(r: Recorded, network: str, pick: Callable[[list[float]], float] = mi
     -------
     dict of str to dict
         By reading, for the ``sending end`` and the ``receiving end``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -431,10 +403,6 @@ def headers(
     ndarray of float, shape (payloads of the axes, iterations)
         Bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -469,10 +437,6 @@ def slowest_growth(
     ndarray of float, shape (payloads of the axes, iterations)
         Bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -503,10 +467,6 @@ def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: 
     Returns
     -------
     ndarray of float, shape (iterations,)
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -576,10 +536,6 @@ def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> dict[str, floa
     dict of str to float
         The ratio of the nearest ends and that of the farthest.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> axes_ratio((300, 370), (3000, 7000))["the nearest ends"] < 10
@@ -602,10 +558,6 @@ def broker_share(session: bool, leg: float = 0.5) -> dict[str, float]:
     -------
     dict of str to float
         For ``fresh`` and ``warm`` sessions.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

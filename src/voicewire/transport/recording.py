@@ -83,10 +83,6 @@ def run_cell(cell: Cell, bed: str = "namespaces", which: str = "embedded") -> li
     TestbedError
         If the bed or the broker fails.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> rows = run_cell(Cell("lan", "tcp", 0, "fresh", "bytes", 100, iterations=2), "proxy")
@@ -120,10 +116,6 @@ def finished(folder: Path, cells: Iterable[Cell]) -> list[Cell]:
     Returns
     -------
     list of Cell
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -188,10 +180,6 @@ def record(
     list of Cell
         The cells that are still to do (only if `seconds` ran out).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> from voicewire.transport.cells import small_grid
@@ -253,10 +241,6 @@ def assemble(cells: Sequence[Cell], folder: Path, note: Callable[[str], None] = 
     ------
     TestbedError
         If a cell is missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -343,10 +327,6 @@ def load_iterations(folder: Path) -> pd.DataFrame:
     pandas.DataFrame
         One row each.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -369,10 +349,6 @@ def load_summary(folder: Path) -> pd.DataFrame:
     pandas.DataFrame
         One row each.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -394,10 +370,6 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row a cell and metric.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

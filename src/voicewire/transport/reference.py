@@ -68,10 +68,6 @@ def header_bytes(flags: Iterable[str]) -> int:
     --------
     voicewire.testbed.counters.TcpInfo : the same from the kernel's counts.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> header_bytes(["S", "SA", "A", "PA", "A", "FA", "FA", "A"])
@@ -116,10 +112,6 @@ def exchange(
     list of (str, str)
         Each crossing, and the one that it has to wait for ("": none).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> exchange(False, 0, True)
@@ -155,10 +147,6 @@ def arrival(steps: list[tuple[str, str]]) -> float:
     --------
     voicewire.transport.theory.round_trips : the closed form.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> arrival(exchange(False, 0, True)), arrival(exchange(True, 0, True))
@@ -188,10 +176,6 @@ def made_hops(
     -------
     list of float
         Seconds, for each frame.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -232,10 +216,6 @@ def block_option(number: int, more: bool, size: int) -> bytes:
     --------
     voicewire.transport.series_ends.CoapPair : sends it (aiocoap).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> block_option(0, True, 1024).hex(), block_option(9, False, 1024).hex()
@@ -263,10 +243,6 @@ def blocks_of(body: bytes, size: int) -> list[tuple[bytes, bytes]]:
     See Also
     --------
     voicewire.transport.coap.exchanges : how many the library makes of it.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -299,10 +275,6 @@ def sendings(first: float, repeats: int = 4) -> list[float]:
     --------
     voicewire.transport.series_ends.CoapPair : does it (aiocoap).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> sendings(2.0)
@@ -331,10 +303,6 @@ def known_after(lost: Iterable[bool], first: float, rtt: float) -> float:
     See Also
     --------
     voicewire.transport.coap.expected_delay : the mean, in closed form.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -365,10 +333,6 @@ def people_of(data: bytes) -> tuple[list[bytes], int]:
     See Also
     --------
     voicewire.transport.icto_format : the layout, and what is refused.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -412,10 +376,6 @@ def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
     --------
     voicewire.transport.icto_format.decode : the same with all its checks.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> parts_of(b"ICTO" + bytes(96))
@@ -456,10 +416,6 @@ def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
     KeyError
         If no part has that name.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> bytes_of(b"ICTO" + bytes(96), "diagnosis")
@@ -495,10 +451,6 @@ def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
     -------
     bytes
         HKDF-SHA-256 (RFC 5869) over the shared secret (RFC 7748).
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -541,10 +493,6 @@ def readable(
     ------
     ValueError
         If a byte was changed, the reader is none, or it is not the time.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -600,10 +548,6 @@ def open_part(
     --------
     voicewire.transport.icto.open_object : the same, and more is refused.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire.transport.icto import Identity, Rule, seal
@@ -638,10 +582,6 @@ def entries_of(account: bytes) -> list[bytes]:
     See Also
     --------
     voicewire.transport.icto_account : the layout, and what is refused.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -684,10 +624,6 @@ def chained(account: bytes) -> list[tuple[bytes, bytes]]:
     See Also
     --------
     voicewire.transport.icto_account.verify : with names, and a witness.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -45,10 +45,6 @@ def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
     tuple of bytes
         In the same order.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> by_port((b"one", b"two"))
@@ -119,10 +115,6 @@ def topics(wanted: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
     tuple of tuple of str
         In the same order; topics sorted.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> topics((("a",), ("a", "b")))
@@ -158,10 +150,6 @@ def from_each(publishers: int, subscribers: int) -> list[int]:
     list of int
         Copies, subscriber by subscriber, and for each publisher by publisher.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from_each(2, 1)
@@ -191,10 +179,6 @@ def qualities() -> str:
     -------
     str
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> qualities()
@@ -223,10 +207,6 @@ def publishes_unanswered(wait: float = 0.5) -> int:
     -------
     int
         PUBLISH packets.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -326,10 +306,6 @@ def passwords(secret: bytes) -> tuple[bool, bool]:
     -------
     tuple of bool
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> passwords(b"seldom guessed")
@@ -360,10 +336,6 @@ def unheard() -> Iterator[None]:
     Yields
     ------
     None
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -397,10 +369,6 @@ def found_at_rest(message: bytes, plaintext: bytes) -> bool:
     ------
     ValueError
         If the message itself is not found there: then looking proves nothing.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

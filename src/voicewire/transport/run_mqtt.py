@@ -57,10 +57,6 @@ class Session:
     nodelay : bool
         Whether to switch Nagle's algorithm off, which paho itself leaves on.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire.testbed import LinkSpec
@@ -275,10 +271,6 @@ def broker(bed: Bed, which: str, nodelay: bool = True, tls: tuple[Path, Path] | 
     int
         Its port.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire.testbed import LinkSpec
@@ -331,10 +323,6 @@ def run_mqtt(bed: Bed, cell: Cell, which: str = "embedded", progress: Callable[[
     ------
     TestbedError
         If the bed or the broker fails.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

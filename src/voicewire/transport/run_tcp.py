@@ -58,10 +58,6 @@ def wait_acknowledged(connection: socket.socket, passive: bool = False) -> TcpIn
     TestbedError
         If that takes too long.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
@@ -175,10 +171,6 @@ def run_tcp(bed: Bed, cell: Cell, progress: Callable[[], None] = lambda: None) -
     ------
     TestbedError
         If the bed fails.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

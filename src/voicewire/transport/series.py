@@ -72,10 +72,6 @@ class Series:
     held : bool
         Whether two of the flights are Nagle's doing.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> Series("tcp", "TCP", ("SYN", "SYN-ACK", "data")).held
@@ -267,10 +263,6 @@ def measure(
     TestbedError
         If the bed or a broker fails.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> rows, missing = measure(iterations=2)  # doctest: +SKIP
@@ -315,10 +307,6 @@ def record_series(
     -------
     dict
         What is in ``series.json``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -365,10 +353,6 @@ def load_series(folder: Path, network: str) -> pd.DataFrame:
     KeyError
         If that network was not recorded.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -405,10 +389,6 @@ def added(rows: pd.DataFrame, name: str, size: int) -> Interval:
     ------
     KeyError
         If it, or its counterpart, was not recorded, or it has none.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -447,10 +427,6 @@ def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataF
     pandas.DataFrame
         One row a series.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -482,10 +458,6 @@ def broker_here() -> str:
     -------
     str
         ``mosquitto`` or ``embedded``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -46,10 +46,6 @@ def server_context(files: tuple[Path, Path]) -> ssl.SSLContext:
     -------
     ssl.SSLContext
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire.transport.extras import certificate
@@ -74,10 +70,6 @@ def client_context(files: tuple[Path, Path]) -> ssl.SSLContext:
     Returns
     -------
     ssl.SSLContext
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -106,10 +98,6 @@ class TcpPair:
         Certificate and key for TLS 1.3.
     nodelay : bool
         Whether the sender switches Nagle's algorithm off.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -261,10 +249,6 @@ class CoapPair:
         As for `TcpPair`.
     timeout : float
         Least wait for the first acknowledgement, s (RFC 7252: 2).
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------

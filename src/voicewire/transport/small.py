@@ -107,10 +107,6 @@ def agreed(theirs: int, own: int, prime: int) -> int:
     int
         theirs to the power of own, modulo the prime.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> agreed(agreed(5, 3, 23), 7, 23) == agreed(agreed(5, 7, 23), 3, 23)
@@ -179,10 +175,6 @@ def vouched(
     bool
         Whether both sides of ``eq-transport-sign`` agree.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> vouched(1, 8, 5, 16, 2, 23), vouched(2, 8, 5, 16, 2, 23)
@@ -214,10 +206,6 @@ def loop_headers(n: int, gap: float, answer: float) -> int:
     See Also
     --------
     voicewire_book.chapters.foundations.tcp.small_writes : follows each write.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -59,10 +59,6 @@ def flights(transport: str, qos: int, session: str) -> list[str]:
     ValueError
         For anything else.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> flights("tcp", 0, "fresh")
@@ -97,10 +93,6 @@ def round_trips(transport: str, qos: int, session: str) -> float:
     --------
     voicewire.transport.reference.arrival : the same, followed step by step.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> round_trips("mqtt", 2, "fresh")
@@ -124,10 +116,6 @@ def slow_start_rounds(size: int, window: int = _WINDOW) -> int:
     -------
     int
         Zero while the payload fits the first window.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -171,10 +159,6 @@ def delivery_time(transport: str, qos: int, session: str, *, rtt: float, size: i
     float
         Seconds.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> round(delivery_time("mqtt", 1, "fresh", rtt=0.040, size=100), 3)
@@ -204,10 +188,6 @@ def least_header_bytes(size: int, mss: int = 1460, header: int = 20) -> int:
     int
         Bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> least_header_bytes(1_000_000)
@@ -233,10 +213,6 @@ def packet_bytes(size: int, qos: int, topic: str = paper.TOPIC) -> int:
     -------
     int
         Equation ``eq-transport-publish``.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -264,10 +240,6 @@ class Cost:
     everywhere : int
         The same summed over all links.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> Cost(0.06, 390, 390).octets
@@ -291,10 +263,6 @@ class Option:
         Time and bytes.
     note : str
         What else decides.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -340,10 +308,6 @@ def advise(*, rtt: float, size: int, messages: int, subscribers: int, sealed: bo
     ------
     ValueError
         For anything that is not positive.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------

@@ -40,10 +40,6 @@ class Factors:
     instead : bool
         Put TCP's own times in MQTT's place, drawn again: the rival.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -168,10 +164,6 @@ def half_widths(r: Recorded, network: str) -> Samples:
     ndarray of float, shape (points,)
         ms.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -245,10 +237,6 @@ def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) 
     ndarray of float, shape (points,)
         Shares of the mean.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -281,10 +269,6 @@ def coverages(
     ndarray, shape (points,)
         Shares of the draws.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -308,10 +292,6 @@ def inside(r: Recorded) -> dict[str, float]:
     -------
     dict of str to float
         ``least`` and ``largest``, from 0 to 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -43,10 +43,6 @@ def asked(file: Path) -> Counts:
     TestbedError
         If tshark is not installed, or cannot read the file.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> asked(Path("captures/tcp.pcap")).shape  # doctest: +SKIP
@@ -77,10 +73,6 @@ def ours(file: Path) -> Counts:
     ndarray of int, shape (segments, 3)
         As `asked` gives them.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire._kit import paths
@@ -104,10 +96,6 @@ def record_wireshark(captures: Path, folder: Path) -> None:
     ------
     TestbedError
         If tshark is not installed, or cannot read one of them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -133,10 +121,6 @@ def recorded(folder: Path, name: str) -> Counts:
     -------
     ndarray of int, shape (segments, 3)
         As `asked` gives them.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -47,10 +47,6 @@ class Fixed(NamedTuple):
     burst : float
         Burst ratio of those.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> Fixed(90.0, 50.0, 0.01, 1.0).delay_ms
@@ -81,10 +77,6 @@ def burst_ratio(lost: ArrayLike) -> float:
     ------
     VoipError
         For anything but one row of True and False, with at least one frame.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -134,10 +126,6 @@ def losses(rng: np.random.Generator, frames: int, loss: float, burst: float = 1.
     VoipError
         For a loss outside 0 to 1, or a ratio below 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> burst_ratio(losses(np.random.default_rng(1), 100_000, 0.1, 3.0)) > 2.9
@@ -180,10 +168,6 @@ def effective_impairment(loss: float, ie: float, bpl: float, burst: float = 1.0)
     VoipError
         For a loss outside 0 to 1, or a robustness or ratio that is not above 0.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> round(effective_impairment(0.05, *ROBUSTNESS["G.729"]), 1)
@@ -216,10 +200,6 @@ def best_fixed(delays_ms: ArrayLike, ie: float, bpl: float) -> Fixed:
     ------
     VoipError
         For a negative delay or NaN, or a robustness that is not above 0.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -32,10 +32,6 @@ class Call:
     delays_ms : one-way delay of each frame, inf where it never came; shape (frames,)
     playout : the bound's choice, with R
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> done = call("UDP", "G.711", delay_ms=100, seconds=5)
@@ -76,10 +72,6 @@ def delays_ms(spoken: NDArray[np.int64], arrive: NDArray[np.int64]) -> NDArray[n
     ------
     VoipError
         For arrays of unequal lengths.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -163,10 +155,6 @@ def call(
     VoipError
         for parameters that no call can have.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     Without loss UDP has the R of the closed form:
@@ -221,10 +209,6 @@ def quality(
     float
         R.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -250,10 +234,6 @@ def udp_closed_form(codec: str | Codec, delay_ms: float) -> float:
     -------
     float
         R.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

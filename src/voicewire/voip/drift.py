@@ -28,10 +28,6 @@ class Drift(NamedTuple):
     why_not : str
         Why it can't be told; empty if it is.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> Drift(80.0, 5.0, "").ppm

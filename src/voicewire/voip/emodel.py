@@ -35,10 +35,6 @@ def codec(name: str | Codec) -> Codec:
     VoipError
         for a codec that the table doesn't have.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> codec("g729").payload
@@ -92,10 +88,6 @@ def delay_impairment(delay_ms: ArrayLike) -> NDArray[np.float64]:
     VoipError
         for a negative delay or NaN.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> delay_impairment([100.0, 277.3]).round(3).tolist()
@@ -124,10 +116,6 @@ def loss_impairment(loss: ArrayLike, codec_name: str | Codec) -> NDArray[np.floa
     ------
     VoipError
         for a loss outside 0 .. 1, NaN, or an unknown codec.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -161,10 +149,6 @@ def r_factor(delay_ms: ArrayLike, loss: ArrayLike, codec_name: str | Codec) -> N
     ------
     VoipError
         For a negative delay, a loss outside 0 .. 1, NaN, or an unknown codec.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -278,10 +262,6 @@ def quality(r: float) -> str:
     -------
     str
         A word of the table.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -55,10 +55,6 @@ def available() -> bool:
     bool
         Whether `coded` works here.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> type(available())
@@ -87,10 +83,6 @@ def coded(pcm: ArrayLike, lost: ArrayLike) -> NDArray[np.int16]:
     ------
     VoipError
         For samples that are none, another number of flags than frames, or where bcg729 is missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

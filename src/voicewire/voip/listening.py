@@ -65,10 +65,6 @@ def read_wav(path: str | Path) -> NDArray[np.int16]:
     VoipError
         for another rate, width or number of channels, or a file that isn't WAV.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> read_wav(paths.data("voip") / "voice.wav").dtype
@@ -102,10 +98,6 @@ def speech(name: str = "speech") -> NDArray[np.int16]:
     ndarray of int16, shape (samples,)
         Samples at 8 kHz.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> speech("voice").size / RATE
@@ -131,10 +123,6 @@ def whole_frames(pcm: ArrayLike) -> NDArray[np.int16]:
     ------
     VoipError
         For less than a frame, more than one dimension, or samples of another type.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -165,10 +153,6 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
     ndarray of bool, shape (frames,)
         Whether each frame holds voice.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> bool(activity(np.zeros(1600, np.int16)).any())
@@ -188,10 +172,6 @@ def available() -> tuple[str, ...]:
     -------
     tuple of str
         Their names.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -236,10 +216,6 @@ def coded(pcm: ArrayLike, coder: str = "G.711 µ-law") -> tuple[list[bytes], NDA
     ------
     VoipError
         for a coder that is unknown, or that the installed PyAV doesn't hold.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -301,10 +277,6 @@ class Heard:
     call : Call
         The call behind it.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> got = heard(speech("voice"), "UDP", delay_ms=50)
@@ -332,10 +304,6 @@ def transmit(pcm: ArrayLike, call_: Call) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (frames,)
         Whether each frame is played.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -392,10 +360,6 @@ def heard(
     ------
     VoipError
         For samples or parameters that no call can have.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ def segmental_snr(said: ArrayLike, heard: ArrayLike) -> float:
     VoipError
         For samples that are none, of unequal length, or without voice.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     Silence is as far away as the speech is strong: 0 dB.
@@ -96,10 +92,6 @@ def log_spectral_distance(said: ArrayLike, heard: ArrayLike) -> float:
     ------
     VoipError
         For samples that are none, of unequal length, or without voice.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -176,10 +176,6 @@ class Call:
     delays_ms : one-way delay of each frame, inf where it never came; shape (frames,)
     playout : the bound's choice, with R
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.voip import playout, talk
@@ -206,10 +202,6 @@ def available() -> bool:
     -------
     bool
         Whether ns-3 can be imported.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -261,10 +253,6 @@ def call(
     ------
     VoipError
         without ns-3, for a transport that ns-3 doesn't have, or for parameters that no call can have.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

@@ -73,10 +73,6 @@ def available() -> bool:
     bool
         Whether `encoded` and `decoded` work here.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> type(available())
@@ -92,10 +88,6 @@ def version() -> str:
     -------
     str
         As it calls itself, or "no libopus".
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -130,10 +122,6 @@ def encoded(pcm: ArrayLike, bit_rate: int = 24_000, *, copies: bool = False, exp
     ------
     VoipError
         For samples that are none, a rate or loss out of bounds, or a PyAV without Opus' encoder.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -248,10 +236,6 @@ def decoded(packets: Sequence[bytes], lost: ArrayLike, *, copies: bool = False) 
     ------
     VoipError
         For packets that are none, another number of flags than packets, or if no libopus is found.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

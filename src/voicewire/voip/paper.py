@@ -22,10 +22,6 @@ class Codec:
     frames : frames per packet, Table 4.1
     payload : bytes in a packet of 20 ms (G.711: 64 kbit/s; G.729: 8 kbit/s)
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> Codec("mine", 0.0, 30.0, 15.0, frames=1, payload=160).interval_ms

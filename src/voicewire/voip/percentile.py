@@ -29,10 +29,6 @@ def percentile(log: Collection[float], share: float) -> float:
     float
         One of the delays, ms.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> percentile([40.0, 10.0, 30.0, 20.0], 0.75)
@@ -63,10 +59,6 @@ def logged(
     -------
     float
         Delay, ms; NaN without a spike.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -101,10 +93,6 @@ def percentile_delays(
     -------
     list of float
         Delays in ms, NaN for a talkspurt of which nothing came.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

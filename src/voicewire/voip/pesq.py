@@ -25,10 +25,6 @@ def available() -> bool:
     bool
         Whether it can be imported.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> type(available())
@@ -55,10 +51,6 @@ def score(said: ArrayLike, heard: ArrayLike) -> float:
     ------
     VoipError
         if the extra is missing, or PESQ cannot judge these samples (too short, or without speech).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -33,10 +33,6 @@ def added(*levels: float) -> float:
     float
         Their sum, dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> round(added(30.0, 30.0), 2)

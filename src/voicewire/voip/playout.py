@@ -51,10 +51,6 @@ class Playout:
     mean_id : delay impairment, averaged over the played frames
     delays_ms : end-to-end delay of each talkspurt, NaN where nothing of it is played; shape (talkspurts,)
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> bound([50.0, 60.0], [0, 0], "G.711").played
@@ -269,10 +265,6 @@ def as_trace(delays_ms: ArrayLike, spurts: ArrayLike) -> tuple[NDArray[np.float6
     VoipError
         for an empty trace, NaN, a negative delay, lengths that differ, or talkspurts out of order.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> as_trace([50.0, 60.0, 90.0], [0, 0, 7])[1].tolist()
@@ -308,10 +300,6 @@ def best_r(delay: NDArray[np.float64], starts: NDArray[np.int64], codec_name: st
     -------
     float
         R.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -405,10 +393,6 @@ def per_talkspurt(delays_ms: ArrayLike, spurts: ArrayLike, playout_ms: ArrayLike
     VoipError
         As `as_trace` says, and for another number of delays than talkspurts.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> per_talkspurt([50.0, 60.0, 90.0], [0, 0, 1], [55.0, 90.0], "G.711").played
@@ -469,10 +453,6 @@ def fixed(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, dela
     ------
     VoipError
         As `as_trace` says, and for a negative delay.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -37,10 +37,6 @@ class Curve:
     x : delays in ms, or losses; shape (points,)
     r : shape (points, calls)
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> Curve(np.array([50.0]), np.array([[80.0, 90.0]])).r.shape

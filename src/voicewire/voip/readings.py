@@ -34,10 +34,6 @@ class Reading:
     name : what the ledger calls it
     tfrc, tcp : settings of `netsim.Tfrc` and `netsim.Tcp` that differ from the defaults
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> READINGS[1].tfrc
@@ -87,10 +83,6 @@ def measured(
     -------
     list of float
         R of each call.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -154,10 +146,6 @@ def record(
     int
         Rows written.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -200,10 +188,6 @@ def load(path: Path | None = None) -> dict[str, dict[str, dict[str, Curve]]]:
     dict
         `points.Curve` by reading, figure and transport.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> load()["KAME's stack"]["5.1"]["UDP"].r.shape
@@ -236,10 +220,6 @@ def under(value: Callable[[dict[str, dict[str, Curve]]], T], path: Path | None =
     -------
     dict
         Reading's name to value.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

@@ -38,10 +38,6 @@ class Arrivals(NamedTuple):
     stamps : list of int or None
         RTP timestamps, where the file has them.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> Arrivals([0.0], [7], None).numbers
@@ -72,10 +68,6 @@ class Received(NamedTuple):
         Packets that had come already; that came after one with a higher number; whose numbers fit no other's.
     jitter_ms : float
         Interarrival jitter of RFC 3550, its mean over the packets, ms.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -109,10 +101,6 @@ class Scored(NamedTuple):
         The best fixed delay, Ramjee's algorithm, and the bound over all choices for each talkspurt.
     mos : tuple of float, shape (3,)
         Of the three, in that order.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -345,10 +333,6 @@ def read_arrivals(path: Path) -> Arrivals:
     ------
     VoipError
         For a file that cannot be read, or a line without the numbers of the others; the line is named.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

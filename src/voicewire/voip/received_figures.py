@@ -32,10 +32,6 @@ def received(stream: Received, made: Scored, delay_ms: float, ax: Axes | None = 
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> from voicewire.voip.received import in_order, score
@@ -79,10 +75,6 @@ def parting(sent: NDArray[np.float64], delays: NDArray[np.float64], ppm: float, 
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -47,10 +47,6 @@ def brute_force(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec
     float
         The highest R.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> round(brute_force([50.0, 60.0, 90.0], [0, 0, 1], "G.711"), 2)
@@ -79,10 +75,6 @@ def repaired_costs(delays_ms: ArrayLike, spurts: ArrayLike) -> NDArray[np.float6
     -------
     ndarray of float, shape (frames that arrived + 1,)
         Least sum of Id over the talkspurts, for each number of frames played.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -120,10 +112,6 @@ def repaired_recursion(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str 
     float
         The highest R; equal to that of `playout.bound`.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> round(repaired_recursion([50.0, 60.0, 90.0], [0, 0, 1], "G.711"), 2)
@@ -154,10 +142,6 @@ def printed_recursion(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str |
     -------
     float
         What the printed formula gives: more than any playout reaches.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

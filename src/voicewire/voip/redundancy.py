@@ -79,10 +79,6 @@ def second_chance(delays_ms: ArrayLike, spurts: ArrayLike, interval_ms: float = 
     VoipError
         For a negative delay or NaN, or rows of different lengths.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> second_chance([50, np.inf, 60, np.inf], [0, 0, 0, 0]).tolist()
@@ -114,10 +110,6 @@ def missing_with_copies(loss: float, burst: float = 1.0) -> float:
     ------
     VoipError
         For a loss outside 0 to 1, or a ratio below 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -174,10 +166,6 @@ def through(arm: str, pcm: ArrayLike, lost: ArrayLike) -> NDArray[np.int16]:
     ------
     VoipError
         For an unknown arm, another number of flags than frames, or a codec that is missing here.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -251,10 +239,6 @@ def rows(
         Voice, arm, payload in kbit/s, loss, burst ratio, seed; of the frames with voice the fraction of which the
         packet was lost, and that of which the copy was missing too; the measures. Without the extra `pesq`, None there.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> [row["missing"] for row in rows(1, ["voice"], ["G.711, gaps"], [])]
@@ -287,10 +271,6 @@ def record(path: Path, calls: int = 30) -> int:
     ------
     VoipError
         If a codec is missing here: a table without one of its arms is not written.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -327,10 +307,6 @@ def load(path: Path | None = None) -> pd.DataFrame:
     -------
     DataFrame
         A row for each arm, loss, burst ratio, voice and seed, see `rows`.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -375,10 +351,6 @@ def order(table: pd.DataFrame, measure: str, voice: str, loss: float, burst: flo
     VoipError
         For a measure or a setting that was not recorded.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> next(iter(order(load(), "snr_db", "voice", 0.1, 1.0))).startswith("G.711")
@@ -412,10 +384,6 @@ def difference(table: pd.DataFrame, measure: str, voice: str, loss: float, burst
     ------
     VoipError
         For a measure or a setting that was not recorded.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

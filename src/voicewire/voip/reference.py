@@ -44,10 +44,6 @@ def delay_impairment(d: float) -> float:
     float
         Id, in units of R.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> delay_impairment(100.0), delay_impairment(277.3) > 17
@@ -71,10 +67,6 @@ def loss_impairment(e: float, codec: Codec) -> float:
     float
         Ie, in units of R.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> from voicewire.voip.paper import CODECS
@@ -96,10 +88,6 @@ def mean_opinion_score(r: float) -> float:
     -------
     float
         MOS, 1 to 4.5.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -128,10 +116,6 @@ def talkspurts(
     list of list of float
         Delays in ms, one row a talkspurt.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> talkspurts([90.0, 60.0, math.inf, 70.0], [0, 0, 0, 1])
@@ -157,10 +141,6 @@ def lower_hull(costs: Sequence[float]) -> list[int]:
     -------
     list of int
         Corners, from 0 on.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -194,10 +174,6 @@ def hull_edges(row: Sequence[float]) -> list[tuple[float, int]]:
     list of tuple
         Steps, the cheapest first.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> hull_edges([100.0, 100.0])
@@ -228,10 +204,6 @@ def best_playout(
     -------
     float
         R.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -270,10 +242,6 @@ def smoothed(old: float, new: float) -> float:
     float
         The new mean.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> round(smoothed(100.0, 150.0), 2)
@@ -304,10 +272,6 @@ def in_spike(
     -------
     tuple of float
         Mean and slope; a slope of -1: the spike is over.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -340,10 +304,6 @@ def followed(d: float, last: float, before: float, state: State) -> State:
     -------
     tuple of float
         The new state.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -378,10 +338,6 @@ def adaptive_delays(
     -------
     list of float
         Delays in ms, NaN for a talkspurt of which nothing came.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -419,10 +375,6 @@ def second_chance(
     list of float
         Delays in ms: the packet's own, or that of the next one and the 20 ms
         by which it was spoken later.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -46,10 +46,6 @@ class Stream(NamedTuple):
     carried : str
         ``UDP``, or how TCP's bytes are cut into packets: ``TCP, RFC 4571`` or ``TCP, RTSP``.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> Stream(*(np.zeros(2) for _ in range(5))).times.size
@@ -79,10 +75,6 @@ class Capture(NamedTuple):
         Directions of TCP connections that were read up to a hole in them only.
     short : int
         Datagrams whose first bytes would tell, but were not kept: whoever captured kept too few of each packet.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -342,10 +334,6 @@ def clock_of(stream: Stream) -> tuple[int, int, bool]:
     ------
     VoipError
         If timestamps and times agree with no usual rate within a tenth.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -30,10 +30,6 @@ class Way:
     due : int
         Sequence number of its first byte of data.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> way = Way(5)

@@ -212,10 +212,6 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     commands : argparse subparsers
         Of `voicewire voip`.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> parser = argparse.ArgumentParser()

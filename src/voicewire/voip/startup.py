@@ -65,10 +65,6 @@ def exchange(
     VoipError
         For a transport that has no allowed rate, and for parameters that no call can have.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> exchange("TFRC", "G.729", delay_ms=50), exchange("TFRC", "G.729", delay_ms=400, patience_s=2.0)

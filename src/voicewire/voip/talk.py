@@ -28,10 +28,6 @@ class Talk:
     spurts : talkspurt number of each frame, from 0; shape (frames,)
     seconds : length of the call
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> from_activity([1, 1, 0]).seconds
@@ -143,10 +139,6 @@ def from_activity(active: ArrayLike, interval_ms: float = 20.0) -> Talk:
     ------
     VoipError
         if there is no frame, or none with voice.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -25,10 +25,6 @@ def tilted(
     float
         From -0.01 to 0.01.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> sent = np.array([0.0, 100.0, 200.0])
@@ -63,10 +59,6 @@ def trusted(
     -------
     float
         As a slope.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

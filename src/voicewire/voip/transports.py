@@ -66,10 +66,6 @@ def transport(name: str, codec: str | Codec, **changes: Any) -> Sender:
     VoipError
         for an unknown name or field.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> transport("TFRC SP FR", "G.729", buffer=50).restart

@@ -93,10 +93,6 @@ def estimated_rate(spoken: ArrayLike, returned: ArrayLike, payload: int) -> tupl
     VoipError
         For rows of different lengths.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> rate, counts = estimated_rate([0, 0, 0, 0], [0, 40_000_000, 80_000_000, 120_000_000], payload=20)

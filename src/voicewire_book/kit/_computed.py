@@ -60,10 +60,6 @@ class Computed:
     text : str
         What stands where no slider is shown.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> def show(values):
@@ -131,10 +127,6 @@ def position(name: str, places: Sequence[float]) -> Drawn:
     -------
     dict
         As of `Computed.at`, or ``error``: a line that says what was wrong.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------

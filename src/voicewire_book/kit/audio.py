@@ -33,10 +33,6 @@ class Player:
     seconds : float
         Its length in seconds.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Player(encode([0.0] * 8000, 8000), "Silence", 1.0)
@@ -113,10 +109,6 @@ class Comparison:
     equal : bool
         Whether they are applied in the files.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> Comparison("A pause", {"before": (encode([0.0] * 8000, 8000), 1.0, 0.0)}, -23.0, True)
@@ -187,10 +179,6 @@ def compare(sounds: Mapping[str, ArrayLike], rate: float, label: str, equal: boo
     ValueError
         For fewer than two versions, a name or a label without words, and as for `player`.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> tone = np.sin(2 * np.pi * 440 * np.arange(4000) / 8000)
@@ -246,10 +234,6 @@ def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
     ------
     ValueError
         As for `player`, and for another number of bits.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -47,10 +47,6 @@ class Drawn:
     tolerance, absolute : float
         Relative and absolute deviation that still counts as right.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> one = Drawn("a = 3, b = 4", 12.0, ((7.0, "that is the sum."),), "3 · 4 = 12")
@@ -135,10 +131,6 @@ def reader_seed() -> int | None:
     ValueError
         If that is no whole number of 0 or more.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> os.environ["VOICEWIRE_SEED"] = "7"
@@ -172,10 +164,6 @@ class Exercise:
         Numbers from a generator, as `page` has them.
     made : callable
         The exercise with such numbers.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

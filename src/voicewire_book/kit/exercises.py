@@ -43,10 +43,6 @@ class Feedback:
     message : str
         What to tell the student.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> Feedback(True, "four it is.")
@@ -102,10 +98,6 @@ def unanswered(answer: object) -> bool:
     bool
         True for ``...``, None, an empty text or collection, and a collection with a ``...`` in it.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> unanswered(...), unanswered([1, ...]), unanswered(0)
@@ -158,10 +150,6 @@ def number(
     Feedback
         Whether the answer is right, and what to tell the student; nothing is raised because of an answer.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> number("6,24 s", 6.24, unit="s")
@@ -212,10 +200,6 @@ def choice(
     -------
     Feedback
         Whether the choice is right, and what to tell the student.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -277,10 +261,6 @@ def sequence(
     -------
     Feedback
         Whether all items are right, and if not, what to tell the student of the first that isn't.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -367,10 +347,6 @@ def function(
     Feedback
         Whether every case is right, and if not, a usual mistake's hint or what the first wrong call gave or raised.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> function(lambda n: -(-n // 12), [((12,), 1), ((13,), 2)])
@@ -424,10 +400,6 @@ def formula(
     -------
     Feedback
         As of `function`.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -70,10 +70,6 @@ def keep_shape(ax: Axes) -> Axes:
     Axes
         The same axes.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> ax = keep_shape(new_axes())

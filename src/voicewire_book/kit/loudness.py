@@ -38,10 +38,6 @@ def k_weighting(rate: float) -> NDArray[np.float64]:
     ValueError
         For a lower rate, or none.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> k_weighting(48_000)[0, :3].round(4).tolist()
@@ -82,10 +78,6 @@ def loudness(samples: ArrayLike, rate: float) -> float:
     ------
     ValueError
         For samples that are empty, not finite, or neither mono nor stereo, and for a lower rate.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

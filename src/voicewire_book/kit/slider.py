@@ -85,10 +85,6 @@ class Knob:
         Whether all that is drawn can be computed for numbers between `values`, too: where Python runs in the page,
         the slider takes them.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> Knob([256, 512, 1460], "MSS", "bytes", start=512).start
@@ -119,10 +115,6 @@ class Frames:
         The pictures, their sliders and the script that connects them.
     text : str
         What stands where no HTML is shown.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -172,10 +164,6 @@ def frames(
     ValueError
         Without a knob, for a knob without values or with values between which there is none, for more than 80
         pictures in all, for an empty alt text, or if `draw` returns neither axes nor a figure.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -164,10 +164,6 @@ def problems(base: Path | None = None, study: str | None = None) -> list[str]:
     ClaimError
         If a ledger is invalid.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> problems(study="nfc")

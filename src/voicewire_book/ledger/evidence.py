@@ -33,10 +33,6 @@ def digests(folder: Path) -> dict[str, str]:
     dict
         Hexadecimal digests by the file's path in the folder, sorted.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -65,10 +61,6 @@ def known(folder: Path) -> dict[str, str]:
     ------
     ClaimError
         If a line of the file is not a checksum and a name.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -108,10 +100,6 @@ def renew(folder: Path, before: Mapping[str, str]) -> list[str]:
     ClaimError
         If the file of checksums can't be read as such.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> import tempfile
@@ -149,10 +137,6 @@ def faults(folder: Path) -> list[str]:
     ------
     ClaimError
         If the file of checksums can't be read as such.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

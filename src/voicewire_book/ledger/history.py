@@ -32,10 +32,6 @@ def told(study: str, identifier: str, base: Path | None = None) -> list[str]:
         The commit that first had the claim, the one that first had its verdict, and their order; one sentence if
         there is no history here, as in an archive.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> len(told("nfc", "nfc.ge.q")) in (1, 3)

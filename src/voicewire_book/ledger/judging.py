@@ -54,10 +54,6 @@ class Verdict:
     readings : tuple of mapping
         The claim under each of its readings.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> claim = next(iter(load("nfc").claims.values()))
@@ -343,10 +339,6 @@ def possible(row: Judged) -> set[str]:
     set of str
         Their names.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> row = Judged(name="one", source="", excluded="", verdict="partly", reproduced=1, detail="")
@@ -378,10 +370,6 @@ def agreed(ways: Sequence[Set[str]]) -> str:
         *undecided* where the whole depends on how the readings turn out that are undecided; else the verdict on which
         all agree; *hangs on what the paper does not say* where it holds under one and not under another; *partly* or
         *not reproduced* where it holds under none.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -434,10 +422,6 @@ def load(study: str, base: Path | None = None) -> Ledger:
     ------
     ClaimError
         If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

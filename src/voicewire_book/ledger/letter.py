@@ -78,10 +78,6 @@ def letter(study: str, base: Path | None = None) -> str:
     ClaimError
         If there is no such ledger, or nothing of it was judged yet.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> "Dear authors," in letter("echo").splitlines()

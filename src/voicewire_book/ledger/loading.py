@@ -89,10 +89,6 @@ class Claim:
     finding : bool
         Whether its chapter shows it on a card, and not in a folded table.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> first = next(iter(read("nfc").values()))
@@ -305,10 +301,6 @@ def read(study: str, base: Path | None = None) -> dict[str, Claim]:
     ClaimError
         If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> read("nfc")["nfc.eq-7.1"].where
@@ -375,10 +367,6 @@ def studies(base: Path | None = None) -> list[str]:
     -------
     list of str
         Their names.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -37,10 +37,6 @@ def show(value: object, unit: str = "") -> str:
     str
         One line; the parts of a mapping are joined by semicolons, those of a list by commas.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> show({"a": 0.123456, "b": True}, "s")
@@ -77,10 +73,6 @@ def natural(items: Mapping[str, Item]) -> dict[str, Item]:
     dict
         The same.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> list(natural({"100 ms": 1, "25 ms": 2, "1e-02": 3}))
@@ -108,10 +100,6 @@ def show_html(value: object, unit: str = "") -> str:
     -------
     str
         HTML in which the value's own text is escaped.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -143,10 +131,6 @@ def plain(value: object) -> Plain:
     ------
     ClaimError
         For anything that JSON can't hold.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -182,10 +166,6 @@ def sentence(row: Row) -> str:
     str
         Sign, verdict, id and reason.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> sentence({"verdict": "partly", "id": "nfc.x", "reason": "Half of it."})
@@ -216,10 +196,6 @@ def beside(
     -------
     str
         HTML; empty if there is nothing.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -46,10 +46,6 @@ def exchanged(
     --------
     voicewire_book.ledger.judging.Ledger.judge : takes it as `rival`.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)

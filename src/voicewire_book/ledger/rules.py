@@ -48,10 +48,6 @@ class Finding:
     may_be : frozenset of str
         What it may turn out to be, where it is undecided.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> Finding(True, 1.0, "as printed").holds
@@ -84,10 +80,6 @@ def band(printed: float | None, tolerance: Tolerance) -> tuple[float, float]:
     ------
     ClaimError
         If a tolerance about a printed number has none.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -161,10 +153,6 @@ def outcomes(parts: Sequence[Holds]) -> frozenset[Holds]:
         ``partly`` alone once one part holds and another doesn't, whatever the rest may turn out to be; more than one
         where the whole is undecided.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> sorted(outcomes(["yes", "undecided"]))
@@ -224,10 +212,6 @@ def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = ""
     ------
     ClaimError
         For labels that don't match, or values that aren't finite.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -291,10 +275,6 @@ def difference(low: object, high: object, confidence: float = 0.95) -> tuple[flo
     ClaimError
         For values that aren't finite, or samples of another shape.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> difference(1.0, 3.5)
@@ -344,10 +324,6 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
     ------
     ClaimError
         For labels that don't match, or values that aren't finite.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -437,10 +413,6 @@ def trend(
     ------
     ClaimError
         For another shape, values that aren't finite, or a trend of another name.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -537,10 +509,6 @@ def identity(computed: object, tolerance: Tolerance | None) -> Finding:
     ------
     ClaimError
         For anything but a pair, or numbers that aren't finite.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -32,10 +32,6 @@ def counts(kind: str, value: object) -> set[int]:
     set of int
         Each number of samples that is found; empty if there are single numbers only.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> counts("ordering", {"a": [1, 2, 3], "b": [4, 5, 6], "bound": 7})
@@ -71,10 +67,6 @@ def check(claim: Claim, value: object) -> None:
     ClaimError
         If the number is another, or there are no samples.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is one.", "value", 1, tolerance={"absolute": 0.1}, runs=3)
@@ -100,10 +92,6 @@ def stated(claim: Claim) -> str:
     -------
     str
         A phrase.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

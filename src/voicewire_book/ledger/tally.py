@@ -33,10 +33,6 @@ class Tally:
     rival_unrun : int
         Claims whose rival mechanism is named and was not run yet.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> Tally().by_reading
@@ -64,10 +60,6 @@ def by_study(scores: Iterable[Mapping[str, Any]]) -> dict[str, Tally]:
     -------
     dict
         One tally a study, in the order of the rows.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

@@ -81,10 +81,6 @@ CHANCE = 0.05
 class ClaimError(ValueError):
     """A ledger, or what was handed to it, can't be judged; the message says which claim, and what to mend.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> issubclass(ClaimError, ValueError)
@@ -101,10 +97,6 @@ class Correction(TypedDict, total=False):
         In words.
     printed, tolerance
         What the claim says once it is repaired.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -130,10 +122,6 @@ class Rival(TypedDict, total=False):
         How many there were.
     none : str
         Why there is no rival.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -161,10 +149,6 @@ class Reading(TypedDict, total=False):
     tolerance
         Its own, if it has one.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> Reading(name="peak", source="page 3")["name"]
@@ -190,10 +174,6 @@ class Judged(TypedDict):
         The value.
     may_be : list of str
         The verdicts that it may still come to; there only where it is undecided.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

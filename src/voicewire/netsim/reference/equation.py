@@ -101,10 +101,6 @@ def inverse_equation(x: float, s: float, rtt: float) -> float:
     float
         Loss event rate, 1e-12 to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> round(inverse_equation(tcp_rate(20, 0.1, 0.01), 20, 0.1), 6)
@@ -144,10 +140,6 @@ def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
     -------
     float
         Packets.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -215,10 +207,6 @@ def discount(newest: float, past: float, least: float) -> float:
     -------
     float
         DF of RFC 3448 section 5.5, `least` to 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

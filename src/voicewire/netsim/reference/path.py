@@ -32,10 +32,6 @@ class Packet:
     rtt : float
         The sender's estimate of the round trip, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Packet(seq=7, first=14, count=2, sent=0).rtt
@@ -95,10 +91,6 @@ class Way:
         Of the losses, 64 bits.
     lossy_until : int
         When it loses the last one, ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -161,10 +153,6 @@ def seeds(seed: int) -> tuple[int, int]:
     tuple of int
         For the way there and the way back.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> there, back = seeds(1)
@@ -200,10 +188,6 @@ def carry(
         Both directions of the path.
     until : int
         When to stop, ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -20,10 +20,6 @@ __all__: list[str] = []
 
 class TimedFromDeparture(TfrcSender):
     """``schedule="sent"``: a packet that leaves late delays the next (against RFC 3448 section 4.6).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def left(self, base: int, now: int) -> int:
@@ -46,10 +42,6 @@ class TimedFromDeparture(TfrcSender):
 
 class KameTimer(TfrcSender):
     """``schedule="grid"``: KAME's send timer runs on through a silence; what comes after waits for its next tick.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def due(self, base: int) -> int:
@@ -72,10 +64,6 @@ class KameTimer(TfrcSender):
 
 class OneTimeOnly(TfrcSender):
     """``report_moves=False``: when a packet may leave is settled as the one before leaves (RFC 3448 section 4.6).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def rate_changed(self, now: int) -> None:
@@ -90,10 +78,6 @@ class OneTimeOnly(TfrcSender):
 
 class TwiceAfterTimeout(TfrcSender):
     """``timeout_restart=False``: without feedback X is recalculated with 2 X_recv, whatever Faster Restart has.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def no_feedback(self, now: int) -> None:
@@ -110,10 +94,6 @@ class TwiceAfterTimeout(TfrcSender):
 
 class FastMax(TfrcSender):
     """``fast_max=True``: quadruple up to what was reached without loss, double above (thesis, section 2.2.4).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     fast_max = 0.0  # bytes a second
@@ -160,10 +140,6 @@ class EightAfterIdle(TfrcSender):
     """``restart_packets=8``: a sender that was idle until its timer went off begins with eight packets a round trip.
 
     The second rule of Faster Restart (thesis, section 2.2.4).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def no_feedback(self, now: int) -> None:
@@ -181,10 +157,6 @@ class EightAfterIdle(TfrcSender):
 
 class LeastImportant(TfrcSender):
     """``Flow.importance``: a full buffer loses what is least important, the new frame on a tie (thesis, chapter 6).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     importance: Sequence[float] = ()  # of each frame
@@ -215,10 +187,6 @@ class LeastImportant(TfrcSender):
 
 class Discounting(TfrcReceiver):
     """``discount=0.5``: history discounting, RFC 3448 section 5.5.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     least = 0.5  # THRESHOLD of section 5.5
@@ -272,10 +240,6 @@ class Discounting(TfrcReceiver):
 
 class ThesisReceiveRate(TfrcReceiver):
     """``x_recv="thesis"``: over the time since the last report, however short (section 5.2 of the thesis).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def receive_rate(self, now: int, rtt: float) -> float:
@@ -299,10 +263,6 @@ class ThesisReceiveRate(TfrcReceiver):
 
 class KameReceiveRate(TfrcReceiver):
     """``x_recv="kame"``: the same in whole bits and microseconds, multiplied in 32 bits: from 537 bytes on it wraps.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def receive_rate(self, now: int, rtt: float) -> float:
@@ -327,10 +287,6 @@ class KameReceiveRate(TfrcReceiver):
 
 class KameReports(TfrcReceiver):
     """``report_after=5``: KAME reports when the window counter has moved by more than four quarters.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     report_after = 5
@@ -338,10 +294,6 @@ class KameReports(TfrcReceiver):
 
 class ShortOpenInterval(TfrcReceiver):
     """``short_open=True``: TFRC-SP counts the open loss interval while it is short, too (RFC 3448 section 5.4).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def open_interval(self, seq: int, now: int, rtt: float) -> float:
@@ -366,10 +318,6 @@ class ShortOpenInterval(TfrcReceiver):
 
 class IdleSinceHeard(TcpSender):
     """``idle_since="received"``: FreeBSD's TCP of 2006 counts idleness from the last segment that came.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     heard = -NEVER  # ns

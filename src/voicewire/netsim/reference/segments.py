@@ -30,10 +30,6 @@ def must_wait(frames: int, full: int, out: bool) -> bool:
     bool
         Whether they stay where they are (RFC 896).
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> must_wait(1, 73, out=False), must_wait(1, 73, out=True)
@@ -63,10 +59,6 @@ class _Written(TcpSender):
 
 class Nagle(_Written):
     """``nodelay=False``: small segments wait for what is out.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def ready(self) -> int:
@@ -85,10 +77,6 @@ class Nagle(_Written):
 
 class OneFrame(_Written):
     """``joins=False``: each frame has a segment of its own.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
     """
 
     def ready(self) -> int:

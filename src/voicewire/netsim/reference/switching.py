@@ -39,10 +39,6 @@ def chosen_size(
     int
         Bytes; below `upper`, the frame has the lower codec.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> [chosen_size(x, 0.02, 20, 160) for x in (500, 3200, 9000)]
@@ -78,10 +74,6 @@ class SwitchingSender(TfrcSender):
         Whether s is the packets' mean size, not that of the newest.
     **how : float or bool
         Further settings, as for `TfrcSender`.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -187,10 +179,6 @@ def sized_rate(
     float
         Bytes a second.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> came = [(0, 160), (80_000_000, 20)]
@@ -214,10 +202,6 @@ class SizedReceiver(TfrcReceiver):
         Bytes of a packet, until one has come.
     small : bool
         Whether this is TFRC-SP (RFC 4828).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -28,11 +28,6 @@ class Ack:
         What came behind a hole: frames from … to before …, the newest
         block first; nothing, if no hole is left.
 
-    Notes
-    -----
-    Chapters ``notebooks/foundations/03_tcp`` and
-    ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Ack(echo=0, upto=3, sacked=((4, 6),)).upto
@@ -55,11 +50,6 @@ class TcpReceiver:
         Segments that one acknowledgement answers.
     delay : int
         How long an acknowledgement may wait, ns.
-
-    Notes
-    -----
-    Chapters ``notebooks/foundations/03_tcp`` and
-    ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ class Timeout:
     srtt, rttvar : float or None
         Smoothed round trip and its mean deviation, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> Timeout().rto
@@ -74,10 +70,6 @@ def measure(timer: Timeout, sample: float) -> None:
         Changed in place.
     sample : float
         The round trip, s.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -109,10 +101,6 @@ class Segment:
         Whether it is taken for lost.
     again : bool
         Whether it has been sent again since.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -150,10 +138,6 @@ class Window(Settings):
     fast : bool
         Whether SACK showed that loss: fast recovery, the window is held.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> Window().recover
@@ -183,10 +167,6 @@ class Sender(Window):
         Times that length: doubled by each time-out.
     timer, last : int
         When the timer fires, and when something was sent last, ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -221,10 +201,6 @@ def opened(rtt: float, window: int = 10, least: float = 1.0) -> Sender:
     Sender
         Of full segments, and with no limit by the receiver.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> opened(0.1).timeout.srtt, opened(0.1).timeout.rto
@@ -248,10 +224,6 @@ def pipe(s: Sender) -> int:
     -------
     int
         Bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -316,10 +288,6 @@ def push(s: Sender, now: int) -> list[Packet]:
     list of Packet
         What leaves now.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> s = opened(0.1, window=2)
@@ -350,10 +318,6 @@ def find_losses(s: Sender, ack: Ack) -> bool:
     -------
     bool
         Whether a loss was found that wasn't known.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -394,10 +358,6 @@ def grow(s: Sender) -> None:
     s : Sender
         Its congestion window grows.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> s = Sender(cwnd=14600.0, ssthresh=16060.0)
@@ -435,10 +395,6 @@ def acknowledged(s: Sender, now: int, ack: Ack) -> None:
     ack : Ack
         What has come back.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> s = opened(0.1)
@@ -467,10 +423,6 @@ def timed_out(s: Sender) -> None:
     ----------
     s : Sender
         Changed in place.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -512,10 +464,6 @@ def react(s: Sender, now: int, event: Event) -> list[Packet]:
     list of Packet
         What leaves now.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> s = opened(0.1, window=1)
@@ -550,10 +498,6 @@ def transfer(s: Sender, total: int, lost: set[int], rtt: float) -> Turns:
     list of (float, float, list of int)
         For each turn its time, s, the congestion window then, segments, and
         the segments that leave.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -593,11 +537,6 @@ class TcpSender(Sender):
         Least time-out, s.
     window : float
         The receiver's window, bytes.
-
-    Notes
-    -----
-    Chapters ``notebooks/foundations/03_tcp`` and
-    ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -58,10 +58,6 @@ def would_have_come(before: int, after: int, k: int, count: int) -> int:
     int
         ns: evenly spread in between.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> would_have_come(100, 160, 1, 2), would_have_come(100, 160, 2, 2)
@@ -90,10 +86,6 @@ class LossHistory:
         Packets lost in the newest event.
     closed : list of float
         Intervals between events, packets, newest first.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -131,10 +123,6 @@ def open_interval(h: LossHistory, seq: int, now: int, rtt: float) -> float:
     float
         Packets.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> h = LossHistory(20, small=True, events=1, first_seq=50)
@@ -163,10 +151,6 @@ def loss_event_rate(h: LossHistory, open_interval: float) -> float:
     float
         Loss events a packet, 0 to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> h = LossHistory(20, events=1, first_seq=50, closed=[100.0])
@@ -194,10 +178,6 @@ def same_event(h: LossHistory, when: int, rtt: float) -> bool:
     -------
     bool
         Whether the newest event holds this loss, RFC 3448 section 5.2.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -229,10 +209,6 @@ def closed_interval(
     float
         Packets.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> h = LossHistory(20, small=True, first_seq=50, losses=2)
@@ -263,10 +239,6 @@ def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
     -------
     float
         Packets.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -301,10 +273,6 @@ def lose(
     -------
     bool
         Whether a loss event begins.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -363,10 +331,6 @@ def receive_rate(
     float
         Bytes a second.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> receive_rate(20, [2_000_000_000], 5, 2_000_000_000, 0.1)
@@ -389,10 +353,6 @@ class TfrcReceiver:
         Bytes of a packet.
     small : bool
         Whether this is TFRC-SP (RFC 4828).
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -110,10 +110,6 @@ class TfrcSender:
     buffer : int
         Frames that may wait.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     One packet leaves; the next may follow a round trip later.
@@ -441,10 +437,6 @@ def allow(s: TfrcSender, now: int, limit: float) -> None:
     limit : float
         What the receive rate allows, bytes a second.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> s = TfrcSender(20, 0.1)
@@ -506,10 +498,6 @@ def unheard(s: TfrcSender, now: int) -> None:
     now : int
         Time, ns.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> s = TfrcSender(20, 0.1, initial=10.0)
@@ -549,10 +537,6 @@ def nominal_time(base: int, spacing: int, ready: int) -> int:
     -------
     int
         ns.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -607,10 +591,6 @@ class TfrcSender5348(TfrcSender):
         Round trip of the handshake, s.
     **how : float or bool
         Further settings, as for `TfrcSender`.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -25,10 +25,6 @@ def crossed(free: Sequence[int], begin: int, slots: int) -> int:
     int
         The slot in which it has crossed; -1 if the slots run out first.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> crossed([0, 1, 1, 0, 1], 0, 2), crossed([0, 1, 0], 0, 2)

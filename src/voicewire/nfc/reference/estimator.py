@@ -38,10 +38,6 @@ def needless(e: Estimator, exchange: Exchange, rtt: float) -> float:
     -------
     float
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> e = Estimator()
@@ -74,10 +70,6 @@ def tried_with(
     Returns
     -------
     float
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -40,10 +40,6 @@ def met(
     -------
     int
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -85,10 +81,6 @@ class Port:
     digested : list of (int, int)
         Acknowledgements that the sender reads: when, and the number.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Port(Ethernet(), 1.0, np.random.default_rng(1)).dropped
@@ -117,10 +109,6 @@ def reaches(port: Port, waiting: int) -> bool:
     -------
     bool
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> port = Port(Ethernet(room=2), 1.0, np.random.default_rng(1))
@@ -146,10 +134,6 @@ def comes_back(port: Port, at: int) -> int | None:
     Returns
     -------
     int or None
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

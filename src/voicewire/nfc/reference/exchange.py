@@ -43,10 +43,6 @@ def bits_in_turn(
     -------
     (bool, bool)
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -128,10 +124,6 @@ def tried(air: Air, exchange: Exchange) -> tuple[int, int]:
     -------
     (int, int)
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> air = Air(Channel.random(1e-4), False, np.random.default_rng(1))
@@ -164,10 +156,6 @@ def stop_and_wait(
     Returns
     -------
     (int, int, bool)
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -24,10 +24,6 @@ class Fragment(NamedTuple):
     more : bool
         Whether more follow.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> Fragment(0, 1480, True).more
@@ -52,10 +48,6 @@ def cut(data: int, mtu: int) -> list[Fragment]:
     Returns
     -------
     list of Fragment
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------

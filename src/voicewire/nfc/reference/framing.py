@@ -23,10 +23,6 @@ def divided(data: bytes, register: int) -> int:
     int
         The remainder, 16 bits.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> hex(divided(bytes(2), 0x6363))

@@ -62,10 +62,6 @@ class Timer:
     tries, timeouts : int
         Time-outs in a row, and in all.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Timer(rto=300).at
@@ -95,10 +91,6 @@ class Window:
         Bytes since the window last grew, where bytes are counted.
     careful : int
         Segment up to which slow start adds one an ACK, then, too.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -139,10 +131,6 @@ class Sender(Timer, Window):
         Which rules of lwIP's are in force.
     watch : Stopwatch or None
         What a timeout is estimated with; None: it is constant.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -195,10 +183,6 @@ def fill(s: Sender) -> None:
     s : Sender
         Changed in place.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
@@ -237,10 +221,6 @@ def on_ack(s: Sender, now: int, number: int) -> None:
     number : int
         First segment that is missing.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
@@ -266,10 +246,6 @@ def count_bytes(s: Sender, number: int) -> None:
         Changed in place.
     number : int
         First segment that is missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -305,10 +281,6 @@ def widen(s: Sender, number: int) -> None:
     number : int
         First segment that is missing.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
@@ -338,10 +310,6 @@ def advance(s: Sender, now: int, number: int) -> None:
         The slot.
     number : int
         First segment that is missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -375,10 +343,6 @@ def timed(s: Sender, now: int) -> None:
     now : int
         The slot.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> s = Sender(sizes=[100] * 4, mss=100,
@@ -408,10 +372,6 @@ def duplicate(s: Sender) -> None:
     ----------
     s : Sender
         Changed in place.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -447,10 +407,6 @@ def halve(s: Sender) -> None:
     s : Sender
         Changed in place.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> s = Sender(sizes=[100] * 9, mss=100,
@@ -472,10 +428,6 @@ def on_timeout(s: Sender) -> None:
     ----------
     s : Sender
         Changed in place.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -519,10 +471,6 @@ class HalfDuplex:
         Direction of the packet before.
     port : Port
         The bridge's, to the Ethernet.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -574,10 +522,6 @@ def put(
     slots, size : int
         Length of the packet in slots and in bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
@@ -599,10 +543,6 @@ def take_turn(link: HalfDuplex, now: int) -> None:
         Changed in place.
     now : int
         The slot.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -635,10 +575,6 @@ def listen(link: HalfDuplex, now: int) -> None:
         Changed in place.
     now : int
         The slot.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -687,10 +623,6 @@ def expired(link: HalfDuplex, now: int) -> bool:
     -------
     bool
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
@@ -713,10 +645,6 @@ def hand_over(link: HalfDuplex, now: int) -> None:
         Changed in place.
     now : int
         The slot.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -747,10 +675,6 @@ def admit(link: HalfDuplex, now: int, waiting: int) -> None:
         The slot.
     waiting : int
         Segments that were there before.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -787,10 +711,6 @@ def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
     -------
     (int, bool)
         The last slot, and whether all is acknowledged.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -32,10 +32,6 @@ class Estimator:
     srtt, rttvar : float
         Smoothed RTT, and how much RTTs vary; 0 before the first.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Estimator().rto
@@ -57,10 +53,6 @@ def measured(e: Estimator, rtt: float) -> None:
         Changed in place.
     rtt : float
         s.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -84,10 +76,6 @@ def backed_off(e: Estimator) -> None:
     ----------
     e : Estimator
         Changed in place.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -122,10 +110,6 @@ class Stopwatch:
     log : list of (int, float, float)
         For each RTT the slot, the RTT and the timeout that follows, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> Stopwatch(link=Link(), estimator=Estimator()).segment is None
@@ -152,10 +136,6 @@ def begun(w: Stopwatch, now: int, first: int, end: int) -> None:
     first, end : int
         The segments that are handed over, `end` not among them.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> w = Stopwatch(link=Link(), estimator=Estimator())
@@ -179,10 +159,6 @@ def answered(w: Stopwatch, now: int, number: int) -> None:
         The slot.
     number : int
         First segment that is missing.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -210,10 +186,6 @@ def timeout(w: Stopwatch) -> int:
     Returns
     -------
     int
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -35,10 +35,6 @@ class Opened:
     service : int
         Service code, 32 bits.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Opened(iss=7, isr=1, service=42).service
@@ -81,10 +77,6 @@ def bake(secret: bytes, peer: bytes, p: Packet, iss: int, now: int) -> bytes:
     VoipError
         For another packet than a Request.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> asks = Packet(Type.REQUEST, 5004, 5006, seq=1, service=42)
@@ -120,10 +112,6 @@ def opened(
     -------
     Opened or None
         What the server would have remembered.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -161,10 +149,6 @@ class Listener:
     VoipError
         For a secret of fewer than 16 bytes, or a service code of more than 32 bits.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> server = Listener(bytes(16), service=42)
@@ -201,10 +185,6 @@ class Listener:
         -------
         Packet, Opened or None
             What to send, or the connection that the packet opens.
-
-        Notes
-        -----
-        Chapter ``notebooks/voip/01_rate_control``.
         """
         if p.type is Type.RESET:
             return None

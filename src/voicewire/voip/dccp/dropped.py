@@ -44,10 +44,6 @@ def data_dropped(fates: str) -> bytes:
     VoipError
         For another letter; 4 to 6 are reserved.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> data_dropped(".2....222").hex(" ")
@@ -82,10 +78,6 @@ def read_data_dropped(raw: bytes) -> str:
     ------
     VoipError
         For a drop code that is reserved.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -37,10 +37,6 @@ class Feature:
     most : int
         Highest value.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> FEATURES[1].name, FEATURES[1].initial
@@ -76,10 +72,6 @@ class FeatureError(VoipError):
         Of the Reset (section 5.6): 5 or 6.
     why : str
         In a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -122,10 +114,6 @@ class Negotiator:
     ------
     VoipError
         For another role.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -325,10 +313,6 @@ def agree(client: Sequence[int], server: Sequence[int], feature: int = 1) -> tup
     ------
     VoipError
         For values that the feature cannot have.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

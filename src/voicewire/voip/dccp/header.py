@@ -19,10 +19,6 @@ class Type(IntEnum):
     REQUEST, RESPONSE, DATA, ACK, DATA_ACK, CLOSE_REQ, CLOSE, RESET, SYNC, SYNC_ACK : int
         0 to 9, four bits of the header.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Type(5).name
@@ -62,10 +58,6 @@ class Packet:
     options : (type, value) pairs; types below 32 have no value
     data : application data
     extended : 48-bit sequence numbers
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -130,10 +122,6 @@ def checksum(data: bytes) -> int:
     int
         16 bits.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     The sum of data and checksum is zero:
@@ -174,10 +162,6 @@ def encode(p: Packet, pseudo: bytes = b"") -> bytes:
     ------
     VoipError
         For a header of more than 1020 bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -245,10 +229,6 @@ def decode(raw: bytes, pseudo: bytes = b"") -> Packet:
     ------
     VoipError
         if it is too short, of an unknown type, has a wrong checksum or a cut option.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -323,10 +303,6 @@ def ack_vector(states: str) -> bytes:
     VoipError
         For another letter.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> ack_vector("RRRNR").hex()
@@ -363,10 +339,6 @@ def read_ack_vector(raw: bytes) -> str:
     ------
     VoipError
         For the state that is reserved.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -33,10 +33,6 @@ class Candidate:
     expires : float
         Seconds left until it is useless.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Candidate(size=20, importance=1.0, expires=0.1).expires
@@ -80,10 +76,6 @@ def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     -------
     list of int
         Indices, rising.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -133,10 +125,6 @@ def best_set_by_force(packets: Sequence[Candidate], rate: float) -> float:
     float
         The highest sum.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> best_set_by_force([Candidate(100, value, 0.1) for value in (1, 3, 2)], 2000.0)
@@ -178,10 +166,6 @@ def frame_importance(pcm: ArrayLike, frame: int = 160) -> NDArray[np.float64]:
     ------
     VoipError
         For less than one frame.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -63,10 +63,6 @@ def late_choice(
     VoipError
         If importances and packets differ in number, or a number isn't above 0.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     A link for every second packet: a queue is late with most, the late choice carries more of what matters.

@@ -42,10 +42,6 @@ def report(states: str, nonces: Sequence[int]) -> tuple[int, bytes]:
     VoipError
         For another letter.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> kind, vector = report("RMRR", [1, 0, 1, 1])
@@ -74,10 +70,6 @@ def honest(option: tuple[int, bytes], drawn: Sequence[int]) -> bool:
     ------
     VoipError
         If it is no Ack Vector, or tells of more or fewer packets.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

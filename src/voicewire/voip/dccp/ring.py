@@ -21,10 +21,6 @@ class PacketRing:
     size : int
         Slots, at least one.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> ring = PacketRing(2)

@@ -31,10 +31,6 @@ def after(a: int, b: int) -> int:
     int
         -2**47 to 2**47 - 1; below 0: it precedes.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> after(1, SPACE - 1)
@@ -59,10 +55,6 @@ def number_window(newest: int, first: int, size: int) -> tuple[int, int]:
     -------
     tuple of int
         SWL and SWH.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -92,10 +84,6 @@ def ack_window(newest: int, first: int, size: int) -> tuple[int, int]:
     tuple of int
         AWL and AWH.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> ack_window(newest=500, first=450, size=100)
@@ -124,10 +112,6 @@ def reconcile(
     int
         Value from now on.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> reconcile([3, 2], [2, 3], before=2), reconcile([3], [4], before=2)
@@ -152,10 +136,6 @@ def echoed(states: str, nonces: Sequence[int]) -> int:
     -------
     int
         0 or 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -39,10 +39,6 @@ class Numbers:
     VoipError
         For a number outside 48 bits, or a window outside 32 to 2**46 - 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490).peer_window
@@ -80,10 +76,6 @@ def windows(n: Numbers) -> tuple[int, int, int, int]:
     tuple of int
         SWL, SWH, AWL, AWH.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> windows(Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490))
@@ -113,10 +105,6 @@ def met(n: Numbers, p: Packet) -> str:
     ------
     VoipError
         For a packet with short numbers: lengthen them first.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -159,10 +147,6 @@ def resynchronise(lost: int) -> list[str]:
     -------
     list of str
         What is sent, and what becomes of it, in turn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -212,10 +196,6 @@ def lengthen(short: int, near: int) -> int:
     ------
     VoipError
         For numbers of more bits.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

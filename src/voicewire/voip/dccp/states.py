@@ -28,10 +28,6 @@ class Transition:
     to : str
         State afterwards.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> TRANSITIONS[0].role, TRANSITIONS[0].state
@@ -124,10 +120,6 @@ class Step:
     sends : str
         Packet type that it sent, or nothing.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> step = exchange((SERVER, "listen"))[0]
@@ -164,10 +156,6 @@ def walk(role: str, state: str, event: str) -> Transition:
     VoipError
         if the machine has none: a real endpoint would answer an unexpected packet with Reset or Sync.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> walk("client", "REQUEST", "rcv Response").to
@@ -192,10 +180,6 @@ def exchange(*calls: tuple[str, str]) -> list[Step]:
     -------
     list of Step
         What both machines did.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

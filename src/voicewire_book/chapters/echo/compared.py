@@ -125,10 +125,6 @@ def run_all(cancellers: Mapping[str, Canceller], made: Trial) -> Rows:
         Two rows for each output, one a band: ``canceller``, ``output`` (linear or final), ``band``, what `measured`
         says, and ``load``, the processor's share of the recording's time.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> x = np.sin(np.arange(16000.0))
@@ -166,10 +162,6 @@ def cancellers(folder: str | Path, webrtc: str | Path | None = None) -> tuple[di
         By name, ours first.
     left_out : list of str
         Why the others are not among them.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -210,10 +202,6 @@ def table(
     -------
     list of dict
         With the columns `COLUMNS`.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

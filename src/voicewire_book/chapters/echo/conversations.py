@@ -42,10 +42,6 @@ def conversations(seeds: Sequence[int] = SEEDS, scale: float = 1.0) -> Rows:
         A row for each family, epsilon, seed and curve: time to -15 dB in samples, misalignment of the last fifth before
         the change in dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> len(conversations(seeds=[1], scale=0.01))
@@ -93,10 +89,6 @@ def gaps(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
     dict of int to ndarray of float, shape (5,)
         N_it to dB, one of each conversation.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> sorted(gaps())
@@ -121,10 +113,6 @@ def times(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
     dict of int to ndarray of float, shape (5,)
         N_it to samples, one of each conversation.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> sorted(times())
@@ -148,10 +136,6 @@ def caps(family: Family = "decaying", epsilon: float = 1.0) -> Real:
     -------
     ndarray of float, shape (5,)
         T_inf over T(3) in T = T_inf + c / N, one of each conversation.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

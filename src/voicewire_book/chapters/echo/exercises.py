@@ -70,10 +70,6 @@ def check_erle(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_erle("20 dB")
@@ -94,10 +90,6 @@ def check_rectifier(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -131,10 +123,6 @@ def check_rls(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_rls("28/13")
@@ -162,10 +150,6 @@ def check_unknowns(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -204,10 +188,6 @@ def check_spread(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_spread(lambda C: (1 + C) / (1 - C))
@@ -237,10 +217,6 @@ def check_faint(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_faint(40)
@@ -268,10 +244,6 @@ def check_taps(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -305,10 +277,6 @@ def check_nonunique(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_nonunique("a")
@@ -335,10 +303,6 @@ def check_who(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -375,10 +339,6 @@ def check_smallest(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> check_smallest(lambda g, x, d, delta: g)
@@ -403,10 +363,6 @@ def check_even_tap(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -442,10 +398,6 @@ def check_first_step(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> check_first_step([1 / 16, 1 / 4])
@@ -475,10 +427,6 @@ def check_shift(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -512,10 +460,6 @@ def check_memory(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> check_memory(3.072)
@@ -536,10 +480,6 @@ def check_gain(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -573,10 +513,6 @@ def check_bits(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -617,10 +553,6 @@ def check_loud(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> check_loud("a")
@@ -647,10 +579,6 @@ def check_best(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -692,10 +620,6 @@ def check_tracking(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_tracking(12272)
@@ -725,10 +649,6 @@ def check_floor(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -762,10 +682,6 @@ def check_passes(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_passes(0.4)
@@ -786,10 +702,6 @@ def check_sign(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -823,10 +735,6 @@ def check_short(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -863,10 +771,6 @@ def check_exchanged(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_exchanged("1/32")
@@ -898,10 +802,6 @@ def check_trade(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_trade("c")
@@ -928,10 +828,6 @@ def check_back(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

@@ -64,10 +64,6 @@ def paper_filter(setting: paper.Setting, reuse: int, **other: Any) -> WLDRRLSDCD
     -------
     WLDRRLSDCD
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> paper_filter(paper.FIGURE_1, 3).data_reuse
@@ -103,10 +99,6 @@ def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) ->
     -------
     dict
         (N_it, alpha_r) to `Curve`.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -153,10 +145,6 @@ def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
         ``t10``, ``t15``, ``t20``: samples to -10, -15, -20 dB; ``before``, ``after``: floors, dB; ``highest``,
         dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> found = track(scene(1, samples=102_500))
@@ -191,10 +179,6 @@ def scene(seed: int, samples: int = 140_000, **other: Any) -> Signals:
     Returns
     -------
     Signals
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -231,10 +215,6 @@ def tracking(cases: Sequence[Case] = CASES, seeds: Sequence[int] = SEEDS) -> Row
     list of dict
         A row each.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> tracking()  # doctest: +SKIP
@@ -265,10 +245,6 @@ def theory() -> Rows:
     -------
     list of dict
         A row each.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -345,10 +321,6 @@ def equal_work(seeds: Sequence[int] = SEEDS, kinds: Sequence[tuple[int, int, flo
     list of dict
         A row each.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> equal_work()  # doctest: +SKIP
@@ -370,10 +342,6 @@ def sensitivity() -> Rows:
     -------
     list of dict
         A row each.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -433,10 +401,6 @@ def read(name: str) -> Rows:
     list of dict
         A row each.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> len(read("equal-work"))
@@ -458,10 +422,6 @@ def read_curves(number: int) -> dict[tuple[int, float], Curve]:
     -------
     dict
         (N_it, alpha_r) to `Curve`.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -493,10 +453,6 @@ def column(rows: Rows, name: str, **where: Any) -> list[float]:
     -------
     list of float
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> column([{"seed": 0, "t": 3.0}, {"seed": 1, "t": 4.0}], "t", seed=1)
@@ -517,10 +473,6 @@ def passes(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
     -------
     dict of str to dict
         By the claim's id and its label: ratios of times to -15 dB, or dB, of shape (seeds,).
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -551,10 +503,6 @@ def every_pass(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
     dict of str to dict
         By the claim's id and its label, of shape (seeds,): times to -15 dB over that of one pass; of the cap, the time
         that no number of passes goes below, over that of three.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -590,10 +538,6 @@ def limit(times: dict[int, Any]) -> Any:
     float or ndarray of float, shape (seeds,)
         In the unit of the times.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> round(float(limit({1: 12.0, 2: 7.0, 5: 4.0})), 6)
@@ -615,10 +559,6 @@ def retuned(rows: Rows) -> NDArray[np.float64]:
     -------
     ndarray of float, shape (seeds,)
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> retuned(read("equal-work")).size
@@ -635,10 +575,6 @@ def work() -> dict[str, Plain]:
     -------
     dict of str to dict
         By the claim's id, ratios by their labels; those of several passes by the way to count first.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -682,10 +618,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

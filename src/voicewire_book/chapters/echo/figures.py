@@ -49,10 +49,6 @@ def label(key: tuple[int, float]) -> str:
     str
         For a legend.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> label((3, 0.4))
@@ -87,10 +83,6 @@ def curves(
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> one = Curve(np.array([1000, 2000]), np.array([-5.0, -9.0]))
@@ -124,10 +116,6 @@ def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> responses({"LL": [1, 0.5], "RR": [0.5, 1]}).get_xlabel()
@@ -158,10 +146,6 @@ def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> learning({"NLMS": Curve(np.array([1000]), np.array([-5.0]))}).get_ylabel()
@@ -190,10 +174,6 @@ def misprints(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> misprints({"mended": Curve(np.array([1000]), np.array([-20.0]))}).get_legend().get_texts()[0].get_text()
@@ -217,10 +197,6 @@ def heard(data: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -246,10 +222,6 @@ class Live:
     ----------
     seconds : float
         How long the recording is.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -293,10 +265,6 @@ def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> by_reuse({1: [2.0, 2.1, 1.9], 2: [1.0, 1.1, 0.9]}, {1: 2.0, 2: 1.0}, "time (s)").get_ylabel()
@@ -338,10 +306,6 @@ def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None =
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> trade_off({"plain": ([2000.0], [-30.0])}).get_ylabel()
@@ -369,10 +333,6 @@ def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -408,10 +368,6 @@ def descent(excess: ArrayLike, norms: ArrayLike, ax: Axes | None = None) -> Axes
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> [float(y) for y in descent([4.0, 1.0], [2.0, 1.0]).lines[0].get_ydata()]
@@ -442,10 +398,6 @@ def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Ax
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -479,10 +431,6 @@ def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve]
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------
@@ -525,10 +473,6 @@ def conversations(
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> conversations({"decaying": {"2 after 1": [0.65, 0.7]}}, 0.9).get_ylabel()
@@ -570,10 +514,6 @@ def kept(
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> kept({"alone": [0.0, -20.0]}, 1.0, {"both talk": (0.5, 1.0)}).get_xlabel()
@@ -604,10 +544,6 @@ def by_length(data: Mapping[str, Mapping[str, Mapping[int, ArrayLike]]], ax: Axe
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

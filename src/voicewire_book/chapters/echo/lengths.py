@@ -60,10 +60,6 @@ def best_fixed(far: ArrayLike, microphone: ArrayLike, taps: int) -> Samples:
     SignalError
         If the lengths differ, are too short, or the far end is silent.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> x = np.random.default_rng(1).standard_normal(1000)
@@ -99,10 +95,6 @@ def heard_in(response: ArrayLike, seed: int, seconds: float = SECONDS) -> tuple[
     far, microphone : ndarray of float, shape (n,)
         The far end's power is 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> far, microphone = heard_in([0.5], 1, 2.0)
@@ -137,10 +129,6 @@ def one_length(response: ArrayLike, taps: int, far: Samples, microphone: Samples
         ``fixed``: ERLE of the best taps that do not move; ``before``: of the best taps of the first half;
         ``adaptive``: of `Guarded`, which has run from the beginning; ``white``: what a far end of white noise, no other
         noise and the true taps would have: the room's energy over that behind its first L samples, 50 dB at most.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------
@@ -181,10 +169,6 @@ def table(
     -------
     list of dict
         ``room``, ``seed``, ``taps`` and what `one_length` says.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -56,10 +56,6 @@ def changing(seed: int = 7, L: int = 8, size: int = 900) -> Run:
     change : int
         The first sample with the new path.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> changing(size=300)[3]
@@ -85,10 +81,6 @@ def drawn(learned: Callable[..., Any], missed: Callable[..., Any], shorter: Call
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -118,10 +110,6 @@ def check_reuse(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -171,10 +159,6 @@ def check_learned(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_learned(lambda *given: None).ok
@@ -207,10 +191,6 @@ def check_missed(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -245,10 +225,6 @@ def check_back(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -295,10 +271,6 @@ def check_shorter(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> check_shorter(lambda *given: None).ok
@@ -333,10 +305,6 @@ def check_trial(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

@@ -84,10 +84,6 @@ def under_epsilon() -> Rows:
         A row for each epsilon, alpha_r, N_it and seed: highest misalignment of all, and that of the last twelfth, in
         dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> under_epsilon()  # doctest: +SKIP
@@ -129,10 +125,6 @@ def speech_under_epsilon() -> Rows:
     list of dict
         A row for each epsilon, alpha_r and N_it: time to -15 dB in samples, misalignment of the last fifth before
         the change in dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -192,10 +184,6 @@ def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS
     list of dict
         A row each: best misalignment of the first `FIRST` samples in dB, and after how many it came.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> [row["filter"] for row in first([], [100])]
@@ -241,10 +229,6 @@ def rivals() -> Rows:
     list of dict
         A row each: time to -15 dB in samples and misalignment before the change (of NLMS on speech: at the end) in dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> rivals()  # doctest: +SKIP
@@ -265,10 +249,6 @@ def independent(seed: int, samples: int, change_at: int) -> Signals:
     Returns
     -------
     Signals
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -302,10 +282,6 @@ def peers(seeds: Sequence[int] = PEER_SEEDS, change_at: int = 60_000) -> Rows:
     -------
     list of dict
         A row each: misalignment over the last 20,000 samples before the change, and 20,000 samples after it, in dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -342,10 +318,6 @@ def by_epsilon() -> dict[str, dict[str, Real]]:
     dict of str to dict
         Claim id to the name of the reading to its samples over seeds, dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> sorted(by_epsilon()["echo.alpha0-worst"])
@@ -381,10 +353,6 @@ def speech_gaps() -> dict[str, dict[str, float | Real]]:
         Name of the reading to N_it (as text) to dB. For the epsilon of 1 it is the recorded Figure 2. On recorded
         voices five values, one of each conversation.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> sorted(speech_gaps()["100"])
@@ -411,10 +379,6 @@ def speech_times() -> dict[str, float | Real]:
     dict of str to float or ndarray of float
         Label of the claim to ratio of times: Figure 2's own curves, the runs with the two other epsilons, and five
         conversations of recorded voices for each family of rooms.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -456,10 +420,6 @@ def peer(what: str, filter_: str, input_: str = "AR(1)") -> Real:
     -------
     ndarray of float, shape (20,)
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> peer("before", "NLMS").size
@@ -475,10 +435,6 @@ def runs() -> dict[str, list[Any]]:
     -------
     dict of str to list
         Of the claims whose rivals are recorded.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -556,10 +512,6 @@ def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
     -------
     ndarray of complex, shape (2L, 2L)
         R after the last sample, from R(0) = 0.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

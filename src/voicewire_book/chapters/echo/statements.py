@@ -47,10 +47,6 @@ def correlation(seeds: Sequence[int] = FRESH_SEEDS, change_at: int = _CHANGE_AT)
     list of dict
         A row each: misalignment 20,000 samples after the change, dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> len(correlation([20], change_at=2000))  # doctest: +SKIP
@@ -77,10 +73,6 @@ def cost_of_correlation() -> dict[str, NDArray[np.float64]]:
     -------
     dict of str to ndarray of float, shape (10,)
         By N_it, as text: misalignment less that on uncorrelated input, seed by seed, dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -112,10 +104,6 @@ def products_of_search(R: Complex, r: Complex, moves: int) -> int:
     -------
     int
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
-
     Examples
     --------
     >>> products_of_search(np.array([[4, 2], [2, 4]]) + 0j, np.array([3, 3]) + 0j, 5)
@@ -142,10 +130,6 @@ def multiplications_of_search(length: int, H: float = 1.0) -> int:
     Returns
     -------
     int
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------
@@ -184,10 +168,6 @@ def drifts(first: bool = False, thirds: bool = False) -> dict[str, float]:
     -------
     dict of str to float
         By figure: misalignment over the later of the two stretches less that over the earlier, dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/03_data_reuse``.
 
     Examples
     --------

@@ -64,10 +64,6 @@ def by_window(far: ArrayLike, microphone: ArrayLike, taps: int, window: int) -> 
     SignalError
         If the lengths differ, or the window is longer than half of them.
 
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
-
     Examples
     --------
     >>> x = np.random.default_rng(1).standard_normal(4000)
@@ -108,10 +104,6 @@ def table(seeds: Sequence[int] = SEEDS, windows: Sequence[float] = WINDOWS) -> l
     -------
     list of dict
         ``seed``, ``band`` (all or passed), ``window`` in s, ``own`` and ``following`` in dB.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

@@ -41,10 +41,6 @@ def check_subscriptions(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_subscriptions(lambda *given: None).ok
@@ -83,10 +79,6 @@ def check_granted(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -129,10 +121,6 @@ def check_copied(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_copied(lambda *given: None).ok
@@ -164,10 +152,6 @@ def check_routed(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -202,10 +186,6 @@ def check_replied(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -251,10 +231,6 @@ def check_served(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_served(lambda *given: None).ok
@@ -295,10 +271,6 @@ def drawn(serve: Callable[[Out], list[Out]]) -> Trace:
     -------
     Trace
         The message's packets; CONNECT and SUBSCRIBE, and their answers, are left out.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------

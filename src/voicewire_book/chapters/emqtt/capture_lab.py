@@ -183,10 +183,6 @@ def check_whole(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_whole(lambda *given: None).ok
@@ -216,10 +212,6 @@ def check_sizes(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_sizes(lambda *given: None).ok
@@ -247,10 +239,6 @@ def check_counted(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -288,10 +276,6 @@ def check_knew(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_knew(lambda *given: None).ok
@@ -320,10 +304,6 @@ def check_per_test(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -356,10 +336,6 @@ def check_ratio(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

@@ -84,10 +84,6 @@ def check_first_byte(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_first_byte("0x35")
@@ -119,10 +115,6 @@ def check_payload(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_payload(2026)
@@ -143,10 +135,6 @@ def check_capture(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -176,10 +164,6 @@ def check_weight(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -218,10 +202,6 @@ def check_puback(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> check_puback("c")
@@ -248,10 +228,6 @@ def check_pubrel(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -285,10 +261,6 @@ def check_missing(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
 
     Examples
     --------
@@ -325,10 +297,6 @@ def check_messages(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_messages(204)
@@ -356,10 +324,6 @@ def check_sooner(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -395,10 +359,6 @@ def check_ward(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_ward(0.9**5)
@@ -419,10 +379,6 @@ def check_longest_id(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -453,10 +409,6 @@ def check_gain(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -492,10 +444,6 @@ def check_late(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_late("a")
@@ -522,10 +470,6 @@ def check_line(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -570,10 +514,6 @@ def check_quorum(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_quorum(3)
@@ -611,10 +551,6 @@ def check_table3(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_table3(57)
@@ -643,10 +579,6 @@ def check_load(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -686,10 +618,6 @@ def check_pairs(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_pairs(3)
@@ -721,10 +649,6 @@ def check_gauge(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for each usual mistake.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> check_gauge([1, 1.8])
@@ -745,10 +669,6 @@ def check_contradiction(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -776,10 +696,6 @@ def check_near_one(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -817,10 +733,6 @@ def check_bridge(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for each usual mistake.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

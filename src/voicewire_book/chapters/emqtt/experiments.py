@@ -54,10 +54,6 @@ def load(name: str) -> pd.DataFrame:
     pandas.DataFrame
         One row a trial.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> sorted(load("delays")["reading"].unique())
@@ -90,10 +86,6 @@ def samples(
     ndarray, shape (tests,)
         In the unit of `column`.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> samples(load("delays"), "all").shape
@@ -125,10 +117,6 @@ def ratio(
     ndarray, shape (tests,)
         Each from the geometric means over the numbers of subscribers.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> bool(np.median(ratio(load("delays"), ("voicewire", "all"), ("voicewire", "mqtt-2"))) < 1)
@@ -153,10 +141,6 @@ def behind_link(rate: str, column: str = "end_to_end_ms", bed: str = "tun") -> d
     -------
     dict of str to ndarray, shape (tests,)
         By method: geometric means over 10, 40 and 80 subscribers, in the unit of `column`.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -183,10 +167,6 @@ def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row a broker, reading and number of subscribers: ``q1``, ``median``, ``q3``.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -220,10 +200,6 @@ def by_size(
     dict of int to ndarray, shape (tests,)
         By number of subscribers.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> {n: round(float(np.median(r)), 1) for n, r in by_size(load("delays"), "mqtt-2", "all").items() if n < 30}
@@ -247,10 +223,6 @@ def typical(ratios: NDArray[np.float64]) -> Interval:
     Returns
     -------
     Interval
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -278,10 +250,6 @@ def from_gauge(less: float, more: float, step: float = 1.0) -> Interval:
     -------
     Interval
         Its ends are bounds that nothing exceeds, not a confidence interval; two uses are behind it.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -313,10 +281,6 @@ def live(port: int, subscribers: Sequence[int] = LIVE) -> dict[int, dict[str, Tr
     OSError
         If the system is not Linux, or the broker does not answer.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> with BrokerThread(Config(port=0)) as broker:
@@ -345,10 +309,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

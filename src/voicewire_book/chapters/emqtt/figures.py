@@ -57,10 +57,6 @@ def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measu
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets``.
-
     Examples
     --------
     >>> from voicewire.emqtt.trace import Step
@@ -102,10 +98,6 @@ def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None
     Axes
         With a curve for each reading.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> len(packets_by_subscribers().lines)
@@ -143,10 +135,6 @@ def delays(
     -------
     Axes
         With a curve for each arm.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -206,10 +194,6 @@ def behind_link(table: pd.DataFrame, bed: str, n: int = 80, header: int = 0, ax:
     Axes
         With medians and quartiles of each reading, and a line for each protocol.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> behind_link(experiments.load("link"), "relay").get_xlabel()
@@ -257,10 +241,6 @@ def energy(table: pd.DataFrame, arms: Sequence[tuple[str, str]], ax: Axes | None
     Axes
         With a curve for each arm, in seconds.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> energy(experiments.load("delays"), [("no favours", "all")]).get_ylabel()
@@ -282,10 +262,6 @@ def parts(ax: Axes | None = None) -> Axes:
     -------
     Axes
         With two stacked bars for each kind of packet, in bytes on the wire.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------
@@ -332,10 +308,6 @@ def bytes_by_part(packet: p.Packet) -> dict[str, int]:
         ``fixed header``, ``variable header``, ``E-MQTT`` (what it adds to the variable header), ``payload``; a part
         without bytes is left out.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> bytes_by_part(p.Pubrec(1))
@@ -360,10 +332,6 @@ def sizes(ax: Axes | None = None) -> Axes:
     -------
     Axes
         With both curves, and MQTT's PUBLISH as a line.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

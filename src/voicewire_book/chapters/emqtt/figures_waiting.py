@@ -30,10 +30,6 @@ def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
     Axes
         With a text for each state: who has answered over who still may, and in the end the verdict.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> {"0 | 2", "complete", "short"} <= {text.get_text() for text in hold_states(2, 1).texts}
@@ -80,10 +76,6 @@ def chances(k: int, n: int, ax: Axes | None = None) -> Axes:
     Axes
         With the first, the k-th and the last of n.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> len(chances(2, 3).lines)
@@ -116,10 +108,6 @@ def waits(numbers: Sequence[int], ax: Axes | None = None) -> Axes:
     -------
     Axes
         Times in units of one subscriber's mean.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

@@ -41,10 +41,6 @@ def check_asked(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_asked(lambda *given: None).ok
@@ -83,10 +79,6 @@ def check_forwarded(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_forwarded(lambda *given: None).ok
@@ -124,10 +116,6 @@ def check_delivered(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -173,10 +161,6 @@ def check_acknowledged(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
-
     Examples
     --------
     >>> check_acknowledged(lambda *given: None).ok
@@ -214,10 +198,6 @@ def check_proof(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -265,10 +245,6 @@ def check_talk(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------
@@ -324,10 +300,6 @@ def drawn(talk: Callable[[dict[str, set[str]], Steps], list[Out]]) -> Trace:
     -------
     Trace
         What comes in and what goes out, in this order.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/02_end_to_end``.
 
     Examples
     --------

@@ -62,10 +62,6 @@ def beds() -> dict[str, Callable[[float, int], AbstractContextManager[Population
     dict of str to callable
         Each takes a rate in bit/s and a number of subscribers, and gives a `Population` as a context.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> "relay" in beds()
@@ -107,10 +103,6 @@ def series(
     list of dict
         One row a trial: bed, rate, reading, subscribers, test, end_to_end_ms, completion_ms, packets and bytes at the
         publisher, publisher_cpu_ms.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

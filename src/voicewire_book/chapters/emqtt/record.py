@@ -164,10 +164,6 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     tell : callable
         Gets a line for each step.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> record(Path("recorded"), tests=1)  # doctest: +SKIP
@@ -205,10 +201,6 @@ def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, t
     tell : callable
         Gets a line for each step.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> record_suspended(Path("recorded"), tests=1)  # doctest: +SKIP
@@ -233,10 +225,6 @@ def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, te
     tell : callable
         Gets a line for each size.
 
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
-
     Examples
     --------
     >>> record_notified(Path("recorded"), tests=1)  # doctest: +SKIP
@@ -260,10 +248,6 @@ def record_link(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: 
         Of their order.
     tell : callable
         Gets a line for each link.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/03_reproduction``.
 
     Examples
     --------

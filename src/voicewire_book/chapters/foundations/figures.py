@@ -44,10 +44,6 @@ def forest(low: ArrayLike, high: ArrayLike, truth: float = 0.0, ax: Axes | None 
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> forest([-1.0, 0.2], [1.0, 0.9]).get_legend().get_texts()[1].get_text()
@@ -89,10 +85,6 @@ def coverage_by_size(
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> ax = coverage_by_size([5, 10], {"bootstrap": ([0.84, 0.9], [0.01, 0.01])})
@@ -128,10 +120,6 @@ def tokens(values: NDArray[np.float64], ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -173,10 +161,6 @@ def remembering(series: Mapping[str, NDArray[np.float64]], lags: int = 60) -> ND
     numpy.ndarray of Axes, shape (rows, 2)
         A row for each series.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> rng = np.random.default_rng(1)
@@ -213,10 +197,6 @@ def medians(groups: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> ax = medians({"times": np.array([50.0, 200.0]), "medians": np.array([120.0])})
@@ -250,10 +230,6 @@ def stopping(low: NDArray[np.float64], high: NDArray[np.float64], ax: Axes | Non
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -297,10 +273,6 @@ def evidence_and_band(
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> ax = evidence_and_band({"met": (0.9, 1.0, 1.1)}, 1.05, (0.8, 1.3))
@@ -333,10 +305,6 @@ def leverage(x: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

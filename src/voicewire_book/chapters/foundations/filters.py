@@ -42,10 +42,6 @@ def windows(x: Samples, L: int) -> Samples:
     -------
     ndarray of float, shape (N, L)
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> windows(np.array([1.0, 2.0, 3.0]), 2).tolist()
@@ -71,10 +67,6 @@ def misalignment(G: Samples, h: Samples) -> Samples:
     -------
     ndarray of float, shape (N,)
         Equation ``eq-foundations-misalignment``.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -103,10 +95,6 @@ def descent(R: Samples, p: Samples, mu: float, steps: int) -> Samples:
     -------
     ndarray of float, shape (steps, L)
         Taps after each step, equation ``eq-foundations-descent``.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -138,10 +126,6 @@ def lms(
     -------
     tuple of ndarray
         Taps, shape (N, L), equation ``eq-foundations-lms``; errors, (N,).
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -176,10 +160,6 @@ def nlms(
     -------
     tuple of ndarray
         Taps, shape (N, L), equation ``eq-foundations-nlms``; errors, (N,).
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -216,10 +196,6 @@ def affine(
     tuple of ndarray
         Taps, shape (N, L), equation ``eq-foundations-affine``; errors,
         (N,).
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -258,10 +234,6 @@ def rls(
     -------
     tuple of ndarray
         Taps, shape (N, L), equation ``eq-foundations-rls``; errors, (N,).
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------

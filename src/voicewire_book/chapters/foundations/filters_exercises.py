@@ -50,10 +50,6 @@ def check_step(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_step([1.2, 2.1])
@@ -74,10 +70,6 @@ def check_half(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -100,10 +92,6 @@ def check_spread(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -129,10 +117,6 @@ def check_slowest(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -169,10 +153,6 @@ def check_twenty(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_twenty(lambda L, mu: L / mu)
@@ -203,10 +183,6 @@ def check_memory(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_memory([459, -44.4])
@@ -233,10 +209,6 @@ def check_best(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -269,10 +241,6 @@ def check_curves(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_curves("a")
@@ -299,10 +267,6 @@ def check_design(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -366,10 +330,6 @@ def check_lab_windows(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_lab_windows(lambda x, L: [[1, 2], [2, 3]])
@@ -400,10 +360,6 @@ def check_lab_lms(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_lab_lms(lambda X, d, mu: [0.0, 0.0])
@@ -429,10 +385,6 @@ def check_lab_nlms(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -463,10 +415,6 @@ def check_lab_rls(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> check_lab_rls(lambda X, d, lam: [5.0])
@@ -494,10 +442,6 @@ def check_lab_canceller(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------

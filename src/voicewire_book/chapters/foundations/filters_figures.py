@@ -31,10 +31,6 @@ def guesses(h: ArrayLike, G: ArrayLike, after: Sequence[int], ax: Axes | None = 
     -------
     matplotlib.axes.Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> ax = guesses([1.0, 0.5], [[0.2, 0.1], [0.9, 0.4]], [2])
@@ -73,10 +69,6 @@ def bowl(R: ArrayLike, h: ArrayLike, paths: Mapping[str, ArrayLike], ax: Axes | 
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------
@@ -119,10 +111,6 @@ def learning(
     -------
     matplotlib.axes.Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
-
     Examples
     --------
     >>> learning({"NLMS": [0.0, -10.0]}).get_ylabel()
@@ -156,10 +144,6 @@ def trade(forgotten: ArrayLike, measured: ArrayLike, noise: ArrayLike, lag: Arra
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/02_filters``.
 
     Examples
     --------

@@ -54,10 +54,6 @@ def coverage(hits: ArrayLike) -> tuple[float, float]:
     ValueError
         If there is no world.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> coverage([True, True, True, False])
@@ -91,10 +87,6 @@ def mean_interval(x: ArrayLike, size: float | None = None, confidence: float = 0
     ------
     ValueError
         If the samples are too few or not finite, or `size` or `confidence` is impossible.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -137,10 +129,6 @@ def median_interval(x: ArrayLike, confidence: float = 0.95) -> tuple[float, floa
     ValueError
         If even smallest and largest sample do not cover as often as is wanted.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
-
     Examples
     --------
     >>> median_interval([3, 1, 9, 7, 5, 2])
@@ -173,10 +161,6 @@ def exact_p(x: ArrayLike, y: ArrayLike) -> float:
     ------
     ValueError
         If the rows differ in length, are too short or too long, not finite, or constant.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -217,10 +201,6 @@ def holm(p: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
     ------
     ValueError
         If a value is not between 0 and 1.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------
@@ -264,10 +244,6 @@ def stopped_verdicts(
     ------
     ValueError
         If a look has fewer than two samples, the looks do not grow, or there is no world.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/05_measuring_and_judging``.
 
     Examples
     --------

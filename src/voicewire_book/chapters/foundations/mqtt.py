@@ -50,10 +50,6 @@ def matches(pattern: str, topic: str) -> bool:
     --------
     voicewire.mqtt.topics : the broker's, for many filters at once.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> matches("home/+/bell", "home/hall/bell"), matches("home/#", "home")
@@ -99,10 +95,6 @@ def publish_size(topic: str, payload: int, qos: int) -> int:
     --------
     voicewire.mqtt.packets.encode : the packet itself.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     The topic takes 2 + 14 bytes, the packet id 2, the content 1.
@@ -132,10 +124,6 @@ class World(NamedTuple):
         How often the receiver has passed the message on.
     breaks : int
         How often the connection has broken.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -169,10 +157,6 @@ class Rules:
         What the receiver may have done when it crashes between the two:
         "passed" the message on, or "noted" the packet id.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Rules(qos=2).early
@@ -197,10 +181,6 @@ def start(rules: Rules) -> World:
     Returns
     -------
     World
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -319,10 +299,6 @@ def moves(w: World, rules: Rules) -> list[World]:
     -------
     list of World
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     Either PUBLISH arrives, or the connection breaks.
@@ -354,10 +330,6 @@ def explore(rules: Rules) -> set[World]:
     -------
     set of World
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     Without a break: sent, arrived, answered.
@@ -388,10 +360,6 @@ def times(worlds: set[World]) -> set[int]:
     set of int
         One number for each way in which nothing is left to do.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> times(explore(Rules(0, breaks=1)))
@@ -414,10 +382,6 @@ def torn(w: World, rules: Rules) -> World:
     -------
     World
         After both ends have met again.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ def check_size(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_size("850 bytes")
@@ -74,10 +70,6 @@ def check_filters(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_filters(["a", "b", "d", "e"])
@@ -98,10 +90,6 @@ def check_packets(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -137,10 +125,6 @@ def check_largest(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_largest(lambda t, qos: 128**4 - 1 - 2 - t - 2 * (qos > 0))
@@ -175,10 +159,6 @@ def check_lost(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_lost("c")
@@ -205,10 +185,6 @@ def check_granted(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_granted("c")
@@ -234,10 +210,6 @@ def check_memory(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -267,10 +239,6 @@ def check_retained(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -310,10 +278,6 @@ def check_length(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_length(lambda n: n.to_bytes(4, "big"))
@@ -345,10 +309,6 @@ def check_publish(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -388,10 +348,6 @@ def check_cut(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_cut(lambda stream: ([], stream))
@@ -422,10 +378,6 @@ def check_receive(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -463,10 +415,6 @@ def check_acknowledge(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> check_acknowledge(lambda waiting, first, body: (waiting, b""))
@@ -501,10 +449,6 @@ def check_link(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

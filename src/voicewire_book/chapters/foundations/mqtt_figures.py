@@ -28,10 +28,6 @@ class Arrow(NamedTuple):
     passed : bool
         Whether the receiver passes the message on when it has come.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> Arrow("PUBLISH", True, True, True).name
@@ -58,10 +54,6 @@ def ladder(rules: Rules, arrive: int | None = None) -> list[Arrow]:
     -------
     list of Arrow
         In the order in which they are sent.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -98,10 +90,6 @@ def ladders(arrive: int | None = 1, qualities: Sequence[int] = (0, 1, 2), ax: Ax
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------
@@ -167,10 +155,6 @@ def states(worlds: set[World], ax: Axes | None = None) -> Axes:
     ValueError
         If there is a state that the drawing has no place for.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book.chapters.foundations.mqtt import explore
@@ -219,10 +203,6 @@ def windows(round_trips: Sequence[float], size: int = 40, ax: Axes | None = None
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/04_mqtt``.
 
     Examples
     --------

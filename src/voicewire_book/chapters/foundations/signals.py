@@ -45,10 +45,6 @@ def spectrum(x: Samples) -> Samples:
     --------
     numpy.fft.fft : the same in N log N steps.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     One turn in four samples, there and back.
@@ -82,10 +78,6 @@ def gain(a: Samples, f: Samples, rate: float) -> Samples:
     --------
     scipy.signal.freqz : the same with its phase.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> gain([1, 0, 0.25], [0, 2000], 8000).round(3).tolist()
@@ -113,10 +105,6 @@ def resonator(x: Samples, F: float, B: float, rate: float) -> Samples:
     See Also
     --------
     scipy.signal.lfilter : the same for any coefficients, compiled.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -156,10 +144,6 @@ def vowel(
     ndarray of float, shape (rate * seconds,)
         Largest value 1 or -1.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> x = vowel([(700.0, 60.0)], 100, 8000, 0.1)
@@ -195,10 +179,6 @@ def best_prediction(r: Samples) -> tuple[Samples, float]:
     --------
     voicewire.pharyngeal.reference.levinson : the same in p² steps, not p³.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> a, E = best_prediction([2, 1, 0])
@@ -226,10 +206,6 @@ def residual(x: Samples, a: Samples) -> Samples:
     -------
     ndarray of float, shape (N,)
         Equation ``eq-foundations-error``.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -259,10 +235,6 @@ def rebuilt(e: Samples, a: Samples) -> Samples:
     See Also
     --------
     scipy.signal.lfilter : the same, compiled.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------

@@ -51,10 +51,6 @@ def check_alias(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_alias(2700)
@@ -80,10 +76,6 @@ def check_pole(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -112,10 +104,6 @@ def check_levinson(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -146,10 +134,6 @@ def check_share(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_share(lambda rho: 1 - rho)
@@ -177,10 +161,6 @@ def check_coefficients(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -219,10 +199,6 @@ def check_order(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_order("a")
@@ -252,10 +228,6 @@ def check_telephone(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_telephone(6)
@@ -277,10 +249,6 @@ def check_pitch(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -317,10 +285,6 @@ def check_lab_resonator(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_lab_resonator(lambda x, F, B, rate: x)
@@ -355,10 +319,6 @@ def check_lab_autocorrelation(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_lab_autocorrelation(lambda x, p: [3, 1])
@@ -390,10 +350,6 @@ def check_lab_levinson(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -435,10 +391,6 @@ def check_lab_residual(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_lab_residual(lambda x, a: x)
@@ -468,10 +420,6 @@ def check_lab_rebuilt(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> check_lab_rebuilt(lambda e, a: e)
@@ -500,10 +448,6 @@ def check_lab_formants(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------

@@ -30,10 +30,6 @@ def foretold(x: ArrayLike, e: ArrayLike, rate: float, ax: Axes | None = None) ->
     -------
     matplotlib.axes.Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> ax = foretold([8, 4, 2, 1], [8, 0, 0, 0], 8000)
@@ -67,10 +63,6 @@ def leakage(f: float, rate: float, size: int, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -107,10 +99,6 @@ def plane(F: float, B: float, rate: float = 8000.0, ax: Axes | None = None) -> A
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------
@@ -154,10 +142,6 @@ def likeness(r: ArrayLike, rate: float, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
-
     Examples
     --------
     >>> likeness([2.0, 1.0, 0.0], 8000).lines[0].get_ydata().tolist()
@@ -188,10 +172,6 @@ def envelopes(x: ArrayLike, fits: Sequence[tuple[str, ArrayLike, float]], rate: 
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals``.
 
     Examples
     --------

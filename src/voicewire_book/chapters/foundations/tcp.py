@@ -57,10 +57,6 @@ def round_trips(segments: int, window: int = 10) -> int:
     ValueError
         If either is below 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> round_trips(69), round_trips(70), round_trips(71)
@@ -83,10 +79,6 @@ def expired(timer: Timeout) -> None:
     ----------
     timer : Timeout
         Changed in place.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -122,10 +114,6 @@ def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
     ------
     ValueError
         If `p` is no probability between 0 and 1, or there is no round.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -170,10 +158,6 @@ def cubic(t: ArrayLike, w_max: float) -> Floats:
     ValueError
         If a time is negative or there is no window.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> float(cubic(0, 100)), float(cubic(4.2171633, 100).round(6))
@@ -213,10 +197,6 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
     ------
     ValueError
         If times go backwards or the answer takes no time.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -263,10 +243,6 @@ def red(average: ArrayLike, low: float, high: float, most: float) -> Floats:
     ValueError
         If the thresholds are not in order or `most` is no probability.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> red([4, 10, 20], 5, 15, 0.1).tolist()
@@ -298,10 +274,6 @@ def jain(rates: ArrayLike) -> float:
     ------
     ValueError
         If there is nothing to share.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

@@ -32,10 +32,6 @@ def segments(run: Trace, ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> from voicewire_book.chapters.foundations.tcp_trace import trace
@@ -78,10 +74,6 @@ def windows(runs: Mapping[str, Turns], ax: Axes | None = None) -> Axes:
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> from voicewire.netsim.reference.tcp_sender import opened, transfer
@@ -114,10 +106,6 @@ def step(before: float, after: float, samples: int = 30, ax: Axes | None = None)
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -159,10 +147,6 @@ def sawtooth(windows: Mapping[str, ArrayLike], rounds: int = 200, ax: Axes | Non
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> ax = sawtooth({"regular": [4, 5, 6, 7]})
@@ -197,10 +181,6 @@ def equations(p: NDArray[np.float64], curves: Mapping[str, ArrayLike], ax: Axes 
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> p = np.array([0.001, 0.01])
@@ -233,10 +213,6 @@ def growth(rtts: Sequence[float], w_max: float, seconds: float = 12.0, ax: Axes 
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------
@@ -273,10 +249,6 @@ def writes(times: Sequence[float], rows: Mapping[str, Sequence[tuple[float, int]
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> ax = writes([0.0, 0.01], {"Nagle": [(0.0, 1), (0.1, 1)]})
@@ -310,10 +282,6 @@ def queue(low: float, high: float, most: float, ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
         The axes, with the stamp of where the data come from.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

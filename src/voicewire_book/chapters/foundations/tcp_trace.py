@@ -28,10 +28,6 @@ class Trace:
     acknowledged : list of (float, int)
         When an acknowledgement came, and the next number that it asks for.
 
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
-
     Examples
     --------
     >>> trace([(0.0, 1)]).lost
@@ -105,10 +101,6 @@ def trace(
     ------
     ValueError
         If nothing is written, or a number is not positive.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/03_tcp``.
 
     Examples
     --------

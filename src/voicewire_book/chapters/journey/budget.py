@@ -48,10 +48,6 @@ class Leg:
     lost : str
         What does not go on, in words.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> Leg("throat", 0.0, 3.0, 96_000, "nothing").ends
@@ -81,10 +77,6 @@ class Budget:
         Sessions through the slots, the fastest first.
     known : float
         When the phone knows that the kettle has the sentence, s from the first breath.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -165,10 +157,6 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
     ------
     ValueError
         For a setting that no station can have.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

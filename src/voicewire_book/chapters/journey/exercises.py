@@ -36,10 +36,6 @@ def check_text(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> check_text(1.22)
@@ -62,10 +58,6 @@ def check_known(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -101,10 +93,6 @@ def check_frames(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -142,10 +130,6 @@ def check_passes(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> check_passes("c")
@@ -172,10 +156,6 @@ def check_changed(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -212,10 +192,6 @@ def check_pieces(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

@@ -33,10 +33,6 @@ def formants(spoken: Spoken, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> from voicewire_book.chapters.journey.sentence import say
@@ -81,10 +77,6 @@ def microphones(rooms: Mapping[str, Room], voice: Array, ax: Axes | None = None)
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> from voicewire_book.chapters.journey.stations import room
@@ -124,10 +116,6 @@ def crossing(times: Mapping[float, Mapping[int, Sequence[float]]], ax: Axes | No
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> crossing({0.0: {256: [36.0], 512: [31.0]}}).get_xlabel()
@@ -162,10 +150,6 @@ def way(done: Budget, until: float | None = None, ax: Axes | None = None) -> Axe
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

@@ -133,10 +133,6 @@ def check_framed(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> check_framed(lambda *given: None).ok
@@ -166,10 +162,6 @@ def check_published(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -201,10 +193,6 @@ def check_at_the_hob(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> check_at_the_hob(lambda *given: None).ok
@@ -234,10 +222,6 @@ def check_slots_of(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -270,10 +254,6 @@ def check_crossed(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -312,10 +292,6 @@ def check_whole_way(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -356,10 +332,6 @@ def drawn(
     -------
     Budget
         With throat and room as they were.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

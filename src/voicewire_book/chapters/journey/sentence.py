@@ -50,10 +50,6 @@ class Phone:
     voice, noise : float
         How strong the glottis' pulses and the noise of a narrow place are, 0 to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> Phone("a", 5, Articulation(), 1.0).frames
@@ -86,10 +82,6 @@ class Spoken:
     phones : tuple of Phone
         What was said.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> say().sound.duration
@@ -114,10 +106,6 @@ def phones(emphatic: bool = True) -> tuple[Phone, ...]:
     Returns
     -------
     tuple of Phone
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -166,10 +154,6 @@ def say(emphatic: bool = True, f0: float = 118.0, seed: int = 1) -> Spoken:
     -------
     Spoken
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     The emphatic vowel has a higher F1 and a lower F2.
@@ -213,10 +197,6 @@ def telephone(sound: Sound) -> Array:
     ------
     ValueError
         For another rate.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

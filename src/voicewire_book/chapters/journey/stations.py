@@ -61,10 +61,6 @@ class Room:
     voice_to_echo : float
         Power of the voice over that of the echo, before, dB.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> Room(np.zeros(2), np.zeros(2), 11.0, 0.0).erle
@@ -108,10 +104,6 @@ def room(voice: Array, passes: int = 3, moved: bool = True, seed: int = _SCENE) 
     ValueError
         For a silent voice.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> voice = np.sin(np.arange(1600))
@@ -154,10 +146,6 @@ def loud(samples: Array) -> NDArray[np.int16]:
     ValueError
         For silence, which no gain makes loud.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> loud(np.array([0.0, -2.0, 1.0])).tolist()
@@ -184,10 +172,6 @@ def recorded(got: Heard) -> tuple[NDArray[np.int16], float]:
         At 8 kHz, without the silence that the way itself takes.
     lead : float
         How long that is, s: from the first sound of a frame to its playing.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -237,10 +221,6 @@ def sealed(content: bytes) -> bytes:
     bytes
         The cipher object.
 
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
-
     Examples
     --------
     >>> len(sealed(bytes(1000))) - 1000
@@ -263,10 +243,6 @@ def publication(payload: bytes) -> bytes:
     Returns
     -------
     bytes
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------
@@ -298,10 +274,6 @@ def crossings(size: int, mss: int = 1024, ber: float = 0.0, runs: ArrayLike = tu
     -------
     list of Result
         One a seed, the fastest first.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``.
 
     Examples
     --------

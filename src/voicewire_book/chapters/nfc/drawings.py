@@ -41,10 +41,6 @@ def fragment_cost(size: int = paper.TABLE_72_BYTES, ax: Axes | None = None) -> A
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> fragment_cost(1000).get_xlabel()
@@ -79,10 +75,6 @@ def past_checks(counted: NDArray[np.float64], slack: int = 1, ax: Axes | None = 
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> past_checks(np.zeros(12)).get_xlabel()
@@ -115,10 +107,6 @@ def timeouts(traces: Mapping[str, NDArray[np.float64]], rtt: float, ax: Axes | N
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -153,10 +141,6 @@ def window_timeouts(
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0).get_ylabel()
@@ -190,10 +174,6 @@ def congested(ethernets: Mapping[str, Ethernet], runs: int = 100, ax: Axes | Non
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -238,10 +218,6 @@ def control_runs(session: ShortSession, ran: Mapping[str, NDArray[np.float64]], 
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> control_runs(ShortSession(), {"first": np.linspace(0.4, 1.5, 10)}).get_ylabel()
@@ -273,10 +249,6 @@ def power_and_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

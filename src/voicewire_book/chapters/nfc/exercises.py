@@ -72,10 +72,6 @@ def check_slots(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> check_slots(354)
@@ -96,10 +92,6 @@ def check_by_hand(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -138,10 +130,6 @@ def check_delay_stall(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> check_delay_stall(lambda delay: delay)
@@ -174,10 +162,6 @@ def check_smallest_window(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> check_smallest_window(lambda mss, delay: 3 * mss)
@@ -209,10 +193,6 @@ def check_goodput(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -254,10 +234,6 @@ def check_gap(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> check_gap("c")
@@ -290,10 +266,6 @@ def check_packet_loss(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> check_packet_loss(223)
@@ -314,10 +286,6 @@ def check_burst_p(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -353,10 +321,6 @@ def check_wait(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -398,10 +362,6 @@ def check_wall(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> check_wall(lambda bits, length: 1 - 0.5 ** (1 / bits))
@@ -440,10 +400,6 @@ def check_first_rto(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> check_first_rto("2.15 s")
@@ -477,10 +433,6 @@ def check_pauses(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> check_pauses("b")
@@ -513,10 +465,6 @@ def check_saved(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> check_saved(0.1084)
@@ -537,10 +485,6 @@ def check_identifiable(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -568,10 +512,6 @@ def check_control(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -608,10 +548,6 @@ def check_best_mss(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -656,10 +592,6 @@ def check_slot_checksum(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> check_slot_checksum(lambda size, rate: -(-(size + 6) // 10) / (1 - rate) ** 112)
@@ -699,10 +631,6 @@ def check_apart(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> check_apart(277)
@@ -739,10 +667,6 @@ def expected_bulk(mss: int, ber: float, size: int = 50_000, rto: float = 3.0) ->
     Returns
     -------
     float
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

@@ -85,10 +85,6 @@ class TableReading:
     stall : float
         Extra latency of the smallest initial window in Fig. 7.2, s.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> fitting = [reading for reading in table_readings() if reading.fits()]
@@ -132,10 +128,6 @@ def table_readings() -> list[TableReading]:
     -------
     list of TableReading
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> len(table_readings()) == 11 * 2 * 2 * 4 * 2
@@ -177,10 +169,6 @@ def table_left_open(readings: list[TableReading]) -> dict[str, LeftOpen]:
     dict of str to LeftOpen
         By the claim's id: s for the table, ms for the stall.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> table_left_open(table_readings())["nfc.table-7.2.mss-1024"].readings
@@ -205,10 +193,6 @@ def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
     dict of str to LeftOpen
         Per cent; the one of section 7.5, by how Eq. 7.4 is rounded, and where it is rounded up to sections at
         frequency 0 as well.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -247,10 +231,6 @@ class SlotReading:
     efficiencies : tuple of float
         Per cent, at the four places of `paper.EFFICIENCY`.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> best = slot_readings()[0]
@@ -276,10 +256,6 @@ def slot_readings() -> list[SlotReading]:
     Returns
     -------
     list of SlotReading
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -315,10 +291,6 @@ def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, pri
     -------
     float
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> round(control_efficiency("with handshake", "none"), 1)
@@ -338,10 +310,6 @@ def control_readings() -> dict[tuple[Scope, Rounding], float]:
     dict of (str, str) to float
         By scope and rounding, per cent.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> len(control_readings())
@@ -357,10 +325,6 @@ def window_runs() -> dict[tuple[float, int], Result]:
     -------
     dict of (float, int) to Result
         By Ethernet delay (s) and initial window (bytes).
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -418,10 +382,6 @@ def lossy_times(
     ParameterError
         For another rule, no run, or a window that no session can have.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> each_25th = Channel.periodic(paper.LOSS_ONE_IN)
@@ -469,10 +429,6 @@ def heavy_losses() -> dict[str, dict[int, float]]:
     dict of str to dict of int to float
         By rule, and one lost in how many: latency, s; the timeout is 10 s, as for the recorded sessions of lwIP.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> took = heavy_losses()
@@ -504,10 +460,6 @@ def lossy_gains(runs: int = LOSSY_RUNS) -> dict[str, dict[int, NDArray[np.float6
     dict of str to dict of int to ndarray, shape (runs,), or float
         By reading and larger window: per cent of the mean latency with the smallest window; one number where each
         25th packet is lost exactly.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -544,10 +496,6 @@ def lossy_percentiles(runs: int = LOSSY_RUNS, alike: bool = False) -> dict[str, 
     dict of str to float
         Per cent of our gains that are at most as printed: by reading, of one run of each window; with each 25th packet
         lost exactly; and of means of so many runs, under the reading that is kindest to the print.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -595,10 +543,6 @@ def error_channel(kind: str, rate: float) -> Channel:
     ParameterError
         For another kind, or a rate outside 0 to 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> error_channel("burst", 1e-4).to_good
@@ -626,10 +570,6 @@ def exchanges(
     -------
     dict of (str, float) to Outcomes
         By kind of error and bit error rate.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -664,10 +604,6 @@ def gap_percentile(burst: ArrayLike, random: ArrayLike) -> float:
     ParameterError
         For anything but rows of numbers.
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> gap_percentile([50.0, 40.0], [100.0, 100.0])
@@ -697,10 +633,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------

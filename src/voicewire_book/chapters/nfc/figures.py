@@ -59,10 +59,6 @@ def slot_staircase(link: Link, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> slot_staircase(Link()).get_ylabel()
@@ -95,10 +91,6 @@ def timeline(result: Result, until: float | None = None, ax: Axes | None = None)
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
 
     Examples
     --------
@@ -151,10 +143,6 @@ def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float],
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> decomposition({"MSS 1024": Session()}, {"MSS 1024": 6.29}).get_xlabel()
@@ -198,10 +186,6 @@ def window_delay(latencies: Mapping[float, Sequence[float]], windows: Sequence[i
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link``.
-
     Examples
     --------
     >>> len(window_delay({0.0: [3.0, 2.9], 1.0: [5.0, 4.0]}, (2048, 8192)).lines)
@@ -238,10 +222,6 @@ def goodput_curve(results: Mapping[str, Result], ax: Axes | None = None) -> Axes
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> goodput_curve({"one": Session(size=3000).run(log=True)}).get_ylabel()
@@ -277,10 +257,6 @@ def losses(bits: int, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> losses(4320).get_ylabel()
@@ -312,10 +288,6 @@ def error_raster(errors: Mapping[str, np.ndarray], width: int, ax: Axes | None =
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -349,10 +321,6 @@ def timer_walls(ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -389,10 +357,6 @@ def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | Non
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
-
     Examples
     --------
     >>> waits = np.array([[0.1, 0.2], [0.5, 0.7]])
@@ -426,10 +390,6 @@ def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------
@@ -465,10 +425,6 @@ def exchange_runs(traces: Mapping[tuple[str, float], np.ndarray], ax: Axes | Non
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -510,10 +466,6 @@ def lossy_windows(times: Mapping[tuple[str, int], np.ndarray], ax: Axes | None =
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> lossy_windows({("initial", 2048): np.array([130.0, 140.0])}).get_ylabel()
@@ -554,10 +506,6 @@ def table_73(outcomes: Mapping[tuple[str, float], Outcomes], ax: Axes | None = N
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -604,10 +552,6 @@ def slot_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> slot_latency(ShortSession()).get_ylabel()
@@ -637,10 +581,6 @@ def efficiency_map(session: ShortSession, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
 
     Examples
     --------
@@ -681,10 +621,6 @@ def control_share(session: ShortSession, rate: float, ax: Axes | None = None) ->
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/nfc/03_reproduction``.
-
     Examples
     --------
     >>> control_share(ShortSession(), 848.0).get_xlabel()
@@ -721,10 +657,6 @@ def expected_latency(exchange: Exchange, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/02_errors_and_timers``.
 
     Examples
     --------

@@ -167,10 +167,6 @@ def by_pitch(table: pd.DataFrame) -> pd.DataFrame:
         Columns formant, snr (dB), f0 (Hz), tracker, error (median of the absolute error over the vowels that got a
         number, Hz; NaN if none did), refused (share without a number, 0 to 1).
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> row = {"f0": 80, "snr": 40, "formant": 1, "true": 500.0, "book": 510.0, "praat": 530.0, "snack": None}
@@ -206,10 +202,6 @@ def over_pitch(table: pd.DataFrame, snr: float = 20, axes: Sequence[Axes] | None
     ------
     ValueError
         For a noise that isn't in the table.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -45,10 +45,6 @@ def drawn(every: Callable[[list[Array], Array, list[Array]], Any], seed: int = 1
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> drawn(lambda keys, traced, pictures: traced[:1]).get_xlabel()
@@ -75,10 +71,6 @@ def check_meets(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -123,10 +115,6 @@ def check_reach(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> check_reach(lambda *given: None).ok
@@ -165,10 +153,6 @@ def check_waves(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> check_waves(lambda *given: None).ok
@@ -204,10 +188,6 @@ def check_slow(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> check_slow(lambda *given: None).ok
@@ -242,10 +222,6 @@ def check_carry(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -291,10 +267,6 @@ def check_every(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------

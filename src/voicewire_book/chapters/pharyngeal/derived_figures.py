@@ -30,10 +30,6 @@ def narrowings(length: float, sections: int = 35, share: float = 0.02, ax: Axes 
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> narrowings(17.5, sections=7).get_xlabel()

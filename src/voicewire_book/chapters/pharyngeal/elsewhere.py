@@ -148,10 +148,6 @@ def write(letters_folder: str | Path, sentences_folder: str | Path, target: str 
     Path
         The file.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> write("klettres/ar/alpha", "pocketsphinx-5.1.1/test/data/librivox", "elsewhere.csv")  # doctest: +SKIP
@@ -175,10 +171,6 @@ def by_letter(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -213,10 +205,6 @@ def bands(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

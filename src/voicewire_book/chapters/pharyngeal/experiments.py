@@ -61,10 +61,6 @@ def causes(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
         Change of F1 to F4 by the cause, Hz: ``larynx`` as much as was measured (0.14 cm), ``larynx 1 cm``,
         ``tongue`` and ``tongue, jaw, lips`` as much as F1 and F2 beside the emphatic consonant need.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> found = causes({kind: members[:2] for kind, members in shapes.load().items()})
@@ -96,10 +92,6 @@ def larynx_heights(plain: list[Articulation], heights: Sequence[float] = HEIGHTS
     ndarray of float, shape (heights, 4)
         Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> low, high = larynx_heights(shapes.load()["plain"][:2], (-0.3, 0.3))
@@ -123,10 +115,6 @@ def root_advances(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> 
     -------
     ndarray of float, shape (roots,)
         Mean over the shapes, Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -152,10 +140,6 @@ def root_movements(plain: list[Articulation], roots: Sequence[float] = ROOTS) ->
     -------
     ndarray of float, shape (roots, shapes)
         Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -184,10 +168,6 @@ def constricted_at(plain: list[Articulation], places: Sequence[float], narrowing
     ndarray of float, shape (places, shapes, 4)
         Change of F1 to F4, Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> high, low = constricted_at([Articulation(jaw=0.3)], (9.5, 13.5))[:, 0, 1]
@@ -211,10 +191,6 @@ def gestures(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
     dict of str to ndarray of float, shape (n, 2)
         ``larynx and tongue``: the recorded tongue that aims at the emphatic F1 and F2 with jaw and lips as they were,
         and the larynx raised as was measured; ``jaw and lips``: these two aim alone.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -245,10 +221,6 @@ def superimposed(frames: int, rng: np.random.Generator, tracing: float = 0.05) -
     -------
     dict of str to ndarray of float, shape (frames,)
         Size of the error, cm: ``superimposed`` and ``as it stands``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -286,10 +258,6 @@ def coupled_roots(plain: list[Articulation], couplings: Sequence[float]) -> Arra
     ndarray of float, shape (couplings, shapes, 2)
         Change of F1 and F2, Hz.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> free, tied = coupled_roots(shapes.load()["plain"], (0.0, 1.5))
@@ -315,10 +283,6 @@ def larynx_tubes(plain: list[Articulation], shares: Sequence[float] = (0.6, 1.0,
     -------
     ndarray of float, shape (shares, 2)
         Mean change of F1 and F2, Hz.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -354,10 +318,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

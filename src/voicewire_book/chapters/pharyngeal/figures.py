@@ -94,10 +94,6 @@ def tract_and_sound(articulation: Articulation) -> Figure:
     -------
     Figure
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> len(tract_and_sound(Articulation()).axes)
@@ -121,10 +117,6 @@ def describe(articulation: Articulation) -> str:
     Returns
     -------
     str
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -155,10 +147,6 @@ def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -205,10 +193,6 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> len(sweep(Articulation(), "larynx", [0.0, 0.5]).lines) >= 3
@@ -248,10 +232,6 @@ def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None,
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -299,10 +279,6 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> "Hz" in errors({"Praat": np.zeros((3, 4))}).get_ylabel()
@@ -341,10 +317,6 @@ def transitions(ways: Mapping[str, tuple[Array, Array, Transition]], ax: Axes | 
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal.transitions import fit
@@ -379,10 +351,6 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -440,10 +408,6 @@ def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | N
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> shown = xray.film(1, np.random.default_rng(1))[0]
@@ -482,10 +446,6 @@ def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Ar
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -526,10 +486,6 @@ def grid(lines: Grid, outlines: Mapping[str, tract.Outline], ax: Axes | None = N
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal.grid import adapted
@@ -565,10 +521,6 @@ def factors(models: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Fi
     Returns
     -------
     Figure
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
 
     Examples
     --------
@@ -611,10 +563,6 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
     -------
     Figure
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal.components import fit
@@ -653,10 +601,6 @@ def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/03_articulators``.
-
     Examples
     --------
     >>> locations(np.array([0.4]), np.array([11.0])).get_ylabel()
@@ -685,10 +629,6 @@ def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], a
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------
@@ -733,10 +673,6 @@ def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None 
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
-
     Examples
     --------
     >>> ax = shares([("larynx", np.array([30.0, 100.0]))], np.array([138.0, -314.0]))
@@ -775,10 +711,6 @@ def missing(solved: Mapping[str, tuple[Array, float]], axes: Sequence[Axes] | No
     Returns
     -------
     Figure
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/04_reproduction``.
 
     Examples
     --------

@@ -57,10 +57,6 @@ def spoken(seed: int = 5) -> Array:
     -------
     ndarray of float, shape (1800,)
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> spoken().shape
@@ -83,10 +79,6 @@ def drawn(tracked: Callable[[Array, float], Rows], seed: int = 5) -> Any:
     -------
     Axes
         Poles no wider than 600 Hz, the first four of a frame.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -117,10 +109,6 @@ def check_raised(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -158,10 +146,6 @@ def check_grown(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> check_grown(lambda *given: None).ok
@@ -197,10 +181,6 @@ def check_foretell(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -246,10 +226,6 @@ def check_rings(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------
@@ -307,10 +283,6 @@ def check_frames(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> check_frames(lambda *given: None).ok
@@ -354,10 +326,6 @@ def check_tracked(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

@@ -61,10 +61,6 @@ class Vowel:
     f0, F1, F2 : float
         Hz, medians over that stretch.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> print(Vowel(0.5, 1.5, 118.0, 702.4, 1190.9))
@@ -135,10 +131,6 @@ def measure(sound: Sound, talker: str = "man") -> Vowel:
         With the reason, for silence, a clipped wave, noise, a vowel that is too short or not held, or a rate below
         twice the ceiling.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> from voicewire.pharyngeal import tract
@@ -200,10 +192,6 @@ def chart(vowel: Vowel, talker: str = "man", ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
-
     Examples
     --------
     >>> chart(Vowel(0.5, 1.5, 118.0, 702.4, 1190.9)).get_xlabel()
@@ -233,10 +221,6 @@ def show(samples: Array, rate: float, talker: str = "man") -> None:
         Samples a second, Hz; rounded.
     talker : str
         ``man`` or ``woman``.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/02_formants``.
 
     Examples
     --------

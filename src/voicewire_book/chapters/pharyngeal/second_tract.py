@@ -152,10 +152,6 @@ def changes(table: pd.DataFrame) -> pd.DataFrame:
     ValueError
         If a vowel has no row at rest.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> rest = dict.fromkeys(COLUMNS, 500.0) | {"vowel": "a", "root": "held", "rise": 0.0}
@@ -186,10 +182,6 @@ def coupling(table: pd.DataFrame) -> float:
     float
         cm a cm.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> row = {"root": "follows", "rise": 0.4, "root_back": 0.3}
@@ -217,10 +209,6 @@ def able(rng: np.random.Generator, count: int, share: float) -> list[Articulatio
     -------
     list of Articulation
         Their larynx lies at rest.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------
@@ -261,10 +249,6 @@ def own_changes(shapes: Sequence[Articulation], rises: Sequence[float], share: f
     ndarray of float, shape (rises, shapes, 3)
         Change of F1 to F3, %.
 
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
-
     Examples
     --------
     >>> held, back = (own_changes([Articulation()], [0.4], share)[0, 0] for share in (0.0, 0.9))
@@ -297,10 +281,6 @@ def beside(table: pd.DataFrame, shapes: Sequence[Articulation], axes: Sequence[A
     Returns
     -------
     list of Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``.
 
     Examples
     --------

@@ -31,10 +31,6 @@ def check_header_bytes(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> bool(check_header_bytes(656)), bool(check_header_bytes(624))
@@ -66,10 +62,6 @@ def check_remaining_length(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> bool(check_remaining_length([171, 156, 1])), bool(check_remaining_length([43, 28, 1]))
@@ -94,10 +86,6 @@ def check_largest_payload(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -140,10 +128,6 @@ def check_counters(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> check_counters("listen, offload, sack")
@@ -167,10 +151,6 @@ def check_kept_open(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -205,10 +185,6 @@ def check_tag_key(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -254,10 +230,6 @@ def check_encode(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> check_encode(lambda value: [value])
@@ -289,10 +261,6 @@ def check_undercount(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> bool(check_undercount(416)), bool(check_undercount(448))
@@ -321,10 +289,6 @@ def check_iterations(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -363,10 +327,6 @@ def check_effective_samples(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> bool(check_effective_samples(65)), bool(check_effective_samples(72.4))
@@ -398,10 +358,6 @@ def check_rare(answer: object, seed: int | None = None) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -440,10 +396,6 @@ def check_causes(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> check_causes("loss stall warm-up memory")
@@ -467,10 +419,6 @@ def check_on_wire(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

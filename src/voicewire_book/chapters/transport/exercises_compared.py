@@ -32,10 +32,6 @@ def check_round_trips(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> bool(check_round_trips(155)), bool(check_round_trips(200))
@@ -56,10 +52,6 @@ def check_secure_session(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -88,10 +80,6 @@ def check_merged(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -127,10 +115,6 @@ def check_icto_overhead(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> bool(check_icto_overhead(469)), bool(check_icto_overhead(390))
@@ -164,10 +148,6 @@ def check_two_networks(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> check_two_networks("c")
@@ -198,10 +178,6 @@ def check_block(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -246,10 +222,6 @@ def check_break_even(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> import math
@@ -287,10 +259,6 @@ def check_replay(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> check_replay("a")
@@ -317,10 +285,6 @@ def check_all_links(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -351,10 +315,6 @@ def check_link_bytes(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a hint for the usual mistakes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> bool(check_link_bytes(20_252)), bool(check_link_bytes(19_628))
@@ -375,10 +335,6 @@ def check_long_run(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -460,10 +416,6 @@ def check_guard(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a hint for the usual mistakes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------

@@ -51,10 +51,6 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
     dict of str to float
         By reading.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
@@ -97,10 +93,6 @@ def pooled_times(
     ndarray of float, shape (iterations,)
         ms; a kind that was not recorded in a loop counts as bytes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
@@ -138,10 +130,6 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
     float
         From 0 to 1: the largest over payloads, of fresh sessions at each quality of service and of 150 publishes
         against one TCP connection.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -185,10 +173,6 @@ def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = F
     dict of str to float
         The least ratio of the means over both networks and every recorded size: bytes on the sender's link and on all
         links together, and time.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -244,10 +228,6 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
     dict of str to float
         The least over both networks and all qualities of service, for each payload of the axes.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> r = Recorded(recording.load_iterations(paths.data("transport")))
@@ -287,10 +267,6 @@ def mqtt_overhead(r: Recorded, size: int, session: str = "persistent") -> float:
     -------
     float
         Bytes.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -349,10 +325,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -64,10 +64,6 @@ def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = No
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -109,10 +105,6 @@ def times(recorded: Recorded, network: str, session: str, ax: Axes | None = None
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -147,10 +139,6 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -198,10 +186,6 @@ def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -239,10 +223,6 @@ def stall(recorded: Recorded, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -283,10 +263,6 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -333,10 +309,6 @@ def memory(times: Any, ax: Axes | None = None, lags: int = 25) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> ax = memory(np.random.default_rng(1).normal(size=150))
@@ -366,10 +338,6 @@ def ladder(segments: Sequence[Segment], ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -409,10 +377,6 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------
@@ -459,10 +423,6 @@ def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | No
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> len(advice(40, 100, 10, 10).patches) > 2
@@ -497,10 +457,6 @@ def describe_advice(rtt: float, size: int, messages: int, subscribers: int) -> s
     Returns
     -------
     str
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------

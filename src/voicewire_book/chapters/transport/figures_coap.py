@@ -33,10 +33,6 @@ def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -75,10 +71,6 @@ def by_loss(recorded: Mapping[float, pd.DataFrame], rtt: float, known: bool = Tr
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

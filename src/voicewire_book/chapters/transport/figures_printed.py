@@ -113,10 +113,6 @@ def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, low
     Axes
         The upper one.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -160,10 +156,6 @@ def ratio(r: Recorded, network: str, ax: Axes | None = None) -> Axes:
     -------
     Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
     Examples
     --------
     >>> from voicewire_book import paths
@@ -202,10 +194,6 @@ def under_loss(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
 
     Examples
     --------

@@ -68,10 +68,6 @@ def session(
     list of bytes
         Each from the IP header on.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> len(session(b"hi", b"", 1))
@@ -118,10 +114,6 @@ def check_segment(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -187,10 +179,6 @@ def check_counted(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> check_counted(lambda packets, port: (len(packets), 32 * len(packets)))
@@ -225,10 +213,6 @@ def check_on_wire(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     >>> check_on_wire(lambda packets, port, largest: (8, 272))
@@ -260,10 +244,6 @@ def check_repeated(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -300,10 +280,6 @@ def check_spoken(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------
@@ -347,10 +323,6 @@ def check_logged(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/02_measuring_honestly``.
 
     Examples
     --------

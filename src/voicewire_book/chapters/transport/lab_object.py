@@ -48,10 +48,6 @@ def badly_sealed(text: bytes, key: bytes) -> bytes:
     bytes
         As long as the text.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> badly_sealed(badly_sealed(b"open", bytes(32)), bytes(32))
@@ -84,10 +80,6 @@ def check_other(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> check_other(lambda one, two, known: known)
@@ -119,10 +111,6 @@ def check_forged(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -182,10 +170,6 @@ def check_signed(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
-
     Examples
     --------
     >>> check_signed(lambda data, owner: True)
@@ -226,10 +210,6 @@ def check_place(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -276,10 +256,6 @@ def check_part_key(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------
@@ -336,10 +312,6 @@ def check_opened(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/04_which_transport``.
 
     Examples
     --------

@@ -59,10 +59,6 @@ def started(total: int, rto: float = 1.0, window: float = 10.0) -> State:
         and ``fast``, whether SACK showed it; ``rto``, ``backoff`` (times the timer's length), and ``timer``, when it
         fires, s (infinite: it rests).
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> started(5)["waiting"], started(5)["cwnd"]
@@ -154,10 +150,6 @@ def check_pipe(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> check_pipe(len)
@@ -192,10 +184,6 @@ def check_grow(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> check_grow(lambda cwnd, ssthresh: 2 * cwnd)
@@ -228,10 +216,6 @@ def check_push(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -279,10 +263,6 @@ def check_acknowledge(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------
@@ -340,10 +320,6 @@ def check_expire(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
-
     Examples
     --------
     >>> check_expire(lambda state: None)
@@ -385,10 +361,6 @@ def check_sender(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``.
 
     Examples
     --------

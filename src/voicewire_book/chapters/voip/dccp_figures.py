@@ -32,10 +32,6 @@ def importances(weights: ArrayLike, ax: Axes | None = None) -> Axes:
     VoipError
         Without any packet, or for a weight that is not within 0 and 1.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> importances([0.1, 0.1, 1.0]).get_ylabel()

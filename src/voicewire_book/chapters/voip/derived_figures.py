@@ -33,10 +33,6 @@ def event_rates(lost: ArrayLike, counted: Mapping[int, Sequence[float]], ax: Axe
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> event_rates([0.01, 0.1], {5: [0.0095, 0.067]}).get_ylabel()
@@ -74,10 +70,6 @@ def playout_plane(delays: Sequence[float], spurts: Sequence[int], codec: Codec, 
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

@@ -49,10 +49,6 @@ def check_mean_interval(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_mean_interval(72)
@@ -73,10 +69,6 @@ def check_after_silence(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -109,10 +101,6 @@ def check_climb(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_climb(2.0)
@@ -143,10 +131,6 @@ def check_restart_window(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_restart_window(547.5)
@@ -176,10 +160,6 @@ def check_loss_budget(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_loss_budget(lambda n: 1.5 / n)
@@ -207,10 +187,6 @@ def check_too_late(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -248,10 +224,6 @@ def check_ceiling(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_ceiling("c")
@@ -278,10 +250,6 @@ def check_same_score(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -325,10 +293,6 @@ def check_events(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_events(lambda times, rtt: len(times))
@@ -360,10 +324,6 @@ def check_uneven(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -398,10 +358,6 @@ def check_pairs(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> check_pairs(lambda rho: 1 / (1 - rho) ** 2)
@@ -433,10 +389,6 @@ def check_floor(answer: object, seed: int | None = None) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> check_floor(8)
@@ -457,10 +409,6 @@ def check_order(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -488,10 +436,6 @@ def check_rival(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -550,10 +494,6 @@ def check_oldest(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

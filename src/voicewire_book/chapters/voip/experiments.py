@@ -69,10 +69,6 @@ def point(
     list of float
         R of each call.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> len(point(np.random.default_rng(0), "UDP", "G.711", 50.0, 0.0, 3, 5.0))
@@ -118,10 +114,6 @@ def curves(
     VoipError
         for a figure that isn't one of these, or fewer than one call.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> how = {"workers": 1, "cache": False, "progress": False}
@@ -161,10 +153,6 @@ def jain(rates: Iterable[float]) -> float:
     ------
     VoipError
         without rates, for a negative one, or when all are zero.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -267,10 +255,6 @@ def shared_link(
     VoipError
         For parameters that no call or link can have.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     Two calls by UDP have room enough:
@@ -351,10 +335,6 @@ def sensitivity(
     list of tuple
         What is assumed, the choice, median R.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> rows = sensitivity("TFRC", calls=1, seconds=5.0)
@@ -389,10 +369,6 @@ def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, flo
     dict of str to float
         "G.711", "G.729" and "adaptive".
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> found = adaptive_choice(100.0, calls=2, seconds=5.0)
@@ -421,10 +397,6 @@ def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str
     -------
     list of dict
         Rows.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -467,10 +439,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     -------
     dict of str to number, list of numbers, or dict of label to number
         By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

@@ -51,10 +51,6 @@ def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> response().get_xlabel()
@@ -90,10 +86,6 @@ def intervals(losses: ArrayLike, ax: Axes | None = None) -> Axes:
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> intervals([1, 1, 1, 1, 8, 0.6, 0.4, 0.2]).get_ylabel()
@@ -124,10 +116,6 @@ def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: 
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -178,10 +166,6 @@ def smoothness(
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
@@ -220,10 +204,6 @@ def mos_curve(ax: Axes | None = None) -> Axes:
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> mos_curve().get_xlabel()
@@ -260,10 +240,6 @@ def r_surface(codec: str = "G.729", ax: Axes | None = None) -> Axes:
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> r_surface("G.711").get_xlabel()
@@ -293,10 +269,6 @@ def impairments(delay_ms: float, ax: Axes | None = None) -> Axes:
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -334,10 +306,6 @@ def delays_of_call(c: Call, window: tuple[float, float], ax: Axes | None = None)
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -379,10 +347,6 @@ def playout_scatter(
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> playout_scatter(["UDP", "TCP"], [90, 80], [85, 75], [84, 70]).get_xlabel()
@@ -423,10 +387,6 @@ def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None,
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -500,10 +460,6 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
     Figure
         Six panels.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire.voip.calls import call
@@ -572,10 +528,6 @@ def shared(rows: Mapping[str, Sequence[Any]], rates: Sequence[float], ax: Axes |
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> from voicewire_book.chapters.voip.experiments import shared_link
@@ -605,10 +557,6 @@ def states_plot(ax: Axes | None = None) -> Axes:
     -------
     Axes
         Where it was drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -672,10 +620,6 @@ def loss_rules(ax: Axes | None = None) -> Axes:
     -------
     matplotlib.axes.Axes
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> loss_rules().get_xlabel()
@@ -715,10 +659,6 @@ def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax:
     Returns
     -------
     matplotlib.axes.Axes
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

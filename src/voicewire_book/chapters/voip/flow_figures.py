@@ -81,10 +81,6 @@ def frame_delays(
     Axes
         Where it was drawn.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> from voicewire.netsim import Flow, Path, Tcp, simulate

@@ -88,10 +88,6 @@ def worlds(labels: int, calls: int, runs: int, seed: int) -> list[Draws]:
     ValueError
         For numbers that no study has.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> [sorted(draw) for draw in worlds(2, calls=3, runs=1, seed=1)[0]]
@@ -164,10 +160,6 @@ def check_gap(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> check_gap(lambda *given: None).ok
@@ -210,10 +202,6 @@ def check_exceeds(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> check_exceeds(lambda *given: None).ok
@@ -248,10 +236,6 @@ def check_together(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -291,10 +275,6 @@ def check_ordered(answer: object) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> check_ordered(lambda *given: None).ok
@@ -330,10 +310,6 @@ def check_exchanged(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
@@ -373,10 +349,6 @@ def check_judged(answer: object) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------

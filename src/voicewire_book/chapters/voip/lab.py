@@ -103,10 +103,6 @@ def check_missing(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_missing(lambda numbers: [k for k in range(numbers[0], numbers[-1]) if k not in numbers])
@@ -139,10 +135,6 @@ def check_when(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -177,10 +169,6 @@ def check_intervals(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -233,10 +221,6 @@ def check_rate(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
-
     Examples
     --------
     >>> check_rate(lambda newest, closed: 1 / (sum(closed) / len(closed)) if closed else 0.0)
@@ -271,10 +255,6 @@ def check_receiver(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------

@@ -62,10 +62,6 @@ def check_rows(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> check_rows(lambda delays, spurts: [sorted(delays)])
@@ -99,10 +95,6 @@ def check_costs(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> check_costs(lambda row: [0.0, *np.cumsum([reference.delay_impairment(d) for d in row])])
@@ -134,10 +126,6 @@ def check_joined(answer: Function) -> Feedback:
     Feedback
         Whether it is right, and a sentence.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
-
     Examples
     --------
     >>> check_joined(lambda before, row: before + row)
@@ -165,10 +153,6 @@ def check_all_costs(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -198,10 +182,6 @@ def check_bound(answer: Function) -> Feedback:
     -------
     Feedback
         Whether it is right, and a sentence.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------

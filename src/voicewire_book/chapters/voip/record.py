@@ -32,10 +32,6 @@ def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> 
     int
         Points written.
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

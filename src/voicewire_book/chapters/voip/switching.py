@@ -32,10 +32,6 @@ class Switched:
     upper : fraction of the frames that left in the better codec; shape (calls,)
     sizes : payload in bytes of each packet of the first call, 0 for a frame that never left; shape (frames,)
 
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
-
     Examples
     --------
     >>> switched_link(kbit_s=2000.0, calls=1, seconds=5.0).upper.size
@@ -164,10 +160,6 @@ def switched_link(
     ------
     VoipError
         For a transport without an allowed rate, and for parameters that no call or link can have.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/03_reproduction``.
 
     Examples
     --------
