@@ -308,14 +308,12 @@ def main() -> int:
              if any(row["kind"] == "solution" and row["verdict"] != "right" for row in answers)]  # fmt: skip
     print(f"{whole['checks']} checks, {with_one} of them with a solution; answers: {dict(sorted(kinds.items()))}")
     print(f"{whole['sentences'] - len(whole['unheard'])} of {whole['sentences']} sentences in the checks were heard")
-    print(*(f"{key} has no solution: {why}" for key, why in whole["without"].items()), sep="\n")
-    print(*(f"{key} refuses its chapter's solution" for key in wrong), sep="\n")
-    if asks.unheard:
-        print(*whole["unheard"], sep="\n")
     found = differences(before, rows) if asks.what == "compare" else []
-    print(*found, sep="\n")
-    if asks.what == "compare":
-        print(f"{len(found)} differences")
+    lines = [f"{key} has no solution: {why}" for key, why in whole["without"].items()]
+    lines += [f"{key} refuses its chapter's solution" for key in wrong]
+    lines += whole["unheard"] if asks.unheard else []
+    lines += [*found, f"{len(found)} differences"] if asks.what == "compare" else []
+    print("\n".join(lines), end="\n" if lines else "")
     return 1 if found else 0
 
 
