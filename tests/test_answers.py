@@ -17,7 +17,7 @@ CHAPTERS = sorted(answers.CHAPTERS.glob("*/[0-9]*.ipynb"))
 SOURCE = answers.ROOT / "src"
 CELLS = [
     ("", "def check_twice(answer):\n    '''Twice.'''\n    return Feedback(answer == 4, 'twice.')"),
-    ("", "from voicewire.exercises import Feedback, number\nimport no_such_module"),
+    ("", "from voicewire_book.kit.exercises import Feedback, number\nimport no_such_module"),
     ("", "%matplotlib inline\nspoilt = 1 / 0\nnumbers = [2]\nnumbers.append(4)\nfor n in spoilt:\n    print(n)"),
     ("check", "check_twice(answer_twice)"),
     ("solution", "for n in numbers:\n    solved = n\ncheck_twice(solved)\nprint(check_twice(spoilt))"),
@@ -68,8 +68,8 @@ def test_a_check_that_hangs_is_named() -> None:
 
 
 def test_the_mistakes_of_a_check_are_those_in_its_tables() -> None:
-    from voicewire.echo.exercises import check_erle, check_rls, check_unknowns
-    from voicewire.foundations.signals_exercises import check_pole
+    from voicewire_book.chapters.echo.exercises import check_erle, check_rls, check_unknowns
+    from voicewire_book.chapters.foundations.signals_exercises import check_pole
 
     assert {"1.7777777777777777", "3.0"} <= {label for label, _ in usual.mistakes(check_rls, [(1.0,)])}
     assert sum(label.startswith("the mistake") for label, _ in usual.mistakes(check_unknowns, [(max,)])) == 6
