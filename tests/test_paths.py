@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from voicewire._kit import paths as checkouts
 from voicewire_book import paths
 
 HOLDS = ("data", "notebooks", "pyproject.toml")
@@ -44,8 +45,8 @@ def test_without_the_variable_it_is_the_checkout_around_the_package_wherever_one
 
 def test_an_installed_package_looks_upwards_from_the_working_directory(tmp_path, monkeypatch):
     """As on Binder, where the package is apart from the notebooks."""
-    installed = tmp_path / "lib" / "site" / "voicewire" / "paths.py"
-    monkeypatch.setattr(paths, "__file__", str(installed))
+    installed = tmp_path / "lib" / "site" / "voicewire" / "_kit" / "paths.py"
+    monkeypatch.setattr(checkouts, "__file__", str(installed))
     monkeypatch.delenv("VOICEWIRE_ROOT", raising=False)
     below = checkout(tmp_path / "book") / "notebooks" / "nfc"
     below.mkdir()

@@ -23,7 +23,7 @@ import make
 PLACE = make.ROOT / ".cache" / "audit"
 BORNE = make.ROOT / ".ci" / "borne.toml"
 LOCKS = (*make.LAYERS.values(), "requirements-audit.lock")
-ENGINE = make.ROOT / "src" / "voicewire" / "publish" / "live"
+ENGINE = make.ROOT / "src" / "voicewire_book" / "publish" / "live"
 #: No distributions of the package index: libraries in C that the engine's own are built with.
 LIBRARIES = ("openblas", "sqlite3")
 

@@ -31,9 +31,9 @@ class Target:
 
     @property
     def study(self) -> str:
-        """The folder of the package that holds it; what stands in no folder is the chapter kit."""
-        parts = Path(self.file).parts
-        return parts[2] if len(parts) > 3 else "kit"
+        """The room that holds it, whichever package that is in; what stands in no folder is the chapter kit."""
+        rooms = [part.lstrip("_") for part in Path(self.file).parts[2:-1] if part != "chapters"]
+        return rooms[0] if rooms else "kit"
 
 
 _COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {

@@ -41,6 +41,9 @@ LIVED = ("lived", "not run")
 Record = dict[str, dict[str, list[str]]]  # of each function: the changes that were "noticed", and those that "lived"
 
 
+ROOMS = ("src/voicewire", "src/voicewire_book/chapters")
+PLACES = ("src/voicewire", "src/voicewire_book", "src/voicewire_book/kit")
+
 KIT = {
     "stats": ("tests/test_stats.py", "tests/foundations/test_judging.py"),
     "exercises": ("tests/test_exercises.py",),
@@ -102,7 +105,7 @@ def rooms() -> dict[str, list[Target]]:
     }
     found["kit"].append(_target("sweep/fingerprint", ("tests/test_fingerprint.py",)))
     found["ledger"] += [_target(f"ledger/{name}", _all("ledger")) for name in BESIDE]
-    for folder in sorted((ROOT / "src" / "voicewire").iterdir()):
+    for folder in sorted(folder for place in ROOMS for folder in (ROOT / place).iterdir()):
         wanted = READING.get(folder.name, ("test_reference",))
         tests = tuple(test for test in _all(folder.name) if Path(test).stem in wanted) or _all(folder.name)
         plain = [*folder.glob("reference.py"), *sorted(folder.glob("reference/*.py")), *folder.glob("recursion.py")]
@@ -114,7 +117,8 @@ def rooms() -> dict[str, list[Target]]:
 
 
 def _target(name: str, tests: tuple[str, ...], *, plain: bool = False, bar: float = BAR) -> Target:
-    return Target(f"src/voicewire/{name}.py", tests, plain, bar)
+    found = [f"{place}/{name}.py" for place in PLACES if (ROOT / place / f"{name}.py").is_file()]
+    return Target(found[0], tests, plain, bar)
 
 
 def _tests(folder: str, names: Sequence[str]) -> tuple[str, ...]:
