@@ -127,7 +127,7 @@ def test_a_chapters_list_leads_to_every_entry_that_it_uses(path):
     assert all(item.next_node(nodes.reference) for item in listed)
 
 
-LINK = re.compile(r'<a [^>]*?href="([^"]*?([^/"]*)#(voicewire\.[\w.]+))"')
+LINK = re.compile(r'<a [^>]*?href="([^"]*?([^/"]*)#(voicewire(?:_book)?\.[\w.]+))"')
 TITLE = functions.TITLE.replace("'", "’")  # as the book writes it
 USED = re.compile(r'<p class="vw-used">Used in (.*?)</p>')
 

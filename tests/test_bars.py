@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from voicewire_book.publish import lengths
 from voicewire_book.publish.bars import __main__, bar, browser, files, pages, scorecard
 from voicewire_book.publish.paper import chromium
 
@@ -35,7 +36,7 @@ def lost(bars: list[bar.Bar]) -> set[str]:
 
 
 GOOD = PICTURE + CODE.format("x = 1\n")
-LONG = "\n".join(f"x{i} = {i}" for i in range(11))
+LONG = "\n".join(f"x{i} = {i}" for i in range(lengths.VISIBLE + 1))
 FAULTS = {
     "middle of the first picture or player": f'<div style="height: 750px"></div>{GOOD}',
     "visible lines of a cell": GOOD + CODE.format(LONG),

@@ -16,6 +16,8 @@ import needed
 import needs
 import pytest
 
+from voicewire_book import paths
+
 pytestmark = pytest.mark.landing
 
 pytest_plugins = ["pytester"]
@@ -179,7 +181,8 @@ def test_what_tests_import_is_locked_or_known():
     lock = "".join((needs.ROOT / f"requirements{layer}.lock").read_text(encoding="utf-8") for layer in ("", "-test"))
     locked = {name.lower().replace("_", "-") for name in re.findall(r"^([\w.-]+)==", lock, re.MULTILINE)}
     brought = packages_distributions()
-    own = {"voicewire", "tests", "__future__", *sys.stdlib_module_names, *(path.stem for path in FILES)}
+    own = {*(path.name for path in paths.PACKAGES), "tests", "__future__", *sys.stdlib_module_names}
+    own |= {path.stem for path in FILES}
     own |= {path.stem for path in (needs.ROOT / "tools").glob("*.py")}
     strange = set()
     for path in FILES:

@@ -35,9 +35,10 @@ NEEDED = {
     "voicewire_book.chapters.transport.lab_object": "cryptography",
 }
 IMPORT_ALL = """
-import voicewire
+import voicewire, voicewire_book
 failed = []
-for module in pkgutil.walk_packages(voicewire.__path__, "voicewire."):
+found = [*pkgutil.walk_packages(voicewire.__path__, "voicewire.")]
+for module in [*found, *pkgutil.walk_packages(voicewire_book.__path__, "voicewire_book.")]:
     if not module.name.endswith("__main__"):
         try:
             importlib.import_module(module.name)

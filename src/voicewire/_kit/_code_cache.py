@@ -38,23 +38,7 @@ _IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)|impo
 
 
 def sources(file: Path) -> list[Path]:
-    """Return the files of the packages that hold what `file` imports, however far down, and itself.
-
-    Parameters
-    ----------
-    file : Path
-        A source of one of the packages.
-
-    Returns
-    -------
-    list of Path
-        In alphabetical order. An import inside a function counts.
-
-    Examples
-    --------
-    >>> [file.name for file in sources(PACKAGES[0] / "_kit" / "_optional.py")]
-    ['_optional.py']
-    """
+    """Return the files of the packages that hold what `file` imports, however far down, and itself."""
     known: set[Path] = set()
     waiting = [file]
     while waiting:
@@ -78,23 +62,7 @@ def _imports(text: str) -> Iterator[Path]:
 
 @functools.cache
 def digest(file: Path) -> str:
-    """Return the key under which the compiled code of a source of this package is kept.
-
-    Parameters
-    ----------
-    file : Path
-        A source of one of the packages.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits; computed once a process.
-
-    Examples
-    --------
-    >>> digest(PACKAGES[0] / "stats.py") == digest(PACKAGES[0] / "cli.py")
-    False
-    """
+    """Return the key under which the compiled code of a source of this package is kept."""
     total = hashlib.sha256(sys.version.encode())
     for name in COMPILERS:
         total.update(f"{name} {metadata.version(name)}\n".encode())
@@ -137,12 +105,7 @@ class Locator:
 
 
 def register() -> None:
-    """Make numba keep this package's compiled code as told above; called once, where numba is imported.
-
-    Examples
-    --------
-    >>> register()
-    """
+    """Make numba keep this package's compiled code as told above; called once, where numba is imported."""
     from numba.core.caching import CacheImpl
 
     if Locator not in CacheImpl._locator_classes:

@@ -54,28 +54,7 @@ COMPILED: bool = _NUMBA is not None
 
 
 def njit(function: Any = None, /, **options: Any) -> Any:
-    """Compile a function with `numba.njit`, where there is numba; with or without options.
-
-    Parameters
-    ----------
-    function : callable, optional
-        What to compile; without it, what is returned is the decorator.
-    **options : object
-        As `numba.njit` takes them; ``cache=True`` keeps the compiled code where that is possible.
-
-    Returns
-    -------
-    callable
-        The compiled function, or `function` itself where there is no numba.
-
-    Examples
-    --------
-    >>> @njit(cache=False)
-    ... def twice(x):
-    ...     return 2 * x
-    >>> (twice.py_func if COMPILED else twice)(3)
-    6
-    """
+    """Compile a function with `numba.njit`, where there is numba; with or without options."""
     if function is None:
         return lambda later: njit(later, **options)
     return _NUMBA.njit(function, **_kept(options)) if COMPILED else function
@@ -87,28 +66,7 @@ def _kept(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def vectorize(*signatures: Any, **options: Any) -> Callable[[Any], Any]:
-    """Make a function of numbers one of arrays: with `numba.vectorize`, or with NumPy's own loop over the elements.
-
-    Parameters
-    ----------
-    *signatures : str
-        Types of what it takes and returns, as `numba.vectorize` reads them.
-    **options : object
-        As `numba.vectorize` takes them.
-
-    Returns
-    -------
-    callable
-        The decorator.
-
-    Examples
-    --------
-    >>> @vectorize(["float64(float64)"])
-    ... def twice(x):
-    ...     return 2 * x
-    >>> twice([1.0, 2.0]).tolist()
-    [2.0, 4.0]
-    """
+    """Make a function of numbers one of arrays: with `numba.vectorize`, or with NumPy's own loop over the elements."""
     if COMPILED:
         return _NUMBA.vectorize(*signatures, **_kept(options))
     return lambda function: np.vectorize(function, otypes=[float])
@@ -118,28 +76,6 @@ def intrinsic(function: Any) -> Any:
     """Make a function of what writes its LLVM code, with `numba.extending.intrinsic`.
 
     Without numba it imports, and raises RuntimeError when it is called.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a typing context and types; returns a signature and what writes the code.
-
-    Returns
-    -------
-    callable
-        For compiled code.
-
-    Raises
-    ------
-    RuntimeError
-        When it is called where nothing is compiled.
-
-    Examples
-    --------
-    >>> def lowest_bit(context, number):
-    ...     ...
-    >>> callable(intrinsic(lowest_bit))
-    True
     """
     if COMPILED:
         return importlib.import_module("numba.extending").intrinsic(function)
@@ -150,16 +86,6 @@ def llvm() -> tuple[Any, Any, Any]:
     """Return llvmlite's `ir`, numba's `cgutils` and its `types`, for what writes LLVM code.
 
     Without numba: stand-ins on which constants of a module can be defined; whatever would use them raises.
-
-    Returns
-    -------
-    ir, cgutils, types : module
-        Or stand-ins for them.
-
-    Examples
-    --------
-    >>> ir, cgutils, types = llvm()
-    >>> kind = ir.IntType(64)
     """
     if COMPILED:
         named = ("llvmlite.ir", "numba.core.cgutils", "numba.core.types")
@@ -185,26 +111,7 @@ def _missing(what: str) -> Any:
 
 
 def external(name: str, result: str, *arguments: str) -> Any:
-    """Return a function of the C library for compiled code.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the library.
-    result, *arguments : str
-        Names of numba's types of what it returns and takes.
-
-    Returns
-    -------
-    callable
-        Without numba: one that raises RuntimeError when it is called.
-
-    Examples
-    --------
-    >>> count = external("strlen", "int64", "voidptr")
-    >>> count is not None
-    True
-    """
+    """Return a function of the C library for compiled code."""
     if COMPILED:
         kind = _NUMBA.types
         return kind.ExternalFunction(name, getattr(kind, result)(*(getattr(kind, each) for each in arguments)))

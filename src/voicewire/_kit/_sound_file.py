@@ -23,31 +23,7 @@ _ROUGH = 0.8  # an MP3 without a count is as long as its size lets guess
 
 
 def opened(path: Path) -> Any:
-    """Open a sound file for reading.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    soundfile.SoundFile
-
-    Raises
-    ------
-    ValueError
-        If it is empty, or says neither rate nor format (a headerless ``.raw``).
-    OSError, soundfile.SoundFileError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> with opened(paths.data("echo") / "living-room.flac") as file:
-    ...     file.channels
-    1
-    """
+    """Open a sound file for reading."""
     import soundfile
 
     if path.stat().st_size == 0:
@@ -60,29 +36,7 @@ def opened(path: Path) -> Any:
 
 
 def blocks(file: Any) -> Iterator[NDArray[np.float64]]:
-    """Read a file from its place to its end without going back, as one whose length is not known has to be read.
-
-    Parameters
-    ----------
-    file : soundfile.SoundFile
-        From `opened`; nothing else may read it meanwhile.
-
-    Yields
-    ------
-    ndarray of float, shape (n, channels)
-
-    Raises
-    ------
-    soundfile.SoundFileError
-        Where it is damaged.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> with opened(paths.data("echo") / "living-room.flac") as file:
-    ...     sum(map(len, blocks(file))) == file.frames
-    True
-    """
+    """Read a file from its place to its end without going back, as one whose length is not known has to be read."""
     file.seekable = lambda: False  # soundfile seeks after each reading, which fails where the length is not known
     size = max(1, _BLOCK // file.channels)
     while True:
@@ -94,27 +48,7 @@ def blocks(file: Any) -> Iterator[NDArray[np.float64]]:
 
 
 def missing(file: Any, frames: int | None = None) -> str:
-    """Say what a file lacks of what its header promises.
-
-    Parameters
-    ----------
-    file : soundfile.SoundFile
-        From `opened`.
-    frames : int, optional
-        How many came when it was read to its end.
-
-    Returns
-    -------
-    str
-        Such as "49956 of 114684 bytes of sound are there"; "" if nothing is missing.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> with opened(paths.data("echo") / "living-room.flac") as file:
-    ...     missing(file), missing(file, 10)[:5]
-    ('', '10 of')
-    """
+    """Say what a file lacks of what its header promises."""
     for rule, most, what in ((_PART, _STREAM, "bytes of sound"), (_WHOLE, 2**63, "bytes")):
         for promised, there in rule.findall(file.extra_info):
             if max(0, int(there)) < int(promised) < most:
@@ -126,25 +60,7 @@ def missing(file: Any, frames: int | None = None) -> str:
 
 
 def placed(file: Any) -> str:
-    """Say why a file can't be read from any place that its header promises.
-
-    Parameters
-    ----------
-    file : soundfile.SoundFile
-        From `opened`.
-
-    Returns
-    -------
-    str
-        A reason; "" if it can.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> with opened(paths.data("echo") / "living-room.flac") as file:
-    ...     placed(file)
-    ''
-    """
+    """Say why a file can't be read from any place that its header promises."""
     import soundfile
 
     if file.frames >= _MOST:
@@ -167,16 +83,6 @@ def silent_library() -> Iterator[None]:
     """Keep a C library, which knows nothing of Python's streams, from writing to standard error.
 
     libsndfile tries an MP3 decoder on what may be one, and that prints lines of its own beside our error.
-
-    Yields
-    ------
-    None
-        Standard error is the null device meanwhile.
-
-    Examples
-    --------
-    >>> with silent_library():
-    ...     _ = os.write(2, b"nobody reads this")
     """
     try:
         kept = os.dup(2)

@@ -40,34 +40,7 @@ class Rule(Protocol):
 def takes(
     same: tuple[str, ...] = (), together: tuple[str, ...] = (), error: type[ValueError] = ValueError, **rules: Rule
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Put rules before a function: each argument that is given and has a rule goes through it; defaults do not.
-
-    Parameters
-    ----------
-    same : tuple of str
-        Names of arrays that must have the same length.
-    together : tuple of str
-        Names of arrays that are broadcast against each other.
-    error : type
-        What is raised, a kind of `ValueError`.
-    **rules : Rule
-        One for each argument to check.
-
-    Returns
-    -------
-    callable
-        The decorator.
-
-    Examples
-    --------
-    >>> @takes(rate=positive)
-    ... def period(rate):
-    ...     return 1 / rate
-    >>> period("fast")
-    Traceback (most recent call last):
-    ...
-    ValueError: rate must be a number, not 'fast'
-    """
+    """Put rules before a function: each argument that is given and has a rule goes through it; defaults do not."""
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R]:
         names = tuple(inspect.signature(inner).parameters)
@@ -97,26 +70,7 @@ def takes(
 
 
 def fields(thing: object, error: type[ValueError] = ValueError, **rules: Rule) -> None:
-    """Check the fields of a dataclass, in its ``__post_init__``, and keep them as the rules give them back.
-
-    Parameters
-    ----------
-    thing : object
-        A dataclass's instance, frozen or not; changed in place.
-    error : type
-        What is raised, a kind of `ValueError`.
-    **rules : Rule
-        One for each field to check.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> link = SimpleNamespace(loss_rate=2)
-    >>> fields(link, loss_rate=share)
-    Traceback (most recent call last):
-    ...
-    ValueError: loss rate is 2: it must be at least 0 and at most 1
-    """
+    """Check the fields of a dataclass, in its ``__post_init__``, and keep them as the rules give them back."""
     for name, rule in rules.items():
         value = getattr(thing, name)
         checked = rule(name.replace("_", " "), value, error)
@@ -144,29 +98,7 @@ def number(
     low: float = -LARGEST, high: float = LARGEST, *, above: float | None = None, below: float | None = None,
     infinite: bool = False, nan: bool = False,
 ) -> Rule:  # fmt: skip
-    """A real number from `low` to `high`, or strictly between `above` and `below`; or +inf or NaN, if they may be.
-
-    Parameters
-    ----------
-    low, high : float
-        Bounds that the number may reach.
-    above, below : float, optional
-        Bounds that it may not reach.
-    infinite, nan : bool
-        Whether +inf, or NaN, is let through.
-
-    Returns
-    -------
-    Rule
-        It gives a `float`.
-
-    Examples
-    --------
-    >>> number(0, 10)("rate", 11, ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: rate is 11: it must be at least 0 and at most 10
-    """
+    """A real number from `low` to `high`, or strictly between `above` and `below`; or +inf or NaN, if they may be."""
 
     def rule(name: str, value: object, error: type[ValueError]) -> float:
         plain = _scalar(name, value, error)
@@ -215,23 +147,7 @@ share: Rule = number(0.0, 1.0)
 
 
 def whole(least: int = 0, most: int = MOST) -> Rule:
-    """A whole number from `least` to `most`; 3.0 is one, 3.5 is not.
-
-    Parameters
-    ----------
-    least, most : int
-        Bounds that the number may reach.
-
-    Returns
-    -------
-    Rule
-        It gives an `int`.
-
-    Examples
-    --------
-    >>> whole(1)("n", 3.0, ValueError)
-    3
-    """
+    """A whole number from `least` to `most`; 3.0 is one, 3.5 is not."""
 
     def rule(name: str, value: Any, error: type[ValueError]) -> int:
         if type(value) is int and least <= value <= most:  # the usual case, and not a bool
@@ -249,32 +165,7 @@ seed: Rule = whole(0, 2**64 - 1)
 
 
 def complex_number(name: str, value: object, error: type[ValueError]) -> complex:
-    """A finite number, complex or real (a rule).
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    complex
-        The number.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if it is none.
-
-    Examples
-    --------
-    >>> complex_number("gain", 2, ValueError)
-    (2+0j)
-    """
+    """A finite number, complex or real (a rule)."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Complex):
         raise error(f"{name} must be a number, not {_shown(value)}")
     plain = complex(value)
@@ -284,34 +175,7 @@ def complex_number(name: str, value: object, error: type[ValueError]) -> complex
 
 
 def generator(name: str, value: object, error: type[ValueError]) -> np.random.Generator:
-    """A source of random numbers (a rule).
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if it is none.
-
-    Examples
-    --------
-    >>> generator("rng", 7, ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: rng must be a generator, as numpy.random.default_rng(seed) gives, not 7
-    """
+    """A source of random numbers (a rule)."""
     if not isinstance(value, np.random.Generator):
         raise error(f"{name} must be a generator, as numpy.random.default_rng(seed) gives, not {_shown(value)}")
     return value
@@ -322,39 +186,6 @@ def array(
     columns: int | None = None, kind: str = "real", sound: bool = False, allow: str = "", most: int = 10**8,
 ) -> Rule:  # fmt: skip
     """An array of numbers, given back as contiguous float64 (`kind` "real"), complex128 ("complex") or int64 ("whole").
-
-    Parameters
-    ----------
-    ndim : int or tuple of int
-        Dimensions that it may have.
-    least : int
-        Entries along the first axis, at least.
-    low, high : float
-        Bounds of every entry.
-    columns : int, optional
-        Size of the last axis.
-    kind : str
-        What it is made of.
-    sound : bool
-        Samples with full scale 1: integers, whose full scale is another, are refused.
-    allow : str
-        What besides finite numbers may stand in it: "inf", "nan" or both.
-    most : int
-        Entries in all, at most.
-
-    Returns
-    -------
-    Rule
-        It gives a `numpy.ndarray`.
-
-    Examples
-    --------
-    >>> array()("delays", [1, 2], ValueError)
-    array([1., 2.])
-    >>> array()("delays", [1, float("nan")], ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: delays is nan at [1]: repair it, or leave the entry out
     """
     dimensions = (ndim,) if isinstance(ndim, int) else ndim
     unbounded = allow == "nan inf" and low == -math.inf and high == math.inf
@@ -378,32 +209,7 @@ def array(
 
 
 def plain(name: str, value: object, error: type[ValueError]) -> NDArray[Any]:
-    """An array of whatever type (a rule): what `numpy.asarray` gives, or a refusal of rows of unequal length.
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    numpy.ndarray
-        The array.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if its rows are of unequal length.
-
-    Examples
-    --------
-    >>> plain("names", ["a", "b"], ValueError).shape
-    (2,)
-    """
+    """An array of whatever type (a rule): what `numpy.asarray` gives, or a refusal of rows of unequal length."""
     try:
         return np.asarray(value)
     except (TypeError, ValueError):
@@ -456,32 +262,7 @@ def _inside(name: str, found: NDArray[Any], low: float, high: float, allow: str,
 
 
 def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_]:
-    """A row of yes and no: bool, or 0 and 1 (a rule).
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (n,)
-        A copy.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if it is none or empty.
-
-    Examples
-    --------
-    >>> flags("lost", [0, 1], ValueError).tolist()
-    [False, True]
-    """
+    """A row of yes and no: bool, or 0 and 1 (a rule)."""
     found = plain(name, value, error)
     if found.dtype != bool:
         found = array(low=0.0, high=1.0)(name, value, error)
@@ -493,25 +274,7 @@ def flags(name: str, value: object, error: type[ValueError]) -> NDArray[np.bool_
 
 
 def one_of(*choices: object) -> Rule:
-    """One of a few values.
-
-    Parameters
-    ----------
-    *choices : object
-        The values; a type counts too, 1 is not True.
-
-    Returns
-    -------
-    Rule
-        It gives the value.
-
-    Examples
-    --------
-    >>> one_of("reno", "cubic")("kind", "vegas", ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: kind is 'vegas': choose one of reno, cubic
-    """
+    """One of a few values."""
 
     def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
@@ -522,25 +285,7 @@ def one_of(*choices: object) -> Rule:
 
 
 def a(*kinds: type) -> Rule:
-    """An object of one of these classes.
-
-    Parameters
-    ----------
-    *kinds : type
-        The classes.
-
-    Returns
-    -------
-    Rule
-        It gives the object.
-
-    Examples
-    --------
-    >>> a(str)("name", 3, ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: name must be a str, not 3
-    """
+    """An object of one of these classes."""
 
     def rule(name: str, value: object, error: type[ValueError]) -> Any:
         if not isinstance(value, kinds):
@@ -551,114 +296,26 @@ def a(*kinds: type) -> Rule:
 
 
 def table(name: str, value: object, error: type[ValueError]) -> Any:
-    """A table of pandas, which is not imported before there is something to check (a rule).
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if it is none.
-
-    Examples
-    --------
-    >>> table("formants", 3, ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: formants must be a DataFrame, not 3
-    """
+    """A table of pandas, which is not imported before there is something to check (a rule)."""
     import pandas as pd
 
     return a(pd.DataFrame)(name, value, error)
 
 
 def function(name: str, value: object, error: type[ValueError]) -> Any:
-    """Something that can be called (a rule).
-
-    Parameters
-    ----------
-    name : str
-        The argument's name.
-    value : object
-        What was given.
-    error : type
-        What is raised, a kind of `ValueError`.
-
-    Returns
-    -------
-    callable
-        The same.
-
-    Raises
-    ------
-    ValueError
-        Of the kind `error`, if it can't be called.
-
-    Examples
-    --------
-    >>> function("loss", abs, ValueError)(-3)
-    3
-    """
+    """Something that can be called (a rule)."""
     if not callable(value):
         raise error(f"{name} must be a function, not {_shown(value)}")
     return value
 
 
 def maybe(rule: Rule) -> Rule:
-    """None, or what the rule asks for.
-
-    Parameters
-    ----------
-    rule : Rule
-        For what is not None.
-
-    Returns
-    -------
-    Rule
-        It gives None, or what `rule` gives.
-
-    Examples
-    --------
-    >>> maybe(positive)("rate", None, ValueError) is None
-    True
-    """
+    """None, or what the rule asks for."""
     return lambda name, value, error: None if value is None else rule(name, value, error)
 
 
 def each(rule: Rule, least: int = 1) -> Rule:
-    """A sequence, every entry of which the rule takes; given back as a tuple.
-
-    Parameters
-    ----------
-    rule : Rule
-        For every entry.
-    least : int
-        Entries, at least.
-
-    Returns
-    -------
-    Rule
-        It gives a `tuple`.
-
-    Examples
-    --------
-    >>> each(positive)("rates", [1, -1], ValueError)
-    Traceback (most recent call last):
-    ...
-    ValueError: rates[1] is -1: it must be above 0
-    """
+    """A sequence, every entry of which the rule takes; given back as a tuple."""
 
     def every(name: str, value: object, error: type[ValueError]) -> tuple[Any, ...]:
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):

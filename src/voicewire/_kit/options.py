@@ -25,29 +25,7 @@ __all__ = [
 
 
 def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds: float) -> Callable[[str], float]:
-    """A number within bounds (as `checks.number` takes them).
-
-    Parameters
-    ----------
-    low, high : float
-        Bounds that the number may reach.
-    **bounds : float
-        `above` and `below`, which it may not reach.
-
-    Returns
-    -------
-    callable
-        For `argparse`: it takes the text, and gives a float or raises `argparse.ArgumentTypeError`.
-
-    Examples
-    --------
-    >>> number(0, 1)("0.5")
-    0.5
-    >>> number(0, 1)("two")
-    Traceback (most recent call last):
-    ...
-    argparse.ArgumentTypeError: 'two' is not a number
-    """
+    """A number within bounds (as `checks.number` takes them)."""
     rule = checks.number(low, high, **bounds)  # type: ignore[arg-type]
 
     def convert(text: str) -> float:
@@ -61,27 +39,7 @@ def number(low: float = -checks.LARGEST, high: float = checks.LARGEST, **bounds:
 
 
 def whole(least: int = 0, most: int = checks.MOST) -> Callable[[str], int]:
-    """A whole number from `least` to `most`.
-
-    Parameters
-    ----------
-    least, most : int
-        Bounds that the number may reach.
-
-    Returns
-    -------
-    callable
-        For `argparse`: it takes the text, and gives an int or raises `argparse.ArgumentTypeError`.
-
-    Examples
-    --------
-    >>> whole(1)("12")
-    12
-    >>> whole(1, 9)("12")
-    Traceback (most recent call last):
-    ...
-    argparse.ArgumentTypeError: '12' is not a whole number from 1 to 9
-    """
+    """A whole number from `least` to `most`."""
 
     def convert(text: str) -> int:
         digits = text.strip().removeprefix("+")
@@ -99,28 +57,7 @@ seed = whole(0, 2**64 - 1)
 
 
 def text(given: str) -> str:
-    """One or more characters that can be written in UTF-8.
-
-    Parameters
-    ----------
-    given : str
-        As it came from the command line.
-
-    Returns
-    -------
-    str
-        The same.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If it is empty, or holds a NUL or bytes that were no text.
-
-    Examples
-    --------
-    >>> text("sensors/+/door")
-    'sensors/+/door'
-    """
+    """One or more characters that can be written in UTF-8."""
     if not given or "\0" in given:
         raise argparse.ArgumentTypeError(f"{given!r:.40} is no text: give at least one character")
     try:
@@ -159,23 +96,7 @@ class PathOption:
     most: int | None = None
 
     def __call__(self, given: str) -> Path:
-        """Return the path.
-
-        Parameters
-        ----------
-        given : str
-            As it came from the command line.
-
-        Returns
-        -------
-        Path
-            It can be read, or written.
-
-        Raises
-        ------
-        argparse.ArgumentTypeError
-            If not; the message names it and says what is wrong.
-        """
+        """Return the path."""
         path = _path(given)
         try:
             if path.is_dir() and not self.folder:
@@ -230,23 +151,7 @@ folder = PathOption(folder=True)
 
 
 def readable_up_to(most: int) -> PathOption:
-    """A file to read that is kept in memory whole.
-
-    Parameters
-    ----------
-    most : int
-        Bytes that it may have.
-
-    Returns
-    -------
-    PathOption
-        For `argparse`.
-
-    Examples
-    --------
-    >>> readable_up_to(2**20).most
-    1048576
-    """
+    """A file to read that is kept in memory whole."""
     return PathOption(file=True, reads=True, most=most)
 
 
@@ -263,22 +168,7 @@ def _path(given: str) -> Path:
 
 
 def print_json(value: object) -> None:
-    """Print a value as JSON that every reader takes: what is no number is null.
-
-    Parameters
-    ----------
-    value : object
-        Plain values, and NumPy's numbers.
-
-    Examples
-    --------
-    >>> print_json([{"x": float("nan")}])
-    [
-     {
-      "x": null
-     }
-    ]
-    """
+    """Print a value as JSON that every reader takes: what is no number is null."""
 
     def plain(item: Any) -> Any:
         if isinstance(item, Mapping):

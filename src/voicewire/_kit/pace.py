@@ -20,28 +20,7 @@ _FIRST, _START, _WORTH = 2.0, 30.0, 10.0
 
 
 def words(seconds: float) -> str:
-    """Tell a span of time as people do.
-
-    Parameters
-    ----------
-    seconds : float
-        s, not negative.
-
-    Returns
-    -------
-    str
-        Rounded to seconds, minutes or tenths of hours.
-
-    Raises
-    ------
-    ValueError
-        For what is no span of time.
-
-    Examples
-    --------
-    >>> words(12.3), words(600.0), words(9000.0)
-    ('about 12 s', 'about 10 min', 'about 2.5 h')
-    """
+    """Tell a span of time as people do."""
     if not (math.isfinite(seconds) and seconds >= 0):
         raise ValueError(f"a run takes some seconds, not {seconds!r}")
     if seconds < 90:
@@ -82,13 +61,7 @@ class Pace:
         self._starting = True
 
     def done(self, count: int = 1) -> None:
-        """Count items that have ended.
-
-        Parameters
-        ----------
-        count : int
-            How many.
-        """
+        """Count items that have ended."""
         self._done += count
         if self._said:
             return
@@ -106,23 +79,7 @@ class Pace:
 
 
 def last_time(run: str) -> float | None:
-    """Return what a run took when it was last done here.
-
-    Parameters
-    ----------
-    run : str
-        Its name.
-
-    Returns
-    -------
-    float or None
-        Seconds; None if it is not known.
-
-    Examples
-    --------
-    >>> last_time("a run that never was") is None
-    True
-    """
+    """Return what a run took when it was last done here."""
     try:
         seconds = json.loads(_file().read_text(encoding="utf-8"))[run]
         return float(seconds) if math.isfinite(seconds) and seconds >= 0 else None
@@ -131,25 +88,7 @@ def last_time(run: str) -> float | None:
 
 
 def keep(run: str, seconds: float) -> None:
-    """Remember what a run took, where that can be written.
-
-    Parameters
-    ----------
-    run : str
-        Its name.
-    seconds : float
-        How long it took, s.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from unittest import mock
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with mock.patch("voicewire._kit.pace._file", lambda: Path(folder) / "times.json"):
-    ...         keep("a run", 12.34)
-    ...         last_time("a run")
-    12.3
-    """
+    """Remember what a run took, where that can be written."""
     file = _file()
     try:
         known = json.loads(file.read_text(encoding="utf-8"))

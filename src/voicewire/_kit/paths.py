@@ -20,23 +20,7 @@ def is_ours(module: str) -> bool:
 
 
 def is_root(folder: Path) -> bool:
-    """Tell whether a folder is a checkout of this book.
-
-    Parameters
-    ----------
-    folder : Path
-        Any folder.
-
-    Returns
-    -------
-    bool
-        Whether it holds data/, notebooks/ and pyproject.toml.
-
-    Examples
-    --------
-    >>> is_root(root())
-    True
-    """
+    """Tell whether a folder is a checkout of this book."""
     return (folder / "data").is_dir() and (folder / "notebooks").is_dir() and (folder / "pyproject.toml").is_file()
 
 
@@ -45,21 +29,6 @@ def root() -> Path:
 
     Looked for in the variable ``VOICEWIRE_ROOT``, then around this file (an editable install), then from the
     working directory upwards (Binder, where the package is installed apart from the notebooks).
-
-    Returns
-    -------
-    Path
-        An absolute path.
-
-    Raises
-    ------
-    FileNotFoundError
-        If none of the three is a checkout of the book.
-
-    Examples
-    --------
-    >>> (root() / "book" / "_toc.yml").is_file()
-    True
     """
     named = os.environ.get("VOICEWIRE_ROOT")
     if named:
@@ -82,28 +51,7 @@ def root() -> Path:
 
 
 def data(study: str) -> Path:
-    """Return the folder of a study's published tables, claims and recordings.
-
-    Parameters
-    ----------
-    study : str
-        The study's name.
-
-    Returns
-    -------
-    Path
-        ``data/<study>`` of the checkout.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the checkout, or the study's folder in it, is missing.
-
-    Examples
-    --------
-    >>> data("nfc").name
-    'nfc'
-    """
+    """Return the folder of a study's published tables, claims and recordings."""
     folder = root() / "data" / study
     if not folder.is_dir():
         raise FileNotFoundError(f"data/{study} is missing from the checkout")

@@ -22,26 +22,7 @@ _NUMBERS = re.compile(f"{_NUMBER}( {_NUMBER})*")
 
 
 def plain(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula.
-
-    Parameters
-    ----------
-    value : object
-        A text; anything else, a number for one, is left as it is.
-
-    Returns
-    -------
-    object
-        The text, with an apostrophe before each beginning that a program might calculate: of the whole, or of what
-        stands behind a semicolon, a tab, a bar or a line's end. Signs that stand for the same ones (full-width, small,
-        raised) count too, also behind blanks, quotes and what is not seen. Numbers that are written out, and
-        a sign alone, stay as they are.
-
-    Examples
-    --------
-    >>> plain("=1+1"), plain("ada;=1+1"), plain("＝1"), plain("well-known"), plain(-3.5)
-    ("'=1+1", "ada;'=1+1", "'＝1", 'well-known', -3.5)
-    """
+    """Return a cell that no spreadsheet takes for a formula."""
     if not isinstance(value, str) or value in _STARTS or _NUMBERS.fullmatch(value):
         return value
     return _PIECE.sub(_guarded, value)
@@ -80,23 +61,11 @@ class Writer:
         self._writer = csv.writer(file, lineterminator=lineterminator)
 
     def writerow(self, row: Iterable[Any]) -> None:
-        """Write one row.
-
-        Parameters
-        ----------
-        row : iterable
-            Its cells.
-        """
+        """Write one row."""
         self._writer.writerow([plain(cell) for cell in row])
 
     def writerows(self, rows: Iterable[Iterable[Any]]) -> None:
-        """Write rows.
-
-        Parameters
-        ----------
-        rows : iterable of iterable
-            Their cells.
-        """
+        """Write rows."""
         for row in rows:
             self.writerow(row)
 
@@ -130,55 +99,17 @@ class DictWriter(csv.DictWriter):  # type: ignore[type-arg]  # it takes none whi
         super().__init__(file, fieldnames, restval, lineterminator=lineterminator)
 
     def writerow(self, rowdict: Mapping[str, Any]) -> Any:
-        """Write one row.
-
-        Parameters
-        ----------
-        rowdict : mapping
-            Its cells by their columns.
-
-        Returns
-        -------
-        object
-            What the file's own method returned.
-        """
+        """Write one row."""
         return super().writerow({name: plain(cell) for name, cell in rowdict.items()})
 
     def writerows(self, rowdicts: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows.
-
-        Parameters
-        ----------
-        rowdicts : iterable of mapping
-            Their cells by their columns.
-        """
+        """Write rows."""
         for row in rowdicts:
             self.writerow(row)
 
 
 def to_csv(table: pd.DataFrame, target: Any = None, **how: Any) -> Any:
-    """As a table's own ``to_csv``, each cell and each name of a row or column `plain`.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        It is left as it is.
-    target : path or file, optional
-        Where to write; by default the text is returned.
-    **how
-        As for `pandas.DataFrame.to_csv`.
-
-    Returns
-    -------
-    str or None
-        The text, where it isn't written.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> to_csv(pd.DataFrame({"file": ["=a.wav"], "F1": [-0.5]}), index=False)
-    "file,F1\\n'=a.wav,-0.5\\n"
-    """
+    """As a table's own ``to_csv``, each cell and each name of a row or column `plain`."""
     copy = table.rename(index=plain, columns=plain)
     for place in range(table.shape[1]):
         cells = table.iloc[:, place].tolist()

@@ -71,27 +71,7 @@ STYLE: Any = {
 
 
 def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) -> Axes:
-    """Return `ax`, or new axes (in the book's style, once `use` was called).
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Returned as it is.
-    size : (float, float), optional
-        Width and height of the new figure in inches.
-
-    Returns
-    -------
-    Axes
-        To draw on.
-
-    Examples
-    --------
-    >>> ax = new_axes(size=(4, 2))
-    >>> new_axes(ax) is ax
-    True
-    >>> plt.close(ax.figure)
-    """
+    """Return `ax`, or new axes (in the book's style, once `use` was called)."""
     if ax is not None:
         return ax
     # no rc_context here: leaving one switches a notebook's interactive mode off, and its figures vanish
@@ -99,33 +79,7 @@ def new_axes(ax: Axes | None = None, size: tuple[float, float] | None = None) ->
 
 
 def origin(ax: Axes, source: Origin) -> Axes:
-    """Stamp on `ax` where its data come from.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-    source : Origin
-        One of "published", "theory", "simulated here", "measured here", "synthetic stand-in" and
-        "recorded elsewhere".
-
-    Returns
-    -------
-    Axes
-        The same axes.
-
-    Raises
-    ------
-    ValueError
-        If `source` is not one of these origins.
-
-    Examples
-    --------
-    >>> ax = origin(new_axes(), "simulated here")
-    >>> ax.texts[0].get_text()
-    'simulated here'
-    >>> plt.close(ax.figure)
-    """
+    """Stamp on `ax` where its data come from."""
     if source not in _ORIGINS:
         raise ValueError(f"unknown origin {source!r}: choose one of {', '.join(map(repr, _ORIGINS))}")
     ax.text(
@@ -145,35 +99,7 @@ def origin(ax: Axes, source: Origin) -> Axes:
 def interval_band(
     ax: Axes, x: ArrayLike, low: ArrayLike, high: ArrayLike, color: str, label: str | None = None
 ) -> Axes:
-    """Draw an interval as a band with thin edges, so that it is seen in print too.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-    x : array_like, shape (n,)
-        Where.
-    low : array_like, shape (n,)
-        Lower ends.
-    high : array_like, shape (n,)
-        Upper ends.
-    color : str
-        The colour of band and edges.
-    label : str, optional
-        What the legend says.
-
-    Returns
-    -------
-    Axes
-        The same axes.
-
-    Examples
-    --------
-    >>> ax = interval_band(new_axes(), [0, 1], [1, 2], [2, 4], COLOURS["simulated"], "95 %")
-    >>> len(ax.lines)
-    2
-    >>> plt.close(ax.figure)
-    """
+    """Draw an interval as a band with thin edges, so that it is seen in print too."""
     ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0, label=label)
     for edge in (low, high):
         ax.plot(x, edge, color=color, linewidth=0.6, linestyle="-", alpha=0.6)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from voicewire._kit.options import number, print_json, whole
 from voicewire.transport import icto_cli
 
-__all__ = ["register", "where"]
+__all__ = ["register"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

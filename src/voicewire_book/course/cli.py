@@ -16,20 +16,7 @@ __all__ = ["register"]
 
 
 def register(subparsers: Any) -> None:
-    """Add the three commands.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "grade" in parser.format_help()
-    True
-    """
+    """Add the three commands."""
     teach = subparsers.add_parser(
         "teach",
         help="write a course that can be given: slides, notebooks, exams",

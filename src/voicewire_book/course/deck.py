@@ -70,25 +70,7 @@ def _document(title: str, style: str, body: str, script: str = "") -> str:
 
 
 def page(title: str, slides: Sequence[Slide]) -> str:
-    """Return slides as one HTML page.
-
-    Parameters
-    ----------
-    title : str
-        Of the whole.
-    slides : sequence of Slide
-        In order.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> "<h1>Slots</h1>" in page("Slots", [Slide("Slots")])
-    True
-    """
+    """Return slides as one HTML page."""
     made = []
     for number, slide in enumerate(slides, start=1):
         head = "h1" if number == 1 else "h2"
@@ -102,23 +84,5 @@ def page(title: str, slides: Sequence[Slide]) -> str:
 
 
 def sheet(title: str, body: str) -> str:
-    """Return one HTML page to print: a paper, a plan, a list.
-
-    Parameters
-    ----------
-    title : str
-        Its heading, as HTML.
-    body : str
-        What stands under it, as HTML.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> "<h1>Plan</h1>" in sheet("Plan", "<p>Two weeks.</p>")
-    True
-    """
+    """Return one HTML page to print: a paper, a plan, a list."""
     return _document(title, "sheet.css", f"<main><h1>{title}</h1>\n{body}</main>")

@@ -15,25 +15,7 @@ __all__ = ["booklet", "paper", "questions", "scheme"]
 
 
 def questions(part: str, secret: str) -> list[Question]:
-    """Return the questions of a part's paper.
-
-    Parameters
-    ----------
-    part : str
-        One of the book's.
-    secret : str
-        The instructor's, as `voicewire_book.course.secret.draw` gives it.
-
-    Returns
-    -------
-    list of Question
-        None for a part that has no ``exam.py`` yet.
-
-    Examples
-    --------
-    >>> questions("weather", "3f9a04c1d27be85660b8a5e1f74d923c")
-    []
-    """
+    """Return the questions of a part's paper."""
     name = f"voicewire_book.chapters.{part}.exam"
     if importlib.util.find_spec(f"voicewire_book.chapters.{part}") is None or importlib.util.find_spec(name) is None:
         return []
@@ -47,29 +29,7 @@ def _head(part: str, asked: Sequence[Question]) -> str:
 
 
 def paper(part: str, asked: Sequence[Question], markup: Markup) -> str:
-    """Return what is handed out, as HTML.
-
-    Parameters
-    ----------
-    part : str
-        The part.
-    asked : sequence of Question
-        As of `questions`.
-    markup : Markup
-        Of the book.
-
-    Returns
-    -------
-    str
-        The questions without their steps.
-
-    Examples
-    --------
-    >>> from voicewire_book.kit.questions import Step
-    >>> one = Question("Slots", "How many?", (Step(2, "Eleven."),))
-    >>> "Eleven" in paper("nfc", [one], Markup(paths.root(), paths.root(), {}))
-    False
-    """
+    """Return what is handed out, as HTML."""
     rules = "<p>Write into the answer booklet. Show how you find each number: the way earns points too.</p>"
     return _head(part, asked) + rules + "".join(
         f'<section class="question"><h2>{number}. {markup.html(q.title, inline=True)} '
@@ -79,29 +39,7 @@ def paper(part: str, asked: Sequence[Question], markup: Markup) -> str:
 
 
 def scheme(part: str, asked: Sequence[Question], markup: Markup) -> str:
-    """Return the marking scheme, as HTML.
-
-    Parameters
-    ----------
-    part : str
-        The part.
-    asked : sequence of Question
-        As of `questions`.
-    markup : Markup
-        Of the book.
-
-    Returns
-    -------
-    str
-        Each question with the steps that earn its points.
-
-    Examples
-    --------
-    >>> from voicewire_book.kit.questions import Step
-    >>> one = Question("Slots", "How many?", (Step(2, "Eleven."),))
-    >>> "Eleven" in scheme("nfc", [one], Markup(paths.root(), paths.root(), {}))
-    True
-    """
+    """Return the marking scheme, as HTML."""
     made = [_head(part, asked)]
     made.append("<p>A step earns its points with a wrong number from the step before it too: an error counts once.</p>")
     for number, q in enumerate(asked, start=1):
@@ -114,28 +52,7 @@ def scheme(part: str, asked: Sequence[Question], markup: Markup) -> str:
 
 
 def booklet(part: str, asked: Sequence[Question], markup: Markup) -> str:
-    """Return an empty booklet to write in, as HTML.
-
-    Parameters
-    ----------
-    part : str
-        The part.
-    asked : sequence of Question
-        As of `questions`.
-    markup : Markup
-        Of the book.
-
-    Returns
-    -------
-    str
-        A place for the name, and one for each answer and its points.
-
-    Examples
-    --------
-    >>> one = Question("Slots", "How many?", ())
-    >>> "How many" in booklet("nfc", [one], Markup(paths.root(), paths.root(), {}))
-    False
-    """
+    """Return an empty booklet to write in, as HTML."""
     rows = "".join(f"<tr><td>{n}</td><td></td><td>of {q.points}</td></tr>" for n, q in enumerate(asked, start=1))
     total = sum(q.points for q in asked)
     marks = f"<tr><th>question</th><th>points</th><th></th></tr>{rows}<tr><th>all</th><td></td><td>of {total}</td></tr>"

@@ -116,48 +116,7 @@ def grade(
     notebooks: int = NOTEBOOKS,
     seconds: int = SECONDS,
 ) -> list[Report]:
-    """Mark a submitted notebook, or every notebook in a folder.
-
-    Parameters
-    ----------
-    submitted : Path
-        A notebook, or a folder that is searched for notebooks.
-    timeout : int
-        Seconds that one cell, or the tests of one question, may take.
-    base : Path
-        The checkout with the instructor's sources.
-    confine : str
-        How submissions are confined, see `voicewire_book.course.sandbox`; by default in the strongest way
-        or not at all.
-    tell : callable
-        Gets each report as soon as it is there, in the order of the files.
-    key : Path
-        A folder with assignments of your own to mark against; by default those of the checkout.
-    show_hidden : bool
-        Let the reports hold the inputs of hidden checks, and what a submission said once it had been given them.
-    notebooks, seconds : int
-        How many notebooks of one student are read, and how long the marking of all of them may take.
-
-    Returns
-    -------
-    list of Report
-        In the order of the files.
-
-    Raises
-    ------
-    GradingError
-        If there is nothing to grade or to grade against, submissions can't be confined as wished, or an assignment's
-        own solutions don't earn its points. What is wrong with a submission is a problem in its `Report` instead.
-
-    Examples
-    --------
-    >>> grade(Path("no_such_folder"))
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.key.GradingError: no_such_folder does not exist
-    >>> Report("her.ipynb", questions=[Question("q1", 2.0, 2.0), Question("q2", None, 3.0, "to be read")]).points
-    2.0
-    """
+    """Mark a submitted notebook, or every notebook in a folder."""
     base = base or paths.root()
     if not submitted.exists():
         raise GradingError(f"{submitted} does not exist")

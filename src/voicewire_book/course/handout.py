@@ -36,29 +36,6 @@ def student_copy(notebook: Any) -> Any:
     Between ``{solution-start}`` and ``{solution-end}`` only the cells tagged `solution` and `check` stay: the first
     with a placeholder for each answer, both without outputs. A `solution` that assigns no answer goes too: the place
     to answer is before the fold then.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The instructor's; it is left as it is.
-
-    Returns
-    -------
-    NotebookNode
-        What the student gets.
-
-    Raises
-    ------
-    GradingError
-        If a worked solution has a start and no end.
-    SyntaxError
-        If a cell tagged `solution` is no Python.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_code_cell("answer_rate = 8 * 160 / 0.02", metadata={"tags": ["solution"]})
-    >>> student_copy(nbformat.v4.new_notebook(cells=[cell])).cells[0].source
-    'answer_rate = ...  # your answer'
     """
     copy = nbformat.from_dict(notebook)
     cells, inside = [], False
@@ -97,34 +74,7 @@ def _placeholder(source: str) -> str:
 
 
 def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = None) -> list[Path]:
-    """Write the students' chapters, assignments and projects to ``out/<study>/`` and return the files.
-
-    Parameters
-    ----------
-    out : Path
-        The folder for them; made if it isn't there.
-    studies : sequence of str
-        Which; by default every one that has notebooks.
-    base : Path, optional
-        The checkout with the instructor's notebooks; by default the one around.
-
-    Returns
-    -------
-    list of Path
-        What was written: all, or nothing if anything is wrong.
-
-    Raises
-    ------
-    GradingError
-        If a study is unknown, a file is there already, or nbgrader is needed and missing.
-
-    Examples
-    --------
-    >>> write_students(Path("out"), ["weather"])
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.key.GradingError: there is no study 'weather': choose from ...
-    """
+    """Write the students' chapters, assignments and projects to ``out/<study>/`` and return the files."""
     base = base or paths.root()
     for study in studies:
         if not (base / "notebooks" / study).is_dir():
@@ -153,13 +103,7 @@ def write_students(out: Path, studies: Sequence[str] = (), base: Path | None = N
 
 
 def release(*sources: Path) -> list[Any]:
-    """Return the student's versions of assignments, as nbgrader makes them; one call does for all.
-
-    Raises
-    ------
-    GradingError
-        If nbgrader is missing, or can't release one.
-    """
+    """Return the student's versions of assignments, as nbgrader makes them; one call does for all."""
     if importlib.util.find_spec("nbgrader") is None:
         raise GradingError("releasing assignments needs the extra 'grading': pip install 'voicewire[grading]'")
     with tempfile.TemporaryDirectory(prefix="voicewire-handout-") as scratch:
@@ -178,13 +122,7 @@ def release(*sources: Path) -> list[Any]:
 
 
 def nbgrader(course: Path, *arguments: str) -> None:
-    """Call nbgrader in a course's folder.
-
-    Raises
-    ------
-    GradingError
-        With its first word of error.
-    """
+    """Call nbgrader in a course's folder."""
     own = course / "own"
     own.mkdir(exist_ok=True)
     # Settings and histories of whoever calls are neither read nor written.

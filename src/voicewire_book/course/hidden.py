@@ -21,25 +21,7 @@ __all__ = ["drawn", "with_tests"]
 
 
 def drawn(part: str, secret: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the calls for a part's assignment.
-
-    Parameters
-    ----------
-    part : str
-        The part.
-    secret : str
-        The instructor's, as `voicewire_book.course.secret.draw` gives it.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts; none for a part that draws nothing.
-
-    Examples
-    --------
-    >>> drawn("weather", "3f9a04c1d27be85660b8a5e1f74d923c")
-    {}
-    """
+    """Return the calls for a part's assignment."""
     name = f"voicewire_book.chapters.{part}.exam"
     if importlib.util.find_spec(f"voicewire_book.chapters.{part}") is None or importlib.util.find_spec(name) is None:
         return {}
@@ -49,32 +31,7 @@ def drawn(part: str, secret: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def with_tests(source: Path, calls: Mapping[str, Sequence[tuple[str, str]]]) -> Any:
-    """Return an assignment with more hidden tests: what its own solutions give is what is wanted.
-
-    Parameters
-    ----------
-    source : Path
-        The instructor's notebook; its solutions are run here.
-    calls : mapping of str to sequence of tuple
-        As of `drawn`.
-
-    Returns
-    -------
-    NotebookNode
-        In nbgrader's mark-up, as the source is.
-
-    Raises
-    ------
-    GradingError
-        If a cell of tests is not there, or the solutions fail at a call.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> source = paths.root() / "notebooks" / "nfc" / "assignment.ipynb"
-    >>> with_tests(source, {"t1": [("slots(731)", "")]}).cells[3].source.splitlines()[-2]
-    'assert slots(731) == 62'
-    """
+    """Return an assignment with more hidden tests: what its own solutions give is what is wanted."""
     key = read_key(source)
     names: dict[str, Any] = {"__name__": "__main__"}
     for cell in key.cells:

@@ -114,29 +114,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def read_key(path: Path) -> Key:
-    """Read one ``assignment.ipynb`` of the instructor's.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook, in its study's folder.
-
-    Returns
-    -------
-    Key
-        What it asks.
-
-    Raises
-    ------
-    GradingError
-        If it can't be read, has no graded cell, or two cells have one id.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> read_key(paths.root() / "notebooks" / "echo" / ASSIGNMENT).study
-    'echo'
-    """
+    """Read one ``assignment.ipynb`` of the instructor's."""
     name = f"notebooks/{path.parent.name}/{path.name}"
     cells = []
     try:
@@ -162,32 +140,7 @@ def read_key(path: Path) -> Key:
 
 
 def read_keys(base: Path, folder: Path | None = None) -> dict[str, Key]:
-    """Return the assignments of a checkout by study.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    folder : Path, optional
-        Where assignments of your own lie, as ``<study>/assignment.ipynb``; by default the checkout's are read.
-
-    Returns
-    -------
-    dict of str to Key
-        One for each study that has an assignment.
-
-    Raises
-    ------
-    GradingError
-        If there is none, or one can't be read.
-
-    Examples
-    --------
-    >>> read_keys(Path("/no/such/folder"))
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.key.GradingError: the checkout has no notebooks/<study>/assignment.ipynb to grade against
-    """
+    """Return the assignments of a checkout by study."""
     found = sorted((folder or base / "notebooks").glob(f"*/{ASSIGNMENT}"))
     if not found and folder is not None:
         raise GradingError(f"{folder} has no <study>/{ASSIGNMENT} to grade against")

@@ -20,35 +20,6 @@ def table(platform: str, most: Mapping[str, float], rows: Mapping[str, Mapping[s
 
     Moodle takes any column once it is told what it means (*ID number* to *useridnumber*). Canvas wants five columns by
     their names first, and the points possible in its second row.
-
-    Parameters
-    ----------
-    platform : str
-        One of `PLATFORMS`.
-    most : mapping of str to float
-        The points that can be had, by the name of what is marked: a column each.
-    rows : mapping of str to mapping
-        The points of each student; what is missing or None stays empty.
-
-    Returns
-    -------
-    str
-        CSV.
-
-    Raises
-    ------
-    ValueError
-        For another platform.
-
-    Examples
-    --------
-    >>> print(table("moodle", {"Assignment nfc": 10}, {"ada": {"Assignment nfc": 9.5}}), end="")
-    ID number,Assignment nfc
-    ada,9.5
-    >>> print(table("canvas", {"Assignment nfc": 10}, {"ada": {}}), end="")
-    Student,ID,SIS User ID,SIS Login ID,Section,Assignment nfc
-    "    Points Possible",,,,,10
-    ada,,,ada,,
     """
     if platform not in PLATFORMS:
         raise ValueError(f"unknown platform {platform!r:.40}: choose from {', '.join(PLATFORMS)}")
@@ -69,25 +40,7 @@ def table(platform: str, most: Mapping[str, float], rows: Mapping[str, Mapping[s
 
 
 def collected(reports: Sequence[Report]) -> tuple[dict[str, float], dict[str, dict[str, float | None]]]:
-    """Return what `table` takes from what was marked: a row for each student.
-
-    Parameters
-    ----------
-    reports : sequence of Report
-        As of `voicewire_book.course.grading.grade`.
-
-    Returns
-    -------
-    tuple of mappings
-        The points that can be had, and those of each student. Where somebody has to read an answer yet, where nothing
-        could be marked, or where a student handed one assignment in twice, there is no number.
-
-    Examples
-    --------
-    >>> from voicewire_book.course.grading import Question
-    >>> collected([Report("ada/nfc/assignment.ipynb", "nfc", [Question("q1", 2.0, 3.0)])])
-    ({'Assignment nfc': 3.0}, {'ada': {'Assignment nfc': 2.0}})
-    """
+    """Return what `table` takes from what was marked: a row for each student."""
     most: dict[str, float] = {}
     rows: dict[str, dict[str, float | None]] = {}
     names = whose([PurePosixPath(report.file) for report in reports])

@@ -33,17 +33,7 @@ _TAG = re.compile(r'<a\b(?![^>]*href="(?:https?:|#))[^>]*>(.*?)</a>', re.DOTALL)
 
 
 def needs() -> None:
-    """Refuse to begin where a library is missing.
-
-    Raises
-    ------
-    GradingError
-        With what to install.
-
-    Examples
-    --------
-    >>> needs()
-    """
+    """Refuse to begin where a library is missing."""
     missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         raise GradingError(f"{missing[0]} is missing: writing a course needs the extra: pip install 'voicewire[book]'")
@@ -96,23 +86,7 @@ _KINDS |= {"math_block": "math", "math_block_label": "math", "amsmath": "math", 
 
 
 def blocks(source: str) -> list[Block]:
-    """Return the blocks of a cell's Markdown, in order; the items of a list are blocks of their own.
-
-    Parameters
-    ----------
-    source : str
-        Markdown.
-
-    Returns
-    -------
-    list of Block
-        Comments and rules left out.
-
-    Examples
-    --------
-    >>> [(block.kind, block.source) for block in blocks("# A\\n\\nOne.\\n\\n- two\\n- three")]
-    [('heading', 'A'), ('paragraph', 'One.'), ('item', 'two'), ('item', 'three')]
-    """
+    """Return the blocks of a cell's Markdown, in order; the items of a list are blocks of their own."""
     lines, found = source.split("\n"), []
     for token in _parser().parse(source):
         if not token.map:
@@ -138,25 +112,7 @@ def blocks(source: str) -> list[Block]:
 
 
 def labels(base: Path) -> dict[str, str]:
-    """Return the book's number of each equation and figure that has a name, from the order of its pages.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    dict of str to str
-        The number by the label: ``7.1`` is the first of the seventh part.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> found = labels(paths.root())
-    >>> found["eq-nfc-slots"].split(".")[0] == str([part.name for part in paths.PARTS].index("nfc") + 1)
-    True
-    """
+    """Return the book's number of each equation and figure that has a name, from the order of its pages."""
     found = {}
     toc = yaml.safe_load((base / "book" / "_toc.yml").read_text(encoding="utf-8"))
     numbered = [chapter for part in toc["parts"] if part.get("numbered") for chapter in part["chapters"]]
@@ -228,36 +184,12 @@ class Markup:
         self.base, self.folder, self.numbers = base, folder, numbers
 
     def words(self, source: str) -> str:
-        """Return Markdown without the book's roles.
-
-        Parameters
-        ----------
-        source : str
-            Markdown of the book.
-
-        Returns
-        -------
-        str
-            Plain Markdown.
-        """
+        """Return Markdown without the book's roles."""
         plain = re.sub(r"\(\{cite:p\}(`[^`]*`)\)", r"({cite:t}\1)", source)
         return _ROLE.sub(lambda match: self._role(match.group(1), match.group(2)), plain)
 
     def html(self, source: str, *, inline: bool = False) -> str:
-        """Return Markdown as HTML: pictures inside, links into the book as plain words.
-
-        Parameters
-        ----------
-        source : str
-            Markdown of the book.
-        inline : bool
-            Without a paragraph around it.
-
-        Returns
-        -------
-        str
-            HTML that asks for no other file.
-        """
+        """Return Markdown as HTML: pictures inside, links into the book as plain words."""
         words = self.words(source)
         text = _parser().renderInline(words) if inline else _parser().render(words)
         text = re.sub(r'<eqn>|</eqn>|<section>\s*|\s*</section>|<span class="eqno">.*?</span>', "", text)

@@ -59,27 +59,7 @@ class Figure:
 
 
 def figures(chapter: Path, markup: Markup) -> Iterator[tuple[Figure, bytes]]:
-    """Yield the figures of a chapter in order: what its cells drew, and the drawings in its text.
-
-    Parameters
-    ----------
-    chapter : Path
-        The notebook, executed.
-    markup : Markup
-        Of its page.
-
-    Yields
-    ------
-    tuple of Figure and bytes
-        About the figure, and its file.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> chapter = paths.chapters("nfc")[0]
-    >>> next(figures(chapter, Markup(paths.root(), chapter.parent, {})))[0].file
-    '01-1.svg'
-    """
+    """Yield the figures of a chapter in order: what its cells drew, and the drawings in its text."""
     count = 0
     name = chapter.relative_to(markup.base).as_posix()
     for cell in student_copy(nbformat.read(chapter, as_version=4)).cells:
@@ -105,25 +85,7 @@ def figures(chapter: Path, markup: Markup) -> Iterator[tuple[Figure, bytes]]:
 
 
 def listed(part: str, found: list[Figure]) -> tuple[str, str]:
-    """Return the list of a part's figures as CSV and as HTML.
-
-    Parameters
-    ----------
-    part : str
-        The part.
-    found : list of Figure
-        Its figures.
-
-    Returns
-    -------
-    tuple of str
-        A table for programs, and what stands in a page beside the files.
-
-    Examples
-    --------
-    >>> listed("nfc", [])[0].splitlines()
-    ['file,number,caption,alt,chapter,cell,sha256']
-    """
+    """Return the list of a part's figures as CSV and as HTML."""
     table = io.StringIO()
     write = sheets.Writer(table)
     write.writerow([each.name for each in fields(Figure)])

@@ -40,35 +40,7 @@ class DataError(ValueError):
 
 
 def encode(value: Any, refer: Callable[[Any], dict[str, Any]], depth: int = 0) -> Any:
-    """Turn a value into what JSON can hold.
-
-    Parameters
-    ----------
-    value : object
-        None, bool, int, float, complex, str, bytes, Fraction, NumPy scalar or array, or a list, tuple, set or dict of
-        such. Objects of derived classes are sent as what they derive from.
-    refer : callable
-        What to send in place of anything else.
-    depth : int
-        How deep in another value it lies.
-
-    Returns
-    -------
-    object
-        What `dumps` takes within a message.
-
-    Raises
-    ------
-    DataError
-        If it is nested too deeply (or holds itself).
-
-    Examples
-    --------
-    >>> encode((1, 2.5), refer=lambda value: {"object": 0})
-    {'tuple': [1, 2.5]}
-    >>> encode(print, refer=lambda value: {"object": 0})
-    {'object': 0}
-    """
+    """Turn a value into what JSON can hold."""
     if depth > _DEPTH:
         raise DataError("a value that is nested too deeply, or holds itself")
     if value is None or isinstance(value, bool):
@@ -121,36 +93,7 @@ def _encode_array(value: Any, refer: Callable[[Any], dict[str, Any]]) -> Any:
 
 
 def decode(data: Any, refer: Callable[[dict[str, Any]], Any], depth: int = 0) -> Any:
-    """Make the value that `encode` had, of the plain type itself.
-
-    Parameters
-    ----------
-    data : object
-        What `loads` returned.
-    refer : callable
-        What to make of a reference.
-    depth : int
-        How deep in another value it lies.
-
-    Returns
-    -------
-    object
-        Of exactly one of the types that `encode` names, or what `refer` returned.
-
-    Raises
-    ------
-    DataError
-        If it is nothing that `encode` makes.
-
-    Examples
-    --------
-    >>> decode({"complex": [1.0, -2.0]}, refer=lambda reference: None)
-    (1-2j)
-    >>> decode({"bytes": "?"}, refer=lambda reference: None)
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.plain.DataError: a message with a damaged bytes: ...
-    """
+    """Make the value that `encode` had, of the plain type itself."""
     if depth > _DEPTH:
         raise DataError("a value that is nested too deeply")
     if data is None or isinstance(data, bool | int | float | str):
@@ -205,53 +148,12 @@ _MAKERS: dict[str, Callable[[Any, Callable[[Any], Any]], Any]] = {
 
 
 def dumps(message: dict[str, Any]) -> bytes:
-    """Return a message as one line.
-
-    Parameters
-    ----------
-    message : dict
-        Made of what `encode` returns.
-
-    Returns
-    -------
-    bytes
-        ASCII, with a line's end.
-
-    Examples
-    --------
-    >>> dumps({"id": 1, "do": "get", "with": ["answer"]})
-    b'{"id": 1, "do": "get", "with": ["answer"]}\\n'
-    """
+    """Return a message as one line."""
     return json.dumps(message, ensure_ascii=True, check_circular=False).encode("ascii") + b"\n"
 
 
 def loads(line: bytes) -> dict[str, Any]:
-    """Return the message in one line.
-
-    Parameters
-    ----------
-    line : bytes
-        Whatever came, up to a line's end.
-
-    Returns
-    -------
-    dict
-        The message.
-
-    Raises
-    ------
-    DataError
-        If there is none.
-
-    Examples
-    --------
-    >>> loads(b'{"id": 1}\\n')
-    {'id': 1}
-    >>> loads(b"[1]")
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.plain.DataError: no message
-    """
+    """Return the message in one line."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -262,21 +164,5 @@ def loads(line: bytes) -> dict[str, Any]:
 
 
 def names_of(error: BaseException) -> list[str]:
-    """Return the names of an exception's classes, the narrowest first.
-
-    Parameters
-    ----------
-    error : BaseException
-        Whatever was raised.
-
-    Returns
-    -------
-    list of str
-        Up to ``object``.
-
-    Examples
-    --------
-    >>> names_of(KeyError("rate"))
-    ['KeyError', 'LookupError', 'Exception', 'BaseException', 'object']
-    """
+    """Return the names of an exception's classes, the narrowest first."""
     return [kind.__name__ for kind in type(error).__mro__]

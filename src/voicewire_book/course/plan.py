@@ -62,25 +62,7 @@ class Chapter:
 
 
 def chapters(base: Path, part: str) -> list[Chapter]:
-    """Return the chapters of a part with their times, all in week 1.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    part : str
-        The part.
-
-    Returns
-    -------
-    list of Chapter
-        In the order of the book.
-
-    Examples
-    --------
-    >>> chapters(paths.root(), "nfc")[0].chapter
-    'What a slow, slotted link does to TCP'
-    """
+    """Return the chapters of a part with their times, all in week 1."""
     file = base / "book" / "times.json"
     ran = json.loads(file.read_text(encoding="utf-8"))["seconds"] if file.is_file() else {}
     found = []
@@ -94,25 +76,7 @@ def chapters(base: Path, part: str) -> list[Chapter]:
 
 
 def weeks(base: Path, parts: Sequence[str]) -> list[Chapter]:
-    """Return the chapters of parts with their weeks: two for each part, one for a part of one chapter.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    parts : sequence of str
-        Which, in order.
-
-    Returns
-    -------
-    list of Chapter
-        A part's chapters are divided where its two weeks differ least in minutes.
-
-    Examples
-    --------
-    >>> [chapter.week for chapter in weeks(paths.root(), ["nfc"])][-1]
-    2
-    """
+    """Return the chapters of parts with their weeks: two for each part, one for a part of one chapter."""
     made: list[Chapter] = []
     week = 1
     for part in parts:
@@ -126,27 +90,7 @@ def weeks(base: Path, parts: Sequence[str]) -> list[Chapter]:
 
 
 def listed(base: Path, parts: Sequence[str], secret: str) -> tuple[str, str]:
-    """Return the plan as CSV and as HTML.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    parts : sequence of str
-        Which, in order.
-    secret : str
-        The instructor's: how long an exam is meant to take hangs on its questions only.
-
-    Returns
-    -------
-    tuple of str
-        A table for programs, and what stands in a page.
-
-    Examples
-    --------
-    >>> listed(paths.root(), ["nfc"], "3f9a04c1d27be85660b8a5e1f74d923c")[0].splitlines()[0]
-    'week,part,chapter,reading,exercises,runs'
-    """
+    """Return the plan as CSV and as HTML."""
     made = weeks(base, parts)
     table = io.StringIO()
     write = sheets.Writer(table)

@@ -20,30 +20,7 @@ AT_ONCE = min(2, os.cpu_count() or 1)
 
 
 def print_pages(pages: Sequence[Path], program: str) -> list[Path]:
-    """Print each page to a PDF beside it, two at a time.
-
-    Parameters
-    ----------
-    pages : sequence of Path
-        HTML files.
-    program : str
-        As `browser` gives it.
-
-    Returns
-    -------
-    list of Path
-        The PDFs, in order.
-
-    Raises
-    ------
-    GradingError
-        If one can't be printed within its time; no browser runs on then.
-
-    Examples
-    --------
-    >>> print_pages([], "chromium")
-    []
-    """
+    """Print each page to a PDF beside it, two at a time."""
     waiting = list(pages)
     running: list[tuple[Path, subprocess.Popen[bytes]]] = []
     with tempfile.TemporaryDirectory(prefix="voicewire-print-", ignore_cleanup_errors=True) as profiles:

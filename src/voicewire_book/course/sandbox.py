@@ -72,21 +72,7 @@ class Sandbox:
 
     @contextlib.contextmanager
     def start(self, number: int, seconds: float) -> Iterator[tuple[subprocess.Popen[bytes], int, int, Path | None]]:
-        """Start the student's process.
-
-        Parameters
-        ----------
-        number : int
-            Tells one submission from another: each has a user of its own where users are used.
-        seconds : float
-            Processor time that it may use.
-
-        Yields
-        ------
-        process, requests, replies, folder
-            The process, the descriptors to write requests to and to read replies from, and its folder (None where
-            that is within bubblewrap).
-        """
+        """Start the student's process."""
         theirs_in, requests = os.pipe()
         replies, theirs_out = os.pipe()
         folder = None

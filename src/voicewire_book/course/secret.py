@@ -22,18 +22,7 @@ _LEAST = 8  # different digits: of a billion that are drawn, some thirty have fe
 
 
 def draw() -> str:
-    """Return a new secret.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits, from the system's own source of randomness.
-
-    Examples
-    --------
-    >>> len(checked(draw()))
-    32
-    """
+    """Return a new secret."""
     while True:
         drawn = secrets.token_hex(BYTES)
         if len(set(drawn)) >= _LEAST:
@@ -41,30 +30,7 @@ def draw() -> str:
 
 
 def checked(given: object) -> str:
-    """Return a secret as it is written.
-
-    Parameters
-    ----------
-    given : object
-        What should be one.
-
-    Returns
-    -------
-    str
-        Its 32 digits, in small letters.
-
-    Raises
-    ------
-    GradingError
-        If it is shorter or longer, or nothing that was drawn. The message doesn't repeat it.
-
-    Examples
-    --------
-    >>> checked("20261123")
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.key.GradingError: a seed has 32 hexadecimal digits, and this has 8 characters: ...
-    """
+    """Return a secret as it is written."""
     text = given.strip().lower() if isinstance(given, str) else str(given)
     instead = "without one, a new one is drawn and printed"
     wanted = f"a seed has {2 * BYTES} hexadecimal digits"
@@ -79,30 +45,6 @@ def checked(given: object) -> str:
 
 
 def generator(secret: str, purpose: str) -> np.random.Generator:
-    """Return the generator for one purpose: what is drawn for one part does not hang on which others are written.
-
-    Parameters
-    ----------
-    secret : str
-        Of `draw`.
-    purpose : str
-        The part, and what is drawn for it.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same for the same two.
-
-    Raises
-    ------
-    GradingError
-        If that is no secret.
-
-    Examples
-    --------
-    >>> one, other = (generator("3f9a04c1d27be85660b8a5e1f74d923c", purpose) for purpose in ("exam nfc", "exam echo"))
-    >>> bool(one.integers(2**62) == other.integers(2**62))
-    False
-    """
+    """Return the generator for one purpose: what is drawn for one part does not hang on which others are written."""
     key = hmac.digest(bytes.fromhex(checked(secret)), purpose.encode(), hashlib.sha256)
     return np.random.default_rng(int.from_bytes(key))

@@ -156,20 +156,7 @@ class Session:
         self._stack.close()
 
     def run(self, source: str) -> None:
-        """Run a cell; what it raises is raised here.
-
-        Parameters
-        ----------
-        source : str
-            Its code.
-
-        Raises
-        ------
-        SessionError
-            If the process ends, breaks the rules, uses more than it may, or takes too long.
-        Exception
-            What the student's code raised, as `ask` tells it.
-        """
+        """Run a cell; what it raises is raised here."""
         try:
             self.ask("run", [source], "the cell")
         finally:
@@ -178,49 +165,11 @@ class Session:
                 raise SessionError(why)
 
     def value(self, name: str) -> Any:
-        """Return what a name stands for: plain data, or a `Remote`.
-
-        Parameters
-        ----------
-        name : str
-            A name of the student's.
-
-        Returns
-        -------
-        object
-            Of a plain type, or `Remote`.
-
-        Raises
-        ------
-        NameError
-            If it stands for nothing.
-        """
+        """Return what a name stands for: plain data, or a `Remote`."""
         return self.ask("get", [name], name)
 
     def ask(self, do: str, arguments: list[Any], words: str) -> Any:
-        """Send a request and return what the reply holds.
-
-        Parameters
-        ----------
-        do : str
-            One of the worker's verbs: run, get, attribute, call, truth, items.
-        arguments : list
-            What it takes, encoded.
-        words : str
-            What is asked, for the report.
-
-        Returns
-        -------
-        object
-            Plain data, or a `Remote`.
-
-        Raises
-        ------
-        SessionError
-            If the process ends, breaks the rules, or takes too long.
-        Exception
-            What the student's code raised, if it is of a usual kind; RuntimeError for the others.
-        """
+        """Send a request and return what the reply holds."""
         self._sent += 1
         self._write(plain.dumps({"id": self._sent, "do": do, "with": arguments}))
         try:

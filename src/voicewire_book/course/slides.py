@@ -49,23 +49,7 @@ _ANSWER = re.compile(r"^\w+ = (?:None|\.\.\.)  #", re.MULTILINE)
 
 
 def leading(paragraph: str) -> str:
-    """Return the sentence with which a paragraph begins, and the next as well where the first is short.
-
-    Parameters
-    ----------
-    paragraph : str
-        Markdown.
-
-    Returns
-    -------
-    str
-        Its beginning, letter by letter.
-
-    Examples
-    --------
-    >>> leading("To the slot. And the table is within half a per cent, although nothing was fitted to it. More.")
-    'To the slot. And the table is within half a per cent, although nothing was fitted to it.'
-    """
+    """Return the sentence with which a paragraph begins, and the next as well where the first is short."""
     found = sentences(paragraph)
     if len(found) > 1 and len(found[0]) < 70 and len(found[0]) + len(found[1]) < 240:
         return paragraph[: paragraph.index(found[1], len(found[0])) + len(found[1])]
@@ -73,23 +57,7 @@ def leading(paragraph: str) -> str:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """Return the sentences of a paragraph; none ends within a formula, code or bold words.
-
-    Parameters
-    ----------
-    paragraph : str
-        Markdown.
-
-    Returns
-    -------
-    list of str
-        With a blank between any two they are the paragraph.
-
-    Examples
-    --------
-    >>> sentences("It costs $a. B$ here. So?")
-    ['It costs $a. B$ here.', 'So?']
-    """
+    """Return the sentences of a paragraph; none ends within a formula, code or bold words."""
     found, begin = [], 0
     for match in _SENTENCE.finditer(paragraph):
         inside = paragraph[: match.end()]
@@ -281,32 +249,7 @@ def _imports(source: str) -> bool:
 
 
 def slides(notebook: Any, markup: Markup) -> list[Slide]:
-    """Return the slides of a chapter.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        The chapter, executed.
-    markup : Markup
-        Of its page.
-
-    Returns
-    -------
-    list of Slide
-        The first has the chapter's title.
-
-    Raises
-    ------
-    GradingError
-        If a worked solution has a start and no end.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Slots")])
-    >>> slides(notebook, Markup(paths.root(), paths.root(), {}))[0].title
-    'Slots'
-    """
+    """Return the slides of a chapter."""
     copy = student_copy(notebook)
     made = _made(copy, markup)
     for step in range(1, len(STEPS) + 1):
@@ -337,32 +280,7 @@ def _filled(made: list[Slide]) -> Iterator[Slide]:
 
 
 def write_deck(chapter: Path, target: Path, markup: Markup) -> list[Slide]:
-    """Write the slides of a chapter as one HTML file that asks for no other.
-
-    Parameters
-    ----------
-    chapter : Path
-        The notebook.
-    target : Path
-        The file to write.
-    markup : Markup
-        Of the chapter's page.
-
-    Returns
-    -------
-    list of Slide
-        What was written.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from voicewire_book import paths
-    >>> chapter = paths.chapters("nfc")[0]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = write_deck(chapter, Path(folder) / "deck.html", Markup(paths.root(), chapter.parent, {}))
-    >>> made[0].title
-    'What a slow, slotted link does to TCP'
-    """
+    """Write the slides of a chapter as one HTML file that asks for no other."""
     made = slides(nbformat.read(chapter, as_version=4), markup)
     target.write_text(page(made[0].title, made), encoding="utf-8")
     return made

@@ -112,13 +112,7 @@ def find(submitted: Path) -> list[Path]:
 
 
 def read(path: Path) -> list[SubmittedCell]:
-    """Read a student's notebook.
-
-    Raises
-    ------
-    SubmissionError
-        If it is no regular file, too long, or no notebook.
-    """
+    """Read a student's notebook."""
     try:
         # Neither is a link followed, nor waited for somebody to write into a pipe.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
@@ -163,11 +157,6 @@ def identify(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> Key:
     """Return the assignment that a submission answers.
 
     Assignments may share ids (every one has a q1): what stands in the locked cells tells them apart.
-
-    Raises
-    ------
-    SubmissionError
-        If it holds no cell of any of them.
     """
     theirs = {cell.id: cell.source.strip() for cell in cells if cell.id is not None}
 
@@ -182,17 +171,7 @@ def identify(cells: Sequence[SubmittedCell], keys: dict[str, Key]) -> Key:
 
 
 def arrange(cells: Sequence[SubmittedCell], key: Key, problems: list[str]) -> list[Step]:
-    """Return what to run and to mark: the student's answers and own cells, between locked cells that are whole.
-
-    Parameters
-    ----------
-    cells : sequence of SubmittedCell
-        The student's file.
-    key : Key
-        The assignment.
-    problems : list of str
-        Gets a line for each thing that was mended.
-    """
+    """Return what to run and to mark: the student's answers and own cells, between locked cells that are whole."""
     order = [cell.id for cell in key.cells]
     theirs: dict[str, SubmittedCell] = {}
     before: dict[str | None, list[SubmittedCell]] = {}  # the student's own cells, by the named cell that follows

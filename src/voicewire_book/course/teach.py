@@ -62,29 +62,12 @@ class Course:
     tell: Callable[[str], object]
 
     def chapters(self) -> Iterator[Path]:
-        """Yield the notebooks of the course.
-
-        Yields
-        ------
-        Path
-            A chapter, in the order of the book.
-        """
+        """Yield the notebooks of the course."""
         for part in self.parts:
             yield from paths.chapters(part, self.base)
 
     def place(self, *names: str) -> Path:
-        """Return a file of the course, its folder made.
-
-        Parameters
-        ----------
-        *names : str
-            Folders and the file.
-
-        Returns
-        -------
-        Path
-            Where to write it.
-        """
+        """Return a file of the course, its folder made."""
         path = self.out.joinpath(*names)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -99,41 +82,7 @@ def write_course(
     base: Path | None = None,
     tell: Callable[[str], object] = print,
 ) -> Path:
-    """Write a course to a folder that is new or empty.
-
-    Parameters
-    ----------
-    out : Path
-        The folder. It is there when all of it is whole, and not before.
-    seed : str, optional
-        What an earlier call drew and told: the same numbers again. By default a new one is drawn, and told once, last.
-    parts : sequence of str
-        Which parts of the book; by default all that have chapters.
-    pdf : bool
-        Print slides and papers to PDF as well, where a Chromium is found.
-    base : Path, optional
-        The checkout; by default the one around.
-    tell : callable
-        Takes each line that says what was written or left out.
-
-    Returns
-    -------
-    Path
-        The folder.
-
-    Raises
-    ------
-    GradingError
-        If the seed is too short or was never drawn, the folder holds something, a part is unknown, or a library is
-        missing.
-
-    Examples
-    --------
-    >>> write_course(Path("course"), parts=["weather"])
-    Traceback (most recent call last):
-    ...
-    voicewire_book.course.key.GradingError: there is no part 'weather': choose from ...
-    """
+    """Write a course to a folder that is new or empty."""
     drawn = secret.draw() if seed is None else secret.checked(seed)
     base = base or paths.root()
     known = [part.name for part in paths.PARTS if paths.chapters(part.name, base)]

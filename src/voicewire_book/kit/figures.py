@@ -72,6 +72,7 @@ def keep_shape(ax: Axes) -> Axes:
 
     Examples
     --------
+    >>> from matplotlib import pyplot as plt
     >>> ax = keep_shape(new_axes())
     >>> plt.close(ax.figure)
     """

@@ -9,23 +9,7 @@ __all__ = ["commit"]
 
 
 def commit(base: Path) -> tuple[str, str]:
-    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    short, date : str
-        As ``git log`` shows them.
-
-    Examples
-    --------
-    >>> commit(Path("/no/such/folder"))
-    ('unknown', 'unknown')
-    """
+    """Return the commit that the book was built from and its date; ("unknown", "unknown") outside a clone."""
     try:
         done = subprocess.run(
             ["git", "-C", str(base), "log", "-1", "--format=%h %cs"], capture_output=True, text=True, check=True

@@ -52,26 +52,6 @@ def sources(base: Path, part: paths.Part) -> list[Path]:
 
     A study imports no other study: its own slice, its data and all that the studies share. A part that stands beside
     the studies may call any of them.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    part : voicewire_book.paths.Part
-        One of `voicewire_book.paths.PARTS`.
-
-    Returns
-    -------
-    list of Path
-        Its code, what it has recorded, and the lock of the versions.
-
-    Examples
-    --------
-    >>> base = paths.root()
-    >>> echo = next(part for part in paths.PARTS if part.name == "echo")
-    >>> found = sources(base, echo)
-    >>> base / "src/voicewire/echo/dcd.py" in found, base / "src/voicewire/nfc/engine.py" in found
-    (True, False)
     """
     package, chapters = base / "src" / "voicewire", base / "src" / "voicewire_book" / "chapters"
     names = [each.name for each in paths.PARTS if part.ledger and each.name != part.name]
@@ -84,18 +64,7 @@ def sources(base: Path, part: paths.Part) -> list[Path]:
 
 
 def versions() -> str:
-    """Return a fingerprint of Python and of the installed versions of what the package depends on.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Examples
-    --------
-    >>> versions() == versions()
-    True
-    """
+    """Return a fingerprint of Python and of the installed versions of what the package depends on."""
     names = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
     lines = [sys.version, *(f"{name} {metadata.version(name)}" for name in sorted(names))]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
@@ -121,25 +90,7 @@ def _record(base: Path) -> dict[str, Any]:
 
 
 def current(base: Path) -> dict[Path, Path]:
-    """Return the notebooks that were executed here from the files and versions that are here now.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    dict of Path to Path
-        The committed notebook, and where the executed one lies.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     current(Path(empty))
-    {}
-    """
+    """Return the notebooks that were executed here from the files and versions that are here now."""
     known = _record(base)
     names = [name for name, state in states(base).items() if _is(state, base, name, known)]
     return {base / name: base / EXECUTED / name for name in names}
@@ -150,29 +101,7 @@ def _is(state: str, base: Path, name: str, known: dict[str, Any]) -> bool:
 
 
 def execute(base: Path, everything: bool = False, workers: int | None = None) -> None:
-    """Execute what changed since it was executed here, and say what differs from the committed outputs.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    everything : bool
-        Execute every notebook, whatever was executed before.
-    workers : int, optional
-        Kernels at a time; by default one for each core.
-
-    Raises
-    ------
-    voicewire_book.publish.notebooks.NotebookError
-        If a notebook fails; all the others are executed first.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     execute(Path(empty))
-    0 notebooks: every output is as committed
-    """
+    """Execute what changed since it was executed here, and say what differs from the committed outputs."""
     if everything:
         shutil.rmtree(base / EXECUTED, ignore_errors=True)
     known, wanted = _record(base), states(base)
@@ -230,25 +159,7 @@ def report(known: dict[str, Any]) -> str:
 
 
 def write_back(base: Path) -> list[str]:
-    """Put the executed notebooks in the place of the committed ones where any output differs; return their names.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    list of str
-        Those that were written, by their path in the checkout. One whose cells are others by now is left alone.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     write_back(Path(empty))
-    []
-    """
+    """Put the executed notebooks in the place of the committed ones where any output differs; return their names."""
     written = []
     for name in states(base):
         executed = base / EXECUTED / name
@@ -280,26 +191,7 @@ def outputs(base: Path) -> None:
 
 
 def record_times(base: Path) -> None:
-    """Keep time and memory that each chapter took when it was executed here last, with date, machine and Python.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout; ``book/times.json`` is written in it.
-
-    Raises
-    ------
-    NotebookError
-        If a chapter was not executed here.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     record_times(Path(empty))
-    Traceback (most recent call last):
-    voicewire_book.publish.notebooks.NotebookError: not executed here: any chapter; make book --all first
-    """
+    """Keep time and memory that each chapter took when it was executed here last, with date, machine and Python."""
     file = base / notebooks.TIMES
     times = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     names = [path.relative_to(base).as_posix() for path in paths.chapters(base=base)]

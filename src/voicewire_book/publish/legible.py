@@ -98,56 +98,13 @@ class Shown:
 
 
 def figures_of(page: Page, name: str = "") -> list[Shown]:
-    """Measure the figures of a page that a browser shows.
-
-    Parameters
-    ----------
-    page : playwright.sync_api.Page
-        Loaded. Its folds are opened.
-    name : str
-        Its address in the site.
-
-    Returns
-    -------
-    list of Shown
-        The figures that have a size, in the order of the page, pictures before drawings.
-
-    Examples
-    --------
-    >>> class Blank:
-    ...     def evaluate(self, script):
-    ...         return []
-    >>> figures_of(Blank())
-    []
-    """
+    """Measure the figures of a page that a browser shows."""
     found: list[dict[str, Any]] = page.evaluate(SCRIPT)
     return [Shown(name, one["name"], one["letters"], one["density"]) for one in found]
 
 
 def shown(browser: Any, site: Path, pages: Sequence[str], width: int = 360) -> Iterator[Shown]:
-    """Open pages one after another and give their figures, measured.
-
-    Parameters
-    ----------
-    browser : playwright.sync_api.Browser or BrowserContext
-        Running.
-    site : Path
-        The folder of the built pages.
-    pages : sequence of str
-        Addresses in it.
-    width : int
-        Of the window, CSS pixels.
-
-    Yields
-    ------
-    Shown
-        Each figure.
-
-    Examples
-    --------
-    >>> list(shown(None, Path("_build/html"), []))
-    []
-    """
+    """Open pages one after another and give their figures, measured."""
     for name in pages:
         page = browser.new_page()
         try:

@@ -76,28 +76,7 @@ class Pin(NamedTuple):
 
 
 def pins(lock_text: str) -> list[Pin]:
-    """Return every pin in a lock.
-
-    Parameters
-    ----------
-    lock_text : str
-        A lock as pip-compile or uv write it.
-
-    Returns
-    -------
-    list of Pin
-        In the order of the lock.
-
-    Raises
-    ------
-    ValueError
-        If a line is neither a pin nor a hash nor a comment, or the lock holds no pin.
-
-    Examples
-    --------
-    >>> pins("numpy==2.1.0 ; python_version < '3.13' --hash=sha256:0a1b")
-    [Pin(name='numpy', version='2.1.0', marker="python_version < '3.13'", hashes=('sha256:0a1b',))]
-    """
+    """Return every pin in a lock."""
     found = []
     for block in _blocks(lock_text)[1:]:
         line = " ".join(part.strip().removesuffix("\\").strip() for part in block.splitlines() if "# " not in part)
@@ -116,28 +95,7 @@ def _blocks(lock_text: str) -> list[str]:
 
 
 def added(lock_text: str, lower: Mapping[str, str]) -> str:
-    """Return a lock without the pins that other locks hold for the same places.
-
-    Parameters
-    ----------
-    lock_text : str
-        A lock that holds all of it.
-    lower : mapping of str to str
-        The locks that it is installed with, by their names.
-
-    Returns
-    -------
-    str
-        The same text without these pins, and with a comment that names these locks.
-
-    Examples
-    --------
-    >>> print(added("# made\\nnumpy==2.1.0\\npytest==9.0\\n", {"requirements.lock": "numpy==2.1.0\\n"}))
-    # made
-    # It holds only what it adds to requirements.lock.
-    pytest==9.0
-    <BLANKLINE>
-    """
+    """Return a lock without the pins that other locks hold for the same places."""
     known = {pin[:3] for text in lower.values() for pin in pins(text)}
     head, *blocks = _blocks(lock_text)
     said = f"# It holds only what it adds to {', '.join(lower)}.\n" if lower else ""
@@ -145,23 +103,7 @@ def added(lock_text: str, lower: Mapping[str, str]) -> str:
 
 
 def reference_python(root: Path) -> str:
-    """Return the version of Python that the committed outputs were made with, such as "3.11".
-
-    Parameters
-    ----------
-    root : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        As ``[tool.voicewire]`` in pyproject.toml says it.
-
-    Examples
-    --------
-    >>> reference_python(Path(__file__).resolve().parents[3])
-    '3.11'
-    """
+    """Return the version of Python that the committed outputs were made with, such as "3.11"."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     return str(project["tool"]["voicewire"]["reference-python"])
 
@@ -170,30 +112,6 @@ def environment_yml(lock_text: str, python: str) -> str:
     """Return the text of environment.yml: the pins of a lock that apply to the newest `python` (3.11) on Linux.
 
     Each has its hashes: pip then takes no other file, whoever calls it.
-
-    Parameters
-    ----------
-    lock_text : str
-        The lock.
-    python : str
-        The version for which markers are read, such as "3.11".
-
-    Returns
-    -------
-    str
-        What conda and Binder read.
-
-    Raises
-    ------
-    ValueError
-        If a line pins nothing, or a marker can't be read.
-
-    Examples
-    --------
-    >>> lock = "numpy==2.1.0 --hash=sha256:0a1b\\ntomli==2.0 ; python_version < '3.11'\\n"
-    >>> print("\\n".join(environment_yml(lock, "3.11").splitlines()[-2:]))
-          - numpy==2.1.0
-            --hash=sha256:0a1b
     """
     place = {**_LINUX, "python_version": python, "python_full_version": f"{python}.99"}
     lines = [
@@ -205,25 +123,7 @@ def environment_yml(lock_text: str, python: str) -> str:
 
 
 def without_paths(lock_text: str, root: Path) -> str:
-    """Return a lock whose comments name files as seen from the checkout, not where the checkout lies.
-
-    Parameters
-    ----------
-    lock_text : str
-        The lock.
-    root : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        The same pins and hashes.
-
-    Examples
-    --------
-    >>> without_paths("# via -r /home/me/book/pyproject.toml", Path("/home/me/book"))
-    '# via -r pyproject.toml'
-    """
+    """Return a lock whose comments name files as seen from the checkout, not where the checkout lies."""
     return lock_text.replace(f"{root.as_posix()}/", "")
 
 

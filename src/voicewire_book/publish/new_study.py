@@ -37,32 +37,7 @@ class StudyError(ValueError):
 
 
 def rooms(name: str, title: str, question: str) -> dict[str, str]:
-    """Return the files of a study's rooms, by their path in the checkout.
-
-    Parameters
-    ----------
-    name : str
-        The study's name in every room: 2 to 20 small letters.
-    title : str
-        The heading of its introduction, one line of at most 60 characters.
-    question : str
-        What it asks, one line of at most 90 characters that ends with a question mark.
-
-    Returns
-    -------
-    dict
-        Path to text.
-
-    Raises
-    ------
-    StudyError
-        For a name, a title or a question of another form.
-
-    Examples
-    --------
-    >>> sorted(rooms("frames", "Frames", "How long is a frame?"))[0]
-    'benchmarks/frames.py'
-    """
+    """Return the files of a study's rooms, by their path in the checkout."""
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         raise StudyError(f"a study's name has 2 to 20 small letters and is no word of Python, not {name!r}")
     for what, line, longest in (("title", title, 60), ("question", question, 90)):
@@ -81,26 +56,7 @@ def rooms(name: str, title: str, question: str) -> dict[str, str]:
 
 
 def listed(base: Path, name: str, title: str, question: str) -> dict[str, str]:
-    """Return the three files outside the rooms that name the study, as they are with it.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    name, title, question : str
-        As in `rooms`.
-
-    Returns
-    -------
-    dict
-        Path to text, for each of `TOUCHED`.
-
-    Examples
-    --------
-    >>> files = listed(paths.root(), "frames", "Frames", "How long is a frame?")
-    >>> 'name = "frames"' in files["src/voicewire_book/parts.toml"]
-    True
-    """
+    """Return the three files outside the rooms that name the study, as they are with it."""
     parts, contents, changes = ((base / file).read_text(encoding="utf-8") for file in TOUCHED)
     entry = (
         f'\n[[part]]\nname = "{name}"\ntitle = {json.dumps(title, ensure_ascii=False)}\n'
@@ -125,34 +81,7 @@ def listed(base: Path, name: str, title: str, question: str) -> dict[str, str]:
 
 
 def create(name: str, title: str, question: str, taken: Container[str] = ()) -> list[str]:
-    """Make all rooms of a study in the checkout, record its data and execute its notebook.
-
-    Parameters
-    ----------
-    name, title, question : str
-        As in `rooms`.
-    taken : container of str
-        Names that mean something else already.
-
-    Returns
-    -------
-    list of str
-        The files that were written, the three of `TOUCHED` last.
-
-    Raises
-    ------
-    StudyError
-        If the name is taken, or a file that would be written is there already. Nothing was written then.
-    RuntimeError
-        If the data could not be recorded or the notebook not executed. All files are there then.
-
-    Examples
-    --------
-    >>> create("echo", "Echo", "Is it there?")
-    Traceback (most recent call last):
-    ...
-    voicewire_book.publish.new_study.StudyError: 'echo' is the name of something else already: choose another
-    """
+    """Make all rooms of a study in the checkout, record its data and execute its notebook."""
     base = Path(__file__).resolve().parents[3]
     if not paths.is_root(base):
         raise StudyError("the package is installed apart from its checkout: set the checkout up first, with make")
@@ -184,20 +113,7 @@ def _run(base: Path, *step: str) -> None:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add ``voicewire new-study``.
-
-    Parameters
-    ----------
-    subparsers : argparse action
-        What the command line gathers its commands in.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> register(commands)
-    >>> list(commands.choices)
-    ['new-study']
-    """
+    """Add ``voicewire new-study``."""
     command = subparsers.add_parser(
         "new-study",
         help="make all rooms of a new study",

@@ -88,22 +88,6 @@ class Run:
 
 def normalise(notebook: NotebookNode) -> NotebookNode:
     """Drop what differs from run to run (times, kernel builds, transient metadata); fold the solutions for JupyterLab.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        Changed in place.
-
-    Returns
-    -------
-    NotebookNode
-        The same.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.status.busy": "now"}})
-    >>> normalise(nbformat.v4.new_notebook(cells=[cell])).cells[0].metadata
-    {}
     """
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -144,26 +128,6 @@ def differing(before: NotebookNode, after: NotebookNode) -> tuple[tuple[int, ...
     """Return the numbers of the cells whose outputs differ: of those that may not, and of those that measure.
 
     Cells are counted from 1, as the notebook's file has them, text cells included.
-
-    Parameters
-    ----------
-    before, after : NotebookNode
-        The same notebook twice, with as many cells.
-
-    Returns
-    -------
-    fixed : tuple of int
-        Numbers of the cells that may not differ.
-    measured : tuple of int
-        Numbers of the cells with the tag ``nbval-ignore-output``.
-
-    Examples
-    --------
-    >>> def said(text):
-    ...     output = nbformat.v4.new_output("stream", text=text)
-    ...     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=[output])])
-    >>> differing(said("1"), said("2")), differing(said("1"), said("1"))
-    (((1,), ()), ((), ()))
     """
     fixed: list[int] = []
     measured: list[int] = []
@@ -242,22 +206,7 @@ def _execute(path: Path, target: Path) -> Run:
 
 
 def write(path: Path, notebook: NotebookNode) -> None:
-    """Write a notebook, whole or not at all: an interruption loses nothing.
-
-    Parameters
-    ----------
-    path : Path
-        Where; its folder is made if it isn't there.
-    notebook : NotebookNode
-        What.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Path(folder) / "new" / "empty.ipynb", nbformat.v4.new_notebook())
-    ...     [path.name for path in (Path(folder) / "new").iterdir()]
-    ['empty.ipynb']
-    """
+    """Write a notebook, whole or not at all: an interruption loses nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
     scratch.write_text(nbformat.writes(notebook, version=4).rstrip("\n") + "\n", encoding="utf-8")
@@ -282,15 +231,7 @@ def _stderr(notebook: NotebookNode) -> str:
 
 
 def execute(targets: Mapping[Path, Path], workers: int | None = None) -> Iterator[Run]:
-    """Execute notebooks in fresh kernels, one process for each, and yield a `Run` as each ends.
-
-    Parameters
-    ----------
-    targets : mapping of Path to Path
-        Each notebook, and where to write it with its outputs.
-    workers : int, optional
-        Kernels at a time; by default one for each core.
-    """
+    """Execute notebooks in fresh kernels, one process for each, and yield a `Run` as each ends."""
     workers = workers or min(len(targets) or 1, os.cpu_count() or 1)
     context = multiprocessing.get_context("spawn")
     waiting = deque(targets.items())
@@ -369,34 +310,7 @@ def run(
     target: Callable[[Path], Path] = lambda path: path,
     done: Callable[[Run], None] = lambda result: None,
 ) -> list[Run]:
-    """Execute notebooks, print a line for each, and remember their times for the book's status page.
-
-    Parameters
-    ----------
-    notebooks : sequence of Path
-        Which.
-    workers : int, optional
-        Kernels at a time; by default one for each core.
-    target : callable, optional
-        Gives for each notebook the file to write; by default itself.
-    done : callable, optional
-        Called with each `Run` without an error, as it ends.
-
-    Returns
-    -------
-    list of Run
-        One for each notebook, in the order in which they ended.
-
-    Raises
-    ------
-    NotebookError
-        If a notebook fails; all the others are executed first.
-
-    Examples
-    --------
-    >>> run([])
-    []
-    """
+    """Execute notebooks, print a line for each, and remember their times for the book's status page."""
     base = paths.root()
     finished, failed = [], []
     targets = {path.resolve(): target(path.resolve()) for path in notebooks}

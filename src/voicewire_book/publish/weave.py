@@ -93,23 +93,7 @@ class Module:
         return list(ast.literal_eval(node.value)) if isinstance(node, ast.Assign) else []
 
     def text(self, name: str) -> str:
-        """Return a piece as it stands in a cell.
-
-        Parameters
-        ----------
-        name : str
-            A definition at the top level.
-
-        Returns
-        -------
-        str
-            Its lines, of the docstring the first only.
-
-        Raises
-        ------
-        WeaveError
-            If there is no such piece.
-        """
+        """Return a piece as it stands in a cell."""
         node = self.definitions.get(name)
         if node is None:
             raise WeaveError(f"{self.name} defines no {name!r} at its top level")
@@ -125,18 +109,7 @@ class Module:
         return "\n".join(kept)
 
     def needs(self, name: str) -> set[str]:
-        """Return the other pieces of this module that a piece uses when it runs.
-
-        Parameters
-        ----------
-        name : str
-            A definition at the top level.
-
-        Returns
-        -------
-        set of str
-            Their names.
-        """
+        """Return the other pieces of this module that a piece uses when it runs."""
         used = {n.id for n in ast.walk(self.definitions[name]) if isinstance(n, ast.Name)}
         return (used & set(self.definitions)) - {name}
 
@@ -151,28 +124,7 @@ def split(piece: str) -> tuple[Module, str]:
 
 
 def text_of(pieces: Sequence[str]) -> str:
-    """Return what stands in a cell of these pieces.
-
-    Parameters
-    ----------
-    pieces : sequence of str
-        Each as ``file.py:name``, the file below one of the packages.
-
-    Returns
-    -------
-    str
-        Functions and classes with two empty lines between them, constants with none.
-
-    Raises
-    ------
-    WeaveError
-        If a piece does not exist, or they are too long or too wide together.
-
-    Examples
-    --------
-    >>> text_of(["chapters/foundations/tcp.py:Floats", "chapters/foundations/tcp.py:Times"])
-    'Floats = NDArray[np.float64]\\nTimes = Sequence[float]'
-    """
+    """Return what stands in a cell of these pieces."""
     parts = []
     for piece in pieces:
         module, name = split(piece)
@@ -188,24 +140,7 @@ def text_of(pieces: Sequence[str]) -> str:
 
 
 def woven(notebook: NotebookNode) -> list[tuple[NotebookNode, list[str]]]:
-    """Return the cells of a notebook that are woven, with their pieces.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-
-    Returns
-    -------
-    list of (NotebookNode, list of str)
-        In the order of the notebook.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["chapters/foundations/tcp.py:Floats"]}})
-    >>> [pieces for _, pieces in woven(nbformat.v4.new_notebook(cells=[cell]))]
-    [['chapters/foundations/tcp.py:Floats']]
-    """
+    """Return the cells of a notebook that are woven, with their pieces."""
     return [
         (cell, list(cell.metadata["voicewire"]["weave"]))
         for cell in notebook.cells
@@ -229,22 +164,6 @@ def complete(notebook: NotebookNode) -> list[str]:
 
     A piece stands once, pieces of a file stand in the order of the file, and what a piece uses of its own file is
     woven too, or imported by name from it.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-
-    Returns
-    -------
-    list of str
-        A sentence each; nothing, if all is there.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["nfc/reference/session.py:on_timeout"]}})
-    >>> complete(nbformat.v4.new_notebook(cells=[cell]))[0]
-    'nfc/reference/session.py:on_timeout uses Sender, which is neither woven nor imported'
     """
     wrong = []
     pieces = [split(piece) for _, pieces in woven(notebook) for piece in pieces]
@@ -267,28 +186,7 @@ def complete(notebook: NotebookNode) -> list[str]:
 
 
 def check(path: Path) -> list[str]:
-    """Return what is wrong with the woven cells of a notebook: nothing, if all is as in the source.
-
-    Parameters
-    ----------
-    path : Path
-        A notebook.
-
-    Returns
-    -------
-    list of str
-        A sentence each, with the file's name.
-
-    Raises
-    ------
-    WeaveError
-        If a piece does not exist, or a cell of pieces is too long or too wide.
-
-    Examples
-    --------
-    >>> [wrong for chapter in paths.chapters("foundations") for wrong in check(chapter)]
-    []
-    """
+    """Return what is wrong with the woven cells of a notebook: nothing, if all is as in the source."""
     notebook = nbformat.read(path, as_version=4)
     wrong = complete(notebook)
     for cell, pieces in woven(notebook):
@@ -298,33 +196,7 @@ def check(path: Path) -> list[str]:
 
 
 def weave(path: Path) -> bool:
-    """Write the pieces into the woven cells of a notebook; return whether anything changed.
-
-    Parameters
-    ----------
-    path : Path
-        A notebook; written whole or not at all.
-
-    Returns
-    -------
-    bool
-        Whether it was written.
-
-    Raises
-    ------
-    WeaveError
-        If a piece does not exist, or a cell of pieces is too long or too wide. Nothing is written then.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> cell = nbformat.v4.new_code_cell(metadata={"voicewire": {"weave": ["chapters/foundations/tcp.py:Floats"]}})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "new.ipynb"
-    ...     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    ...     weave(path), weave(path)
-    (True, False)
-    """
+    """Write the pieces into the woven cells of a notebook; return whether anything changed."""
     notebook = nbformat.read(path, as_version=4)
     changed = False
     for cell, pieces in woven(notebook):

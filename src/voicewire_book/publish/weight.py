@@ -86,119 +86,30 @@ class Weight:
 
 
 def pages(site: Path) -> list[str]:
-    """Return the pages of the built site that are written for readers.
-
-    Parameters
-    ----------
-    site : Path
-        The folder with ``index.html``.
-
-    Returns
-    -------
-    list of str
-        Paths in the site; the address that only leads to the first page, and pages of source code, are none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("index.html", "a.html"):
-    ...         _ = Path(folder, name).write_text("")
-    ...     pages(Path(folder))
-    ['a.html']
-    """
+    """Return the pages of the built site that are written for readers."""
     found = (path.relative_to(site) for path in site.rglob("*.html"))
     return sorted(path.as_posix() for path in found if path.parts[0] not in (*_NO_PAGE, "index.html"))
 
 
 def kind(address: str) -> str:
-    """Return what kind of file an address names.
-
-    Parameters
-    ----------
-    address : str
-        Its path; what stands behind a question mark counts for nothing.
-
-    Returns
-    -------
-    str
-        One of `KINDS`.
-
-    Examples
-    --------
-    >>> kind("_static/book.css?v=1"), kind("sound.wav")
-    ('css', 'other')
-    """
+    """Return what kind of file an address names."""
     return _ENDINGS.get(urlsplit(address).path.rpartition(".")[2].lower(), "other")
 
 
 @cache
 def packed(file: Path) -> int:
-    """Return how many bytes of a file go over the wire.
-
-    Parameters
-    ----------
-    file : Path
-        A file of the site.
-
-    Returns
-    -------
-    int
-        Its size as gzip packs it at level 6, or its own if that is less.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (file := Path(folder, "a.css")).write_bytes(b" " * 1000)
-    ...     packed(file) < 50
-    True
-    """
+    """Return how many bytes of a file go over the wire."""
     content = file.read_bytes()
     return min(len(content), len(gzip.compress(content, 6)))
 
 
 def median(found: Sequence[Weight]) -> float:
-    """Return the weight of the median page.
-
-    Parameters
-    ----------
-    found : sequence of Weight
-        At least one page.
-
-    Returns
-    -------
-    float
-        Bytes.
-
-    Examples
-    --------
-    >>> median([Weight("a.html", {"html": size}, 1, {}) for size in (1, 2, 9)])
-    2
-    """
+    """Return the weight of the median page."""
     return statistics.median(page.total for page in found)
 
 
 def table(found: Sequence[Weight]) -> str:
-    """Return a line for each page, the heaviest first, and the median below.
-
-    Parameters
-    ----------
-    found : sequence of Weight
-        At least one page, all measured with the same slow-downs.
-
-    Returns
-    -------
-    str
-        Sizes in kB (1000 bytes), times in seconds.
-
-    Examples
-    --------
-    >>> print(table([Weight("a.html", dict.fromkeys(KINDS, 2000), 6, {1: 0.25})]))
-       kB   html    css     js   font picture  other  files    1x  page
-       12      2      2      2      2       2      2      6  0.25  a.html
-       12      2      2      2      2       2      2      6  0.25  median
-    """
+    """Return a line for each page, the heaviest first, and the median below."""
     slowed = list(found[0].seconds)
     lines = [f"{'kB':>5} " + " ".join(f"{name:>{max(6, len(name))}}" for name in (*KINDS, "files"))]
     lines[0] += " " + " ".join(f"{f'{slow}x':>5}" for slow in slowed) + "  page"
@@ -236,32 +147,7 @@ def _served(site: Path) -> Iterator[str]:
 
 
 def measured(site: Path, names: Sequence[str] | None = None, slowed: Sequence[int] = (1, 4)) -> list[Weight]:
-    """Measure pages of the built site in a headless Chromium.
-
-    Parameters
-    ----------
-    site : Path
-        The folder with ``index.html``.
-    names : sequence of str, optional
-        Pages, as `pages` gives them; all if left out.
-    slowed : sequence of int
-        How many times the processor is slowed down, a visit for each; 1 for as it is.
-
-    Returns
-    -------
-    list of Weight
-        In the order of `names`.
-
-    Raises
-    ------
-    chromium.PrintError
-        Without a Chromium.
-
-    Examples
-    --------
-    >>> measured(paths.root() / "_build/html", ["book/index.html"])[0].total < 1e6  # doctest: +SKIP
-    True
-    """
+    """Measure pages of the built site in a headless Chromium."""
     from playwright.sync_api import sync_playwright
 
     if (program := chromium.find()) is None:
@@ -294,23 +180,7 @@ def _visited(browser: Any, site: Path, address: str, name: str, slowed: Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what pages of the built book load.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Pages, as paths in the site; all pages if none. The command line's own if left out.
-
-    Returns
-    -------
-    int
-        The exit status.
-
-    Examples
-    --------
-    >>> main(["book/index.html"])  # doctest: +SKIP
-    0
-    """
+    """Print what pages of the built book load."""
     what = "Weigh the pages of the built book."
     parser = argparse.ArgumentParser(prog="voicewire_book.publish.weight", description=what)
     parser.add_argument("page", nargs="*", help="a page, as its path in the site (default: all)")

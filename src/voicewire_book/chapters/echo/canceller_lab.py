@@ -41,23 +41,7 @@ Array = NDArray[Any]
 
 
 def check_row(answer: object) -> Feedback:
-    """Stage 1: (left, right, L, n) -> what both loudspeakers played last.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_row(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (left, right, L, n) -> what both loudspeakers played last."""
     small = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
     cases: list[Case] = [(*small, 2, 2), (*small, 2, 0), (*talk(0, 3), 5, 30), (*talk(1, 3), 7, 3)]
     return staged(
@@ -82,23 +66,7 @@ def check_row(answer: object) -> Feedback:
 
 
 def check_nearest(answer: object) -> Feedback:
-    """Stage 2: (g, row, d_n, mu, eps) -> the taps after NLMS, and the error before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_nearest(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (g, row, d_n, mu, eps) -> the taps after NLMS, and the error before."""
     rng = np.random.default_rng(83)
     cases: list[Case] = [(np.zeros(2), np.array([2.0, 1.0]), 10.0, 1.0, 0.0)]
     cases += [(rng.standard_normal(6), rng.standard_normal(6), 1.5, mu, 0.1) for mu in (0.5, 1.0)]
@@ -124,23 +92,7 @@ def check_nearest(answer: object) -> Feedback:
 
 
 def check_several(answer: object) -> Feedback:
-    """Stage 3: (g, X, d_last, mu, eps) -> the taps after affine projection, and the newest error.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_several(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (g, X, d_last, mu, eps) -> the taps after affine projection, and the newest error."""
     rng = np.random.default_rng(84)
     cases: list[Case] = [(np.zeros(2), np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([5.0, 3.0]), 1.0, 0.0)]
     cases += [
@@ -167,23 +119,7 @@ def check_several(answer: object) -> Feedback:
 
 
 def check_gain(answer: object) -> Feedback:
-    """Stage 4: (P, row, lam) -> the gain, and the inverse after this row.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_gain(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (P, row, lam) -> the gain, and the inverse after this row."""
     rng = np.random.default_rng(85)
     cases: list[Case] = [(np.array([[1.0]]), np.array([3.0]), 1.0)]
     for lam in (0.9, 0.99):
@@ -210,23 +146,7 @@ def check_gain(answer: object) -> Feedback:
 
 
 def check_cancel(answer: object) -> Feedback:
-    """Stage 5: (left, right, d, L, lam) -> last taps and errors, one microphone.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_cancel(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (left, right, d, L, lam) -> last taps and errors, one microphone."""
     cases: list[Case] = [(*heard(k, 15 * k), 3, lam) for k in range(2) for lam in (0.95, 1.0)]
     return staged(
         answer,
@@ -249,23 +169,7 @@ def check_cancel(answer: object) -> Feedback:
 
 
 def check_silent(answer: object) -> Feedback:
-    """Stage 6: (left, right, L) -> how many directions of the taps nobody hears.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_silent(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (left, right, L) -> how many directions of the taps nobody hears."""
     rng = np.random.default_rng(86)
     same = rng.standard_normal(40)
     cases: list[Case] = [
@@ -293,23 +197,7 @@ def check_silent(answer: object) -> Feedback:
 
 
 def check_stereo(answer: object) -> Feedback:
-    """Stage 7: (x, d, L, lam), complex -> as the package's reading version of RLS.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_stereo(lambda *given: None).ok
-    False
-    """
+    """Stage 7: (x, d, L, lam), complex -> as the package's reading version of RLS."""
     cases: list[Case] = []
     for seed in (31, 32):
         signals = Scene(4, 200, seed).signals()

@@ -54,40 +54,12 @@ def _ratio(above: Samples, below: Samples) -> float:
 def measured(made: Trial, output: Samples, band: Band = "all") -> dict[str, float]:
     """Put an output in numbers, all in dB.
 
-    Parameters
-    ----------
-    made : Trial
-        What it was made from.
-    output : ndarray of float, shape (n,)
-        Of one canceller.
-    band : {"all", "passed"}
-        Whether the output is behind `trials.high_pass`: then what it is compared with is put through that as well.
-
-    Returns
-    -------
-    dict of str to float
-        ``erle`` over all seconds without a near end; ``later``, that of the second half; where the trial has an event,
-        ``after``, that of the second behind it; where the near end talks, ``sdr``: its energy over that of all else
-        that is in the output while it talks.
-
-    Raises
-    ------
-    SignalError
-        If the lengths differ.
-
     Notes
     -----
     .. math:: \\mathrm{SDR} = 10 \\log_{10} \\frac{\\sum s^2}{\\sum (e - s)^2}
 
     Without a canceller it is what the microphone has: about 0 dB in these trials. The output is shifted by what it
     lags, up to 50 ms, and is not scaled. Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> x = np.sin(np.arange(16000.0))
-    >>> found = measured(Trial(x, x, 0 * x, None), 0.1 * x)
-    >>> round(found["erle"]), round(found["later"])
-    (20, 20)
     """
     if output.size != made.microphone.size:
         raise SignalError(f"the output has {output.size} samples, the microphone {made.microphone.size}")
@@ -110,28 +82,7 @@ def measured(made: Trial, output: Samples, band: Band = "all") -> dict[str, floa
 
 
 def run_all(cancellers: Mapping[str, Canceller], made: Trial) -> Rows:
-    """Let each canceller work on one trial.
-
-    Parameters
-    ----------
-    cancellers : mapping of str to callable
-        By name; each takes far end and microphone and gives an `others.Left`.
-    made : Trial
-        The pair.
-
-    Returns
-    -------
-    list of dict
-        Two rows for each output, one a band: ``canceller``, ``output`` (linear or final), ``band``, what `measured`
-        says, and ``load``, the processor's share of the recording's time.
-
-    Examples
-    --------
-    >>> x = np.sin(np.arange(16000.0))
-    >>> nothing = {"none": lambda far, microphone: others.Left(microphone, None, 0.0)}
-    >>> run_all(nothing, Trial(x, x, 0 * x, None))[0]["erle"]
-    0.0
-    """
+    """Let each canceller work on one trial."""
     rows: Rows = []
     for name, canceller in cancellers.items():
         left = canceller(made.far, made.microphone)
@@ -147,27 +98,7 @@ def run_all(cancellers: Mapping[str, Canceller], made: Trial) -> Rows:
 
 
 def cancellers(folder: str | Path, webrtc: str | Path | None = None) -> tuple[dict[str, Canceller], list[str]]:
-    """Find those that run here.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Where AEC3's library may be built.
-    webrtc : str or Path, optional
-        The unpacked source of aec-audio-processing.
-
-    Returns
-    -------
-    found : dict of str to callable
-        By name, ours first.
-    left_out : list of str
-        Why the others are not among them.
-
-    Examples
-    --------
-    >>> list(cancellers(".")[0])[0]
-    'ours'
-    """
+    """Find those that run here."""
     found: dict[str, Canceller] = {"ours": others.ours}
     left_out = []
     try:
@@ -187,27 +118,7 @@ def cancellers(folder: str | Path, webrtc: str | Path | None = None) -> tuple[di
 def table(
     found: Mapping[str, Canceller], rooms: Mapping[str, ArrayLike] | None = None, seeds: Sequence[int] = SEEDS
 ) -> Rows:
-    """Put every canceller to every trial.
-
-    Parameters
-    ----------
-    found : mapping of str to callable
-        Of `cancellers`.
-    rooms : mapping of str to array_like, optional
-        Of `laboratories`; their trials are left out without them.
-    seeds : sequence of int
-        Of the trials.
-
-    Returns
-    -------
-    list of dict
-        With the columns `COLUMNS`.
-
-    Examples
-    --------
-    >>> table({}, seeds=[])
-    []
-    """
+    """Put every canceller to every trial."""
     rows: Rows = []
     for name in TRIALS:
         if name in LABORATORIES and (rooms is None or name not in rooms):

@@ -27,26 +27,7 @@ CASES: tuple[tuple[Family, float], ...] = (("decaying", 1.0), ("room", 1.0), ("d
 
 
 def conversations(seeds: Sequence[int] = SEEDS, scale: float = 1.0) -> Rows:
-    """Run the seven curves of Figure 2 on recorded voices, for each conversation, family of rooms and epsilon.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        One of each conversation: order of the announcements, rooms and noise.
-    scale : float
-        Share of the full 300 s.
-
-    Returns
-    -------
-    list of dict
-        A row for each family, epsilon, seed and curve: time to -15 dB in samples, misalignment of the last fifth before
-        the change in dB.
-
-    Examples
-    --------
-    >>> len(conversations(seeds=[1], scale=0.01))
-    28
-    """
+    """Run the seven curves of Figure 2 on recorded voices, for each conversation, family of rooms and epsilon."""
     setting = paper.FIGURE_2
     samples, change_at = int(setting.samples * scale), int(setting.change_at * scale)
     rows: Rows = []
@@ -75,73 +56,19 @@ def _of(name: str, family: Family, epsilon: float, alpha: float, reuse: int) -> 
 
 @checks.takes(family=checks.one_of(*FAMILIES), epsilon=checks.one_of(*EPSILONS))
 def gaps(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
-    """Return how far the floor without pre-distortion lies above that with it, on recorded voices.
-
-    Parameters
-    ----------
-    family : {"decaying", "room"}
-        Of the rooms.
-    epsilon : {1e-4, 1, 100}
-        Regularisation, for the family ``"decaying"``; for the other 1.
-
-    Returns
-    -------
-    dict of int to ndarray of float, shape (5,)
-        N_it to dB, one of each conversation.
-
-    Examples
-    --------
-    >>> sorted(gaps())
-    [1, 3, 5]
-    """
+    """Return how far the floor without pre-distortion lies above that with it, on recorded voices."""
     return {n: _of("before", family, epsilon, 0.0, n) - _of("before", family, epsilon, 0.4, n) for n in (1, 3, 5)}
 
 
 @checks.takes(family=checks.one_of(*FAMILIES), epsilon=checks.one_of(*EPSILONS))
 def times(family: Family = "decaying", epsilon: float = 1.0) -> dict[int, Real]:
-    """Return the times to -15 dB after the change, on recorded voices with pre-distortion.
-
-    Parameters
-    ----------
-    family : {"decaying", "room"}
-        Of the rooms.
-    epsilon : {1e-4, 1, 100}
-        Regularisation, for the family ``"decaying"``; for the other 1.
-
-    Returns
-    -------
-    dict of int to ndarray of float, shape (5,)
-        N_it to samples, one of each conversation.
-
-    Examples
-    --------
-    >>> sorted(times())
-    [1, 2, 3, 5]
-    """
+    """Return the times to -15 dB after the change, on recorded voices with pre-distortion."""
     return {n: _of("t15", family, epsilon, 0.4, n) for n in (1, 2, 3, 5)}
 
 
 @checks.takes(family=checks.one_of(*FAMILIES), epsilon=checks.one_of(*EPSILONS))
 def caps(family: Family = "decaying", epsilon: float = 1.0) -> Real:
-    """Return which share of the time at three passes no further pass can take away, on recorded voices.
-
-    Parameters
-    ----------
-    family : {"decaying", "room"}
-        Of the rooms.
-    epsilon : {1e-4, 1, 100}
-        Regularisation, for the family ``"decaying"``; for the other 1.
-
-    Returns
-    -------
-    ndarray of float, shape (5,)
-        T_inf over T(3) in T = T_inf + c / N, one of each conversation.
-
-    Examples
-    --------
-    >>> caps().shape
-    (5,)
-    """
+    """Return which share of the time at three passes no further pass can take away, on recorded voices."""
     found = times(family, epsilon)
     return np.array([limit({n: t[i] for n, t in found.items()}) / found[3][i] for i in range(len(SEEDS))])
 

@@ -29,47 +29,13 @@ SMALL = np.array([[4.0, 2.0], [2.0, 4.0]])
 
 
 def conversation(seconds: float = 1.2, seed: int = 8) -> tuple[Array, Array]:
-    """What two loudspeakers play and two microphones hear while somebody talks, 8000 samples a second.
-
-    Parameters
-    ----------
-    seconds : float
-        How long, s; somebody speaks after 0.3 s.
-    seed : int
-        Which words and which room; its paths have 8 taps.
-
-    Returns
-    -------
-    x, d : ndarray of complex, shape (N,)
-        Loudspeakers and microphones, left + j right; the loudest sample of d has size 1.
-
-    Examples
-    --------
-    >>> conversation(1.0)[0].shape
-    (8000,)
-    """
+    """What two loudspeakers play and two microphones hear while somebody talks, 8000 samples a second."""
     signals = Scene(8, 0, seed, source=speech.talk(seconds, seed)).signals()
     return signals.x / np.abs(signals.d).max(), signals.d / np.abs(signals.d).max()
 
 
 def check_matrix(answer: object) -> Feedback:
-    """Stage 1: (R, window, lam) -> the matrix one sample later, one loudspeaker.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_matrix(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (R, window, lam) -> the matrix one sample later, one loudspeaker."""
     cases: list[Case] = [
         (np.zeros((2, 2)), np.array([2.0, 0.0]), 0.5),
         (np.full((2, 2), 4.0), np.array([3.0, 2.0]), 0.5),
@@ -94,23 +60,7 @@ def check_matrix(answer: object) -> Feedback:
 
 
 def check_move(answer: object) -> Feedback:
-    """Stage 2: (R, r, alpha) -> which tap, and by how much it moves.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_move(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (R, r, alpha) -> which tap, and by how much it moves."""
     cases: list[Case] = [
         (SMALL, np.array([3.0, 3.0]), 1.0),
         (SMALL, np.array([1.0, -2.0]), 1.0),
@@ -134,23 +84,7 @@ def check_move(answer: object) -> Feedback:
 
 
 def check_search(answer: object) -> Feedback:
-    """Stage 3: (R, r, N_u, M_b, H) -> the change, and what is left.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_search(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (R, r, N_u, M_b, H) -> the change, and what is left."""
     cases: list[Case] = [(SMALL, np.array([12.0, 12.0]), 2, 8, 4.0), (SMALL, np.array([0.0, 0.0]), 4, 8, 1.0)]
     cases += [(*rows(k), N_u, M_b, 1.0) for k in range(4) for N_u, M_b in ((1, 16), (4, 16), (12, 3), (30, 10))]
     return staged(
@@ -185,23 +119,7 @@ def check_search(answer: object) -> Feedback:
 
 
 def check_sample(answer: object) -> Feedback:
-    """Stage 4: (h, r, R, window, d_n, lam, N_it) -> taps, residual, first error.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_sample(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (h, r, R, window, d_n, lam, N_it) -> taps, residual, first error."""
     one = np.ones(1)
     cases: list[Case] = [(0 * one, 0 * one, np.array([[4.0]]), 2 * one, 1.0, 1.0, 1)]
     for k in range(4):
@@ -239,23 +157,7 @@ def check_sample(answer: object) -> Feedback:
 
 
 def check_cancel(answer: object) -> Feedback:
-    """Stage 5: (x, d, L, lam, N_it) -> last taps and errors, one loudspeaker.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_cancel(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (x, d, L, lam, N_it) -> last taps and errors, one loudspeaker."""
     cases: list[Case] = [(*mono(k, quiet=20 * k), 6, 0.99, N_it) for k in range(2) for N_it in (1, 3)]
     return staged(
         answer,
@@ -279,23 +181,7 @@ def check_cancel(answer: object) -> Feedback:
 
 
 def check_component(answer: object) -> Feedback:
-    """Stage 6: (r), complex -> where, along 1 or j, and the value there.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_component(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (r), complex -> where, along 1 or j, and the value there."""
     rng = np.random.default_rng(74)
     drawn = rng.standard_normal((12, 5)) + 1j * rng.standard_normal((12, 5))
     cases: list[Case] = [(np.array([2 + 1j, 1 - 3j]),), (np.array([1 - 2j, -2 + 1j]),), (np.array([2 + 2j, 1]),)]
@@ -320,23 +206,7 @@ def check_component(answer: object) -> Feedback:
 
 
 def check_stereo(answer: object) -> Feedback:
-    """Stage 7: (x, d, L, lam, N_it), complex -> as the package's reading version.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_stereo(lambda *given: None).ok
-    False
-    """
+    """Stage 7: (x, d, L, lam, N_it), complex -> as the package's reading version."""
     cases: list[Case] = []
     for seed in (21, 22):
         signals = Scene(4, 250, seed).signals()

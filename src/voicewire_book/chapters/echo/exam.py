@@ -16,24 +16,9 @@ __all__ = ["hidden", "questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/echo/01_adaptive_filters`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_erle(rng), _nlms(rng), _rls(rng), _tracking(rng), _trade(rng)]
 
@@ -176,24 +161,9 @@ def _trade(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/echo/01_adaptive_filters`` and those after it; ``notebooks/echo/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['t1', 't2', 't3', 't4']
     """
     def some(count: int, spread: int = 9) -> list[float]:
         return [float(v) for v in rng.integers(1, spread, count) * rng.choice([-1, 1], count)]

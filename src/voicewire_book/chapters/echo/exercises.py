@@ -56,46 +56,12 @@ __all__ = [
 
 
 def check_erle(answer: object, seed: int | None = None) -> Feedback:
-    """ERLE in dB of a filter that takes 90 % off an echo of power 4, beside noise of power 0.02.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_erle("20 dB")
-    Not yet: this is what happens to the echo alone: noise is at the microphone before and after.
-    """
+    """ERLE in dB of a filter that takes 90 % off an echo of power 4, beside noise of power 0.02."""
     return ERLE.own(seed).check(answer)
 
 
 def check_rectifier(answer: object) -> Feedback:
-    """Taps of NLMS after 2 and -1 on both loudspeakers, pre-distorted with alpha_r = 1; paths (3, 1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rectifier([2, 2])
-    Not yet: here both loudspeakers would play the same: put the pre-distortion in first.
-    """
+    """Taps of NLMS after 2 and -1 on both loudspeakers, pre-distorted with alpha_r = 1; paths (3, 1)."""
     mistakes: dict[tuple[float, ...], str] = {
         (2.0, 2.0): "here both loudspeakers would play the same: put the pre-distortion in first.",
         (2.8, 1.4): "this is after the first sample; the second changes them once more.",
@@ -111,23 +77,7 @@ def check_rectifier(answer: object) -> Feedback:
 
 
 def check_rls(answer: object) -> Feedback:
-    """The tap of RLS with lambda = 1/2, from g = 0 and R = 1, after windows 2 and 1 with 4 and 3 heard.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rls("28/13")
-    Right: 7 over 3.25.
-    """
+    """The tap of RLS with lambda = 1/2, from g = 0 and R = 1, after windows 2 and 1 with 4 and 3 heard."""
     hints = {
         16 / 9: "this is after the first sample.",
         11 / 6: "nothing was forgotten: at each sample R and p are halved first.",
@@ -139,23 +89,7 @@ def check_rls(answer: object) -> Feedback:
 
 
 def check_unknowns(answer: object) -> Feedback:
-    """A function S, L, M -> dimension of what cannot be heard with S loudspeakers and one talker.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_unknowns(lambda S, L, M: max(0, L - M + 1))
-    Not yet: right for two loudspeakers; what does each further one add?
-    """
+    """A function S, L, M -> dimension of what cannot be heard with S loudspeakers and one talker."""
     mistakes: Mistakes = (
         (lambda S, L, M: max(0, L - M + 1), "right for two loudspeakers; what does each further one add?"),
         (
@@ -176,23 +110,7 @@ def check_unknowns(answer: object) -> Feedback:
 
 
 def check_spread(answer: object) -> Feedback:
-    """A function C -> eigenvalue spread of two loudspeakers of equal power and coherence C.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_spread(lambda C: (1 + C) / (1 - C))
-    Not yet: the coherence is a square: what stands beside the diagonal is its root.
-    """
+    """A function C -> eigenvalue spread of two loudspeakers of equal power and coherence C."""
     mistakes: Mistakes = (
         (lambda C: (1 + C) / (1 - C), "the coherence is a square: what stands beside the diagonal is its root."),
         (lambda C: (1 - C**0.5) / (1 + C**0.5), "the largest over the smallest, not the other way round."),
@@ -205,23 +123,7 @@ def check_spread(answer: object) -> Feedback:
 
 
 def check_faint(answer: object) -> Feedback:
-    """Rise of the floor in dB if one of 64 directions is heard 40 dB more faintly than the others.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_faint(40)
-    Not yet: this direction alone rises so; the floor is the sum over all 64.
-    """
+    """Rise of the floor in dB if one of 64 directions is heard 40 dB more faintly than the others."""
     hints = {
         40.0: "this direction alone rises so; the floor is the sum over all 64.",
         10 * np.log10((63 + 1e-4) / 64): "noise is divided by the eigenvalue: add up their inverses.",
@@ -233,23 +135,7 @@ def check_faint(answer: object) -> Feedback:
 
 
 def check_taps(answer: object) -> Feedback:
-    """Taps for an ERLE of 20 dB in a room that decays by 60 dB in 0.4 s, at 16 kHz, with noise 30 dB below the echo.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_taps(2133)
-    Not yet: this leaves the noise out, which is there before the filter and after it.
-    """
+    """Taps for an ERLE of 20 dB in a room that decays by 60 dB in 0.4 s, at 16 kHz, with noise 30 dB below the echo."""
 
     def taps(share: float, rate: float = 16_000.0) -> float:
         return float(-10 * np.log10(share)) * rate * 0.4 / 60
@@ -265,23 +151,7 @@ def check_taps(answer: object) -> Feedback:
 
 
 def check_nonunique(answer: object) -> Feedback:
-    """What a longer filter does to the drop of the ERLE when another talker takes over.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_nonunique("a")
-    Not yet: the filter covered the far room before. Count what cannot be heard for 64 taps.
-    """
+    """What a longer filter does to the drop of the ERLE when another talker takes over."""
     hints = {
         "a": "the filter covered the far room before. Count what cannot be heard for 64 taps.",
         "c": "the number grows with the filter: L - M + 1.",
@@ -293,21 +163,6 @@ def check_nonunique(answer: object) -> Feedback:
 
 def check_who(answer: object) -> Feedback:
     """Which of the curves A to D are RLS of the longer, of the shorter memory, NLMS of the larger, of the smaller step.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_who("A C B D")
-    Not yet: the longer memory comes back later, and has the lower floor.
     """
     mistakes = {
         "ACBD": "the longer memory comes back later, and has the lower floor.",
@@ -327,23 +182,7 @@ def check_who(answer: object) -> Feedback:
 
 
 def check_smallest(answer: object) -> Feedback:
-    """A function g, x, d, delta -> taps by the smallest change after which the error is at most delta.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_smallest(lambda g, x, d, delta: g)
-    Not yet: where the error is larger than delta, the taps must move.
-    """
+    """A function g, x, d, delta -> taps by the smallest change after which the error is at most delta."""
     cases = [(case, bounded(*case)) for case in BOUNDED]
     return built(answer, cases, BOUNDED_MISTAKES, "NLMS whose share is 1 - delta/|e|, or nothing.")
 
@@ -352,23 +191,7 @@ def check_smallest(answer: object) -> Feedback:
 
 
 def check_even_tap(answer: object) -> Feedback:
-    """Even and odd tap of LL = 0.9, LR = 0.3, RL = -0.1, RR = 0.5: two complex numbers or four real ones.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_even_tap([0.7 - 0.2j, 0.2 - 0.1j])
-    Right: the real parts come from the direct paths, the imaginary ones from the crossed.
-    """
+    """Even and odd tap of LL = 0.9, LR = 0.3, RL = -0.1, RR = 0.5: two complex numbers or four real ones."""
     mistakes: dict[tuple[float, ...], str] = {
         (0.7, 0.2, 0.2, 0.1): "these are a and b; the taps are their conjugates.",
         (1.4, -0.4, 0.4, -0.2): "each sum is halved.",
@@ -386,23 +209,7 @@ def check_even_tap(answer: object) -> Feedback:
 
 
 def check_first_step(answer: object) -> Feedback:
-    """Taps after three moves of DCD for R = (10, 2; 2, 4), p_0 = (1.5, 1.6), H = 1.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_first_step([1 / 16, 1 / 4])
-    Not yet: the step only ever gets shorter: it is not set back to one half for the third move.
-    """
+    """Taps after three moves of DCD for R = (10, 2; 2, 4), p_0 = (1.5, 1.6), H = 1."""
     mistakes: dict[tuple[float, ...], str] = {
         (1 / 16, 1 / 4): "the step only ever gets shorter: it is not set back to one half for the third move.",
         (1 / 16, 9 / 16): "the third component is negative: the move goes back.",
@@ -416,23 +223,7 @@ def check_first_step(answer: object) -> Feedback:
 
 
 def check_shift(answer: object) -> Feedback:
-    """The largest entry that R - (R >> 13), in whole numbers, leaves as it is.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_shift(8192)
-    Not yet: 8192 >> 13 is 1: this one still loses one at each sample.
-    """
+    """The largest entry that R - (R >> 13), in whole numbers, leaves as it is."""
     hints = {
         8192.0: "8192 >> 13 is 1: this one still loses one at each sample.",
         13.0: "this is the shift; from which entry down does it give nothing?",
@@ -446,46 +237,12 @@ def check_shift(answer: object) -> Feedback:
 
 
 def check_memory(answer: object, seed: int | None = None) -> Feedback:
-    """Seconds after which a sample weighs half, for K = 96, L = 256, 8000 samples a second.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_memory(3.072)
-    Not yet: after so long it weighs 1/e, 37 %.
-    """
+    """Seconds after which a sample weighs half, for K = 96, L = 256, 8000 samples a second."""
     return MEMORY.own(seed).check(answer)
 
 
 def check_gain(answer: object) -> Feedback:
-    """A function kappa, N, mu -> factor of k e_0* after N exact passes that each go the share mu of the way.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_gain(lambda kappa, N, mu: N * mu)
-    Not yet: this holds for small kappa only: each pass meets a smaller error.
-    """
+    """A function kappa, N, mu -> factor of k e_0* after N exact passes that each go the share mu of the way."""
     mistakes: Mistakes = (
         (lambda a, N, mu: N * mu, "this holds for small kappa only: each pass meets a smaller error."),
         (lambda a, N, mu: (1 - (1 - a) ** N) / a, "and where is mu?"),
@@ -502,23 +259,7 @@ def check_gain(answer: object) -> Feedback:
 
 
 def check_bits(answer: object) -> Feedback:
-    """A function H, most, delta -> least M_b after which a search that has refused all steps leaves |r_p| <= delta.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_bits(lambda H, most, delta: max(1, np.ceil(np.log2(H * most / delta))))
-    Not yet: one less will do: the test has half a step in it.
-    """
+    """A function H, most, delta -> least M_b after which a search that has refused all steps leaves |r_p| <= delta."""
     mistakes: Mistakes = (
         (
             lambda H, most, d: max(1, np.ceil(np.log2(H * most / d))),
@@ -541,23 +282,7 @@ def check_bits(answer: object) -> Feedback:
 
 
 def check_loud(answer: object) -> Feedback:
-    """In what N passes differ from one pass with N times the gain.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_loud("a")
-    Not yet: only where kappa is small: what does a plain gain of N leave of the error if kappa is 0.9?
-    """
+    """In what N passes differ from one pass with N times the gain."""
     hints = {
         "a": "only where kappa is small: what does a plain gain of N leave of the error if kappa is 0.9?",
         "c": "it does count for more, but 1 - N kappa may lie below -1: the error grows.",
@@ -568,23 +293,7 @@ def check_loud(answer: object) -> Feedback:
 
 
 def check_best(answer: object) -> Feedback:
-    """A function v, R_pp, H, M_b -> which of the steps H/2, H/4, ... lowers the cost most; 0 if none lowers it.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_best(lambda v, R_pp, H, M_b: abs(v) / R_pp)
-    Not yet: the best of all steps; only H/2, H/4, ... may be taken.
-    """
+    """A function v, R_pp, H, M_b -> which of the steps H/2, H/4, ... lowers the cost most; 0 if none lowers it."""
     mistakes: Mistakes = (
         (
             lambda v, R, H, M: next((s for s in steps(H, M) if abs(v) > s * R / 2), 0.0),
@@ -608,23 +317,7 @@ def check_best(answer: object) -> Feedback:
 
 
 def check_tracking(answer: object) -> Feedback:
-    """Expected samples to -20 dB for L = 256, K = 48, N_it = 3, if one path with a quarter of the power turns.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_tracking(12272)
-    Not yet: this is for all paths at once, which starts at +6 dB; here one of four changes its sign.
-    """
+    """Expected samples to -20 dB for L = 256, K = 48, N_it = 3, if one path with a quarter of the power turns."""
     memory = 48 * 256 / 3
     hints = {
         memory * np.log(20): "this is for all paths at once, which starts at +6 dB; here one of four changes its sign.",
@@ -638,23 +331,7 @@ def check_tracking(answer: object) -> Feedback:
 
 
 def check_floor(answer: object) -> Feedback:
-    """A function N, rise -> factor of K with which N passes have a floor `rise` dB above that of one.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_floor(lambda N, rise: N)
-    Not yet: this brings the floor of one pass back; a rise is allowed.
-    """
+    """A function N, rise -> factor of K with which N passes have a floor `rise` dB above that of one."""
     mistakes: Mistakes = (
         (lambda N, rise: N, "this brings the floor of one pass back; a rise is allowed."),
         (lambda N, rise: 10 ** (rise / 10) / N, "more passes want a longer memory, a higher floor a shorter one."),
@@ -668,46 +345,12 @@ def check_floor(answer: object) -> Feedback:
 
 
 def check_passes(answer: object, seed: int | None = None) -> Feedback:
-    """Share of the time of three passes that five save, by T_inf + c/N through T(1) = 25 and T(3) = 11.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_passes(0.4)
-    Not yet: so much it would be without a floor, T = c/N.
-    """
+    """Share of the time of three passes that five save, by T_inf + c/N through T(1) = 25 and T(3) = 11."""
     return PASSES.own(seed).check(answer)
 
 
 def check_sign(answer: object) -> Feedback:
-    """A function kappa, N -> share of the true error left by N exact passes if (12) has the printed plus.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_sign(lambda kappa, N: (1 - kappa) ** N)
-    Not yet: this is with the minus; what does a pass do that is fed with a growing error?
-    """
+    """A function kappa, N -> share of the true error left by N exact passes if (12) has the printed plus."""
     mistakes: Mistakes = (
         (lambda a, N: (1 - a) ** N, "this is with the minus; what does a pass do that is fed with a growing error?"),
         (lambda a, N: (1 + a) ** N, "this is what the rule takes for the error; the true one is asked."),
@@ -724,23 +367,7 @@ def check_sign(answer: object) -> Feedback:
 
 
 def check_short(answer: object) -> Feedback:
-    """The smallest whole K for which three passes with the plus leave no more error than they found; kappa = 2/K.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_short(4)
-    Not yet: for K = 4 the error is 1.375 times as large afterwards.
-    """
+    """The smallest whole K for which three passes with the plus leave no more error than they found; kappa = 2/K."""
     between = {
         2 / (3 ** (1 / 3) - 1): "a whole K is asked: which side of this one?",
         2 / (2 ** (1 / 3) - 1): "here nothing is left; shorter memories still leave less than was there.",
@@ -759,23 +386,7 @@ def check_short(answer: object) -> Feedback:
 
 
 def check_exchanged(answer: object) -> Feedback:
-    """Share of the 32 sign patterns of 3, 4, -1, 6, 5 whose mean is at least the one seen.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_exchanged("1/32")
-    Not yet: one pattern does still better than the one that was seen.
-    """
+    """Share of the 32 sign patterns of 3, 4, -1, 6, 5 whose mean is at least the one seen."""
     hints = {
         1 / 32: "one pattern does still better than the one that was seen.",
         2.0: "this is their number; a share of the 32 is asked.",
@@ -790,23 +401,7 @@ def check_exchanged(answer: object) -> Feedback:
 
 
 def check_trade(answer: object) -> Feedback:
-    """Which of two filters is better: 10 thousand samples and -25 dB, or 12 thousand and -29 dB.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_trade("c")
-    Not yet: a memory can be changed: bring both to the same time first.
-    """
+    """Which of two filters is better: 10 thousand samples and -25 dB, or 12 thousand and -29 dB."""
     hints = {
         "a": "it is faster now; give the other one five sixths of its memory, and compare floors.",
         "c": "a memory can be changed: bring both to the same time first.",
@@ -817,22 +412,6 @@ def check_trade(answer: object) -> Feedback:
 
 
 def check_back(answer: object) -> Feedback:
-    """A function samples, decibels, change, level, hold -> samples until the curve is down to stay; -1 if never.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_back(lambda samples, decibels, change, level, hold: "soon")  # doctest: +ELLIPSIS
-    Not yet: given ... your function fails: ValueError: could not convert string to float: 'soon'
-    """
+    """A function samples, decibels, change, level, hold -> samples until the curve is down to stay; -1 if never."""
     cases = [(case, back(*case)) for case in CURVES]
     return built(answer, cases, BACK_MISTAKES, "a curve that dips once is not back yet.")

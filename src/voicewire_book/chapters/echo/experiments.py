@@ -49,26 +49,7 @@ SEEDS = range(5)
 
 
 def paper_filter(setting: paper.Setting, reuse: int, **other: Any) -> WLDRRLSDCD:
-    """The filter of a figure, in float32, with the paper's H, N_u and M_b unless given otherwise.
-
-    Parameters
-    ----------
-    setting : paper.Setting
-        Of a figure.
-    reuse : int
-        Passes a sample, N_it.
-    **other
-        Parameters of `WLDRRLSDCD` that shall differ.
-
-    Returns
-    -------
-    WLDRRLSDCD
-
-    Examples
-    --------
-    >>> paper_filter(paper.FIGURE_1, 3).data_reuse
-    3
-    """
+    """The filter of a figure, in float32, with the paper's H, N_u and M_b unless given otherwise."""
     given: dict[str, Any] = {
         "length": setting.length,
         "forgetting": setting.forgetting,
@@ -82,30 +63,7 @@ def paper_filter(setting: paper.Setting, reuse: int, **other: Any) -> WLDRRLSDCD
 
 
 def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) -> dict[tuple[int, float], Curve]:
-    """The misalignment curves of Figure 1 or 2 by (N_it, alpha_r).
-
-    Parameters
-    ----------
-    number : {1, 2}
-        Which figure.
-    scale : float
-        Share of the full duration; the change moves with it.
-    every : int
-        Samples between two points of a curve.
-    seed : int
-        Seed of the scene; all curves share it.
-
-    Returns
-    -------
-    dict
-        (N_it, alpha_r) to `Curve`.
-
-    Examples
-    --------
-    >>> curves = figure(1, scale=1 / 300, every=2500)
-    >>> sorted(curves)[0]
-    (1, 0.0)
-    """
+    """The misalignment curves of Figure 1 or 2 by (N_it, alpha_r)."""
     setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
     samples, change_at = (int(n * scale) // every * every for n in (setting.samples, setting.change_at))
     source = "ar1" if number == 1 else talk(samples / paper.RATE, seed)
@@ -128,29 +86,7 @@ def figure(number: int, scale: float = 1.0, every: int = 2500, seed: int = 1) ->
 
 
 def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
-    """Tracking times (in samples) and floors (in dB) of one filter in a scene whose paths change at `CHANGE_AT`.
-
-    Parameters
-    ----------
-    signals : Signals
-        A scene, with 20,000 samples before its change and 10,000 at the end.
-    every : int
-        Samples between two points of the curve.
-    **other
-        Parameters of `WLDRRLSDCD` that shall differ from the paper's.
-
-    Returns
-    -------
-    dict
-        ``t10``, ``t15``, ``t20``: samples to -10, -15, -20 dB; ``before``, ``after``: floors, dB; ``highest``,
-        dB.
-
-    Examples
-    --------
-    >>> found = track(scene(1, samples=102_500))
-    >>> found["before"] < -20 and found["t10"] <= found["t15"] <= found["t20"]
-    True
-    """
+    """Tracking times (in samples) and floors (in dB) of one filter in a scene whose paths change at `CHANGE_AT`."""
     reuse = other.pop("data_reuse", 1)
     curve = follow(paper_filter(paper.FIGURE_1, reuse, **other), signals, every)
     end = signals.x.size
@@ -165,26 +101,7 @@ def track(signals: Signals, every: int = 250, **other: Any) -> dict[str, float]:
 
 
 def scene(seed: int, samples: int = 140_000, **other: Any) -> Signals:
-    """The scene of Figure 1, shorter: the change comes at `CHANGE_AT`.
-
-    Parameters
-    ----------
-    seed : int
-        Seed.
-    samples : int
-        Duration.
-    **other
-        Parameters of `Scene` that shall differ.
-
-    Returns
-    -------
-    Signals
-
-    Examples
-    --------
-    >>> scene(1, samples=95_000).change_at
-    90000
-    """
+    """The scene of Figure 1, shorter: the change comes at `CHANGE_AT`."""
     given: dict[str, Any] = {"change": "sign", "change_at": CHANGE_AT}
     return Scene(paper.FIGURE_1.length, samples, seed, **(given | other)).signals()
 
@@ -201,24 +118,7 @@ FAMILIES = ("decaying", "room")
 
 
 def tracking(cases: Sequence[Case] = CASES, seeds: Sequence[int] = SEEDS) -> Rows:
-    """N_it x alpha_r x family x seed.
-
-    Parameters
-    ----------
-    cases : sequence of (str, float, sequence of int)
-        Family, alpha_r, and the passes.
-    seeds : sequence of int
-        Of the scenes.
-
-    Returns
-    -------
-    list of dict
-        A row each.
-
-    Examples
-    --------
-    >>> tracking()  # doctest: +SKIP
-    """
+    """N_it x alpha_r x family x seed."""
     rows: Rows = []
     for family, alpha, reuses in cases:
         for seed in seeds:
@@ -239,17 +139,7 @@ THEORY: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 def theory() -> Rows:
-    """Tracking against theory: far rooms twice as long and as long as the filter, and what ails the latter.
-
-    Returns
-    -------
-    list of dict
-        A row each.
-
-    Examples
-    --------
-    >>> theory()  # doctest: +SKIP
-    """
+    """Tracking against theory: far rooms twice as long and as long as the filter, and what ails the latter."""
     rows: Rows = []
     for name, (in_scene, in_filter) in THEORY.items():
         for family in ("decaying", "room"):
@@ -266,29 +156,9 @@ def far_rooms(
 ) -> dict[float, dict[int, list[float]]]:
     """Misalignment at the end of a run against the length of the far room, without and with pre-distortion.
 
-    Parameters
-    ----------
-    lengths : sequence of int
-        Taps of the far room, M.
-    seeds : sequence of int
-        Seeds of the scenes.
-    length, samples : int
-        Taps of each echo path, L; duration.
-
-    Returns
-    -------
-    dict
-        alpha_r (0 and the paper's 0.4) to M to the misalignment in dB of each seed.
-
     Notes
     -----
     Chapter ``notebooks/echo/01_adaptive_filters``, equation ``eq-echo-dimension``.
-
-    Examples
-    --------
-    >>> found = far_rooms([8, 32], range(2), length=8, samples=2000)
-    >>> max(found[0.0][32]) < min(found[0.0][8])  # a far room longer than the filter leaves one solution
-    True
     """
     found: dict[float, dict[int, list[float]]] = {0.0: {}, 0.4: {}}
     for alpha, by_length in found.items():
@@ -307,24 +177,7 @@ EQUAL_WORK = ((3, 4, 64.0), (1, 4, 64.0), (1, 12, 64.0), (1, 12, 64 / 3), (1, 4,
 
 
 def equal_work(seeds: Sequence[int] = SEEDS, kinds: Sequence[tuple[int, int, float]] = EQUAL_WORK) -> Rows:
-    """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the scenes.
-    kinds : sequence of (int, int, float)
-        N_it, N_u and K of each filter.
-
-    Returns
-    -------
-    list of dict
-        A row each.
-
-    Examples
-    --------
-    >>> equal_work()  # doctest: +SKIP
-    """
+    """Data reuse against plain WL-RLS-DCD of equal work: the same 12 tap updates a sample, with memory re-tuned."""
     rows: Rows = []
     for seed in seeds:
         signals = scene(seed)
@@ -336,17 +189,7 @@ def equal_work(seeds: Sequence[int] = SEEDS, kinds: Sequence[tuple[int, int, flo
 
 
 def sensitivity() -> Rows:
-    """What the paper leaves out, one thing at a time: the far-end room's length and epsilon.
-
-    Returns
-    -------
-    list of dict
-        A row each.
-
-    Examples
-    --------
-    >>> sensitivity()  # doctest: +SKIP
-    """
+    """What the paper leaves out, one thing at a time: the far-end room's length and epsilon."""
     rows: Rows = []
     for seed in SEEDS[:2]:
         for far_length in (64, 128, 512):
@@ -389,45 +232,13 @@ RECORDINGS: dict[str, Callable[[], Rows]] = {
 
 
 def read(name: str) -> Rows:
-    """A recorded experiment, numbers as numbers.
-
-    Parameters
-    ----------
-    name : str
-        One of `RECORDINGS`.
-
-    Returns
-    -------
-    list of dict
-        A row each.
-
-    Examples
-    --------
-    >>> len(read("equal-work"))
-    25
-    """
+    """A recorded experiment, numbers as numbers."""
     with (paths.data("echo") / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return [{key: _number(text) for key, text in row.items()} for row in csv.DictReader(file)]
 
 
 def read_curves(number: int) -> dict[tuple[int, float], Curve]:
-    """The recorded curves of Figure 1 or 2.
-
-    Parameters
-    ----------
-    number : {1, 2}
-        Which figure.
-
-    Returns
-    -------
-    dict
-        (N_it, alpha_r) to `Curve`.
-
-    Examples
-    --------
-    >>> (3, 0.4) in read_curves(1)
-    True
-    """
+    """The recorded curves of Figure 1 or 2."""
     rows = read(f"figure-{number}")
     points = np.array([row["n"] for row in rows], np.int64)
     setting = {1: paper.FIGURE_1, 2: paper.FIGURE_2}[number]
@@ -438,47 +249,12 @@ def read_curves(number: int) -> dict[tuple[int, float], Curve]:
 
 
 def column(rows: Rows, name: str, **where: Any) -> list[float]:
-    """One column of the rows that match, in order of the seeds.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Rows of a recording.
-    name : str
-        Of the column.
-    **where
-        What the other columns must be.
-
-    Returns
-    -------
-    list of float
-
-    Examples
-    --------
-    >>> column([{"seed": 0, "t": 3.0}, {"seed": 1, "t": 4.0}], "t", seed=1)
-    [4.0]
-    """
+    """One column of the rows that match, in order of the seeds."""
     return [row[name] for row in rows if all(row[key] == value for key, value in where.items())]
 
 
 def passes(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Compare the passes of Figure 1 at alpha_r = 0.4, for both families of echo paths.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of `tracking`.
-
-    Returns
-    -------
-    dict of str to dict
-        By the claim's id and its label: ratios of times to -15 dB, or dB, of shape (seeds,).
-
-    Examples
-    --------
-    >>> passes(read("tracking"))["echo.nit-below-10"]["room"].size
-    5
-    """
+    """Compare the passes of Figure 1 at alpha_r = 0.4, for both families of echo paths."""
 
     def of(name: str, reuse: int, alpha: float = 0.4, family: str = "decaying") -> NDArray[np.float64]:
         return np.array(column(rows, name, family=family, alpha=alpha, reuse=reuse))
@@ -491,24 +267,7 @@ def passes(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
 
 
 def every_pass(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Compare all recorded numbers of passes at alpha_r = 0.4, for both families of echo paths.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of `tracking`.
-
-    Returns
-    -------
-    dict of str to dict
-        By the claim's id and its label, of shape (seeds,): times to -15 dB over that of one pass; of the cap, the time
-        that no number of passes goes below, over that of three.
-
-    Examples
-    --------
-    >>> sorted(every_pass(read("tracking"))["echo.cap-at-3"])
-    ['decaying', 'room']
-    """
+    """Compare all recorded numbers of passes at alpha_r = 0.4, for both families of echo paths."""
     recorded = {"decaying": range(1, 7), "room": (1, 3, 5)}
     times = {
         family: {n: np.array(column(rows, "t15", family=family, alpha=0.4, reuse=n)) for n in counts}
@@ -526,61 +285,19 @@ def every_pass(rows: Rows) -> dict[str, dict[str, NDArray[np.float64]]]:
 
 
 def limit(times: dict[int, Any]) -> Any:
-    """Return the time that no number of passes goes below: T_inf in T = T_inf + c / N, by least squares.
-
-    Parameters
-    ----------
-    times : dict of int to float or ndarray of float, shape (seeds,)
-        By the number of passes.
-
-    Returns
-    -------
-    float or ndarray of float, shape (seeds,)
-        In the unit of the times.
-
-    Examples
-    --------
-    >>> round(float(limit({1: 12.0, 2: 7.0, 5: 4.0})), 6)
-    2.0
-    """
+    """Return the time that no number of passes goes below: T_inf in T = T_inf + c / N, by least squares."""
     counts = np.array(list(times))
     return np.polyfit(1 / counts, np.array(list(times.values())), 1)[-1]
 
 
 def retuned(rows: Rows) -> NDArray[np.float64]:
-    """Divide the plain filter's time to -15 dB, with equal work and a third of the memory, by that of data reuse.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of `equal_work`.
-
-    Returns
-    -------
-    ndarray of float, shape (seeds,)
-
-    Examples
-    --------
-    >>> retuned(read("equal-work")).size
-    5
-    """
+    """Divide the plain filter's time to -15 dB, with equal work and a third of the memory, by that of data reuse."""
     alone = column(rows, "t15", reuse=1, updates=12, memory=round(64 / 3, 3))
     return np.array(alone) / column(rows, "t15", reuse=3, updates=4, memory=64.0)
 
 
 def work() -> dict[str, Plain]:
-    """Compare the operations of a sample: several passes with one, and DCD with Woodbury's identity.
-
-    Returns
-    -------
-    dict of str to dict
-        By the claim's id, ratios by their labels; those of several passes by the way to count first.
-
-    Examples
-    --------
-    >>> work()["echo.complexity-slight-increase"]["the least"]["shifts, 3 passes"]
-    3.0
-    """
+    """Compare the operations of a sample: several passes with one, and DCD with Woodbury's identity."""
     length, updates = paper.FIGURE_1.length, paper.UPDATES
     shown = sorted({reuse for reuse, _ in paper.FIGURE_1.curves})
     counts = {
@@ -608,20 +325,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results anew: what data reuse gains and costs, in time, accuracy and work.
 
     It takes about a minute on one core, `quick` a third of that; the long curves of Figures 1 and 2 are not run.
-
-    Parameters
-    ----------
-    quick : bool
-        Two seeds, not five.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> sorted(run(quick=True))  # doctest: +SKIP
     """
     seeds = SEEDS[:2] if quick else SEEDS
     rows = tracking((("decaying", 0.4, (1, 3, 5)), ("decaying", 0.8, (1,)), ("room", 0.4, (1, 3))), seeds)
@@ -641,15 +344,7 @@ def _number(text: str) -> Any:
 
 
 def write_rows(path: Path, rows: Rows) -> None:
-    """Write rows as CSV, times and levels to three decimals.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    rows : list of dict
-        At least one; all with the same names.
-    """
+    """Write rows as CSV, times and levels to three decimals."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = sheets.DictWriter(file, rows[0], lineterminator="\n")
         writer.writeheader()

@@ -37,23 +37,7 @@ __all__ = [
 
 
 def label(key: tuple[int, float]) -> str:
-    r"""How a curve (N_it, alpha_r) is named in every figure.
-
-    Parameters
-    ----------
-    key : (int, float)
-        N_it and alpha_r.
-
-    Returns
-    -------
-    str
-        For a legend.
-
-    Examples
-    --------
-    >>> label((3, 0.4))
-    '$N_{it}=3$, $\\alpha_r=0.4$'
-    """
+    r"""How a curve (N_it, alpha_r) is named in every figure."""
     return f"$N_{{it}}={key[0]}$, $\\alpha_r={key[1]:g}$"
 
 
@@ -64,31 +48,7 @@ def curves(
     seconds: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Misalignment against time, one line a curve; the change of the echo paths is marked.
-
-    Parameters
-    ----------
-    data : mapping of (int, float) to Curve
-        By N_it and alpha_r.
-    change_at : int
-        Sample of the change.
-    source : str
-        Where the data come from, see `voicewire_book.kit.figures.origin`.
-    seconds : bool
-        Whether time is in s instead of thousand samples.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> one = Curve(np.array([1000, 2000]), np.array([-5.0, -9.0]))
-    >>> curves({(1, 0.4): one}, 1500, "simulated here").get_ylabel()
-    'misalignment (dB)'
-    """
+    """Misalignment against time, one line a curve; the change of the echo paths is marked."""
     ax = new_axes(ax, (7.0, 3.8))
     unit = 1 / paper.RATE if seconds else 1e-3
     for i, (key, curve) in enumerate(data.items()):
@@ -103,24 +63,7 @@ def curves(
 
 
 def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """Impulse responses, shifted apart so that each can be followed.
-
-    Parameters
-    ----------
-    paths : mapping of str to array_like
-        Impulse responses by name.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> responses({"LL": [1, 0.5], "RR": [0.5, 1]}).get_xlabel()
-    'delay (samples)'
-    """
+    """Impulse responses, shifted apart so that each can be followed."""
     ax = new_axes(ax, (7.0, 3.0))
     for i, (name, response) in enumerate(paths.items()):
         values = np.asarray(response)
@@ -133,24 +76,7 @@ def responses(paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
 
 
 def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
-    """Misalignment of several algorithms in one scene.
-
-    Parameters
-    ----------
-    data : mapping of str to Curve
-        By name of the algorithm.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> learning({"NLMS": Curve(np.array([1000]), np.array([-5.0]))}).get_ylabel()
-    'misalignment (dB)'
-    """
+    """Misalignment of several algorithms in one scene."""
     ax = new_axes(ax)
     for i, (name, curve) in enumerate(data.items()):
         ax.plot(curve.samples / 1e3, curve.decibels, color=SERIES[i], linestyle=LINESTYLES[i], label=name)
@@ -161,48 +87,14 @@ def learning(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
 
 
 def misprints(data: Mapping[str, Curve], ax: Axes | None = None) -> Axes:
-    """Misalignment of a table's program by the misprints left in; the names stand below, as curves fill the height.
-
-    Parameters
-    ----------
-    data : mapping of str to Curve
-        By what is left in.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> misprints({"mended": Curve(np.array([1000]), np.array([-20.0]))}).get_legend().get_texts()[0].get_text()
-    'mended'
-    """
+    """Misalignment of a table's program by the misprints left in; the names stand below, as curves fill the height."""
     ax = learning(data, ax)
     ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.18))
     return ax
 
 
 def heard(data: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """How loudly each direction of the taps is heard, relative to the loudest; what is silent falls off the axis.
-
-    Parameters
-    ----------
-    data : mapping of str to array_like
-        Name to eigenvalues of the correlation matrix, falling.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> [float(y) for y in heard({"plain": [2.0, 0.2, 0.0]}).lines[0].get_ydata()]
-    [0.0, -10.0, -300.0]
-    """
+    """How loudly each direction of the taps is heard, relative to the loudest; what is silent falls off the axis."""
     ax = new_axes(ax, (6.0, 3.4))
     for i, (name, values) in enumerate(data.items()):
         share = np.maximum(np.asarray(values) / np.asarray(values)[0], 1e-30)
@@ -248,28 +140,7 @@ class Live:
 
 
 def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit: str, ax: Axes | None = None) -> Axes:
-    """A result over seeds against N_it, with its 95 % interval, beside what theory expects.
-
-    Parameters
-    ----------
-    data : mapping of int to array_like
-        N_it to the results of the seeds.
-    expected : mapping of int to float
-        N_it to theory.
-    unit : str
-        Label of the axis, with the unit.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> by_reuse({1: [2.0, 2.1, 1.9], 2: [1.0, 1.1, 0.9]}, {1: 2.0, 2: 1.0}, "time (s)").get_ylabel()
-    'time (s)'
-    """
+    """A result over seeds against N_it, with its 95 % interval, beside what theory expects."""
     ax = new_axes(ax, (5.6, 3.4))
     passes = sorted(data)
     intervals = [t_interval(data[n]) for n in passes]
@@ -293,24 +164,7 @@ def by_reuse(data: Mapping[int, ArrayLike], expected: Mapping[int, float], unit:
 
 
 def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
-    """Time to come back to -15 dB against the floor: left and down is better. One mark a seed.
-
-    Parameters
-    ----------
-    data : mapping of str to (array_like, array_like)
-        Name to times (samples) and floors (dB) of the seeds.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> trade_off({"plain": ([2000.0], [-30.0])}).get_ylabel()
-    'floor (dB)'
-    """
+    """Time to come back to -15 dB against the floor: left and down is better. One mark a seed."""
     ax = new_axes(ax, (6.0, 3.6))
     for i, (name, (times, floors)) in enumerate(data.items()):
         ax.plot(np.asarray(times) / 1e3, floors, color=SERIES[i], marker=MARKERS[i], linestyle="", label=name)
@@ -321,24 +175,7 @@ def trade_off(data: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None =
 
 
 def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Multiplications and additions per sample against L: DCD beside Woodbury.
-
-    Parameters
-    ----------
-    lengths : array_like of int
-        Taps of an echo path.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> len(work([32, 64]).lines)
-    3
-    """
+    """Multiplications and additions per sample against L: DCD beside Woodbury."""
     ax = new_axes(ax, (5.6, 3.4))
     sizes = [int(n) for n in np.asarray(lengths)]
     series = {
@@ -355,24 +192,7 @@ def work(lengths: ArrayLike, ax: Axes | None = None) -> Axes:
 
 
 def descent(excess: ArrayLike, norms: ArrayLike, ax: Axes | None = None) -> Axes:
-    """The quadratic cost above its minimum, and the norm of the residual, after each move of DCD.
-
-    Parameters
-    ----------
-    excess, norms : array_like of float, shape (n,)
-        Before the first move and after each; both are drawn relative to their first value.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> [float(y) for y in descent([4.0, 1.0], [2.0, 1.0]).lines[0].get_ydata()]
-    [1.0, 0.25]
-    """
+    """The quadratic cost above its minimum, and the norm of the residual, after each move of DCD."""
     ax = new_axes(ax, (5.6, 3.2))
     for i, (name, values) in enumerate({"cost above its minimum": excess, r"residual norm $\|r\|$": norms}.items()):
         share = np.asarray(values) / np.asarray(values)[0]
@@ -384,26 +204,7 @@ def descent(excess: ArrayLike, norms: ArrayLike, ax: Axes | None = None) -> Axes
 
 
 def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Axes | None = None) -> Axes:
-    """Misalignment against the length of the far room, one line for each alpha_r: mean and range of the seeds.
-
-    Parameters
-    ----------
-    data : mapping
-        alpha_r to taps of the far room to misalignments in dB.
-    length : int
-        Taps of the filter, L; marked.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> far_rooms({0.0: {16: [-9.0, -8.0], 48: [-25.0, -24.0]}}, 32).get_xlabel()
-    'taps of the far room $M$'
-    """
+    """Misalignment against the length of the far room, one line for each alpha_r: mean and range of the seeds."""
     ax = new_axes(ax, (5.6, 3.4))
     for i, (alpha, found) in enumerate(data.items()):
         sizes = sorted(found)
@@ -419,25 +220,7 @@ def far_rooms(data: Mapping[float, Mapping[int, ArrayLike]], length: int, ax: Ax
 
 
 def with_and_without_dcd(exact: Mapping[int, Curve], search: Mapping[int, Curve], ax: Axes | None = None) -> Axes:
-    """Misalignment of data reuse with its equations solved exactly and by DCD: one colour for each N_it.
-
-    Parameters
-    ----------
-    exact, search : mapping of int to Curve
-        N_it to the curve of the exact solution (drawn whole) and of DCD (dashed).
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> one = {1: Curve(np.array([1000, 2000]), np.array([-5.0, -9.0]))}
-    >>> [line.get_linestyle() for line in with_and_without_dcd(one, one).lines]
-    ['-', '--']
-    """
+    """Misalignment of data reuse with its equations solved exactly and by DCD: one colour for each N_it."""
     ax = new_axes(ax)
     for solver, data, style in (("solved", exact, "-"), ("DCD", search, "--")):
         for i, (passes, curve) in enumerate(data.items()):
@@ -457,26 +240,6 @@ def conversations(
     ax: Axes | None = None,
 ) -> Axes:
     """Times to come back with more passes over those with fewer: a point for each conversation, a marker for each kind.
-
-    Parameters
-    ----------
-    data : mapping of str to mapping of str to array_like
-        Name of the voices and rooms to an increase of passes (as ``2 after 1``) to ratios, one of each conversation.
-    bar : float
-        The claim's, drawn.
-    origin_ : str
-        Where the voices are from.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> conversations({"decaying": {"2 after 1": [0.65, 0.7]}}, 0.9).get_ylabel()
-    'share of the time with fewer passes'
     """
     ax = new_axes(ax, (5.6, 3.4))
     for i, (name, found) in enumerate(data.items()):
@@ -497,28 +260,7 @@ def conversations(
 def kept(
     data: Mapping[str, ArrayLike], seconds: float, spans: Mapping[str, tuple[float, float]], ax: Axes | None = None
 ) -> Axes:
-    """What is left of the echo over time, one curve for each canceller, and when something happened.
-
-    Parameters
-    ----------
-    data : mapping of str to array_like
-        Name to the echo left, dB, one value for each stretch.
-    seconds : float
-        How long the recording is.
-    spans : mapping of str to (float, float)
-        What happened to its beginning and end, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> kept({"alone": [0.0, -20.0]}, 1.0, {"both talk": (0.5, 1.0)}).get_xlabel()
-    'time (s)'
-    """
+    """What is left of the echo over time, one curve for each canceller, and when something happened."""
     ax = new_axes(ax, (6.2, 3.2))
     for i, (name, (start, stop)) in enumerate(spans.items()):
         ax.axvspan(start, stop, color=COLOURS["muted"], alpha=0.15, lw=0, label=name if i == 0 else None)
@@ -532,24 +274,7 @@ def kept(
 
 
 def by_length(data: Mapping[str, Mapping[str, Mapping[int, ArrayLike]]], ax: Axes | None = None) -> Axes:
-    """ERLE against the filter's length, a colour for each room: mean of the conversations, and their range.
-
-    Parameters
-    ----------
-    data : mapping
-        Room to kind of filter (two: the first is drawn as a line, the second as hollow markers) to taps to ERLE in dB.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> by_length({"hall": {"fixed": {64: [3.0, 5.0]}, "adaptive": {64: [3.0]}}}).get_xlabel()
-    'taps of the filter $L$'
-    """
+    """ERLE against the filter's length, a colour for each room: mean of the conversations, and their range."""
     ax = new_axes(ax, (6.2, 3.8))
     for i, (room, kinds) in enumerate(data.items()):
         (fixed, found), (moving, followed) = kinds.items()

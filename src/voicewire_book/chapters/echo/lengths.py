@@ -43,28 +43,6 @@ def best_fixed(far: ArrayLike, microphone: ArrayLike, taps: int) -> Samples:
     r"""The taps that leave the least of the microphone over a whole stretch, if they may not move.
 
     .. math:: \sum_k g_k \, r(i - k) = p(i), \quad r(i) = \sum_n x(n)\, x(n + i), \quad p(i) = \sum_n x(n)\, d(n + i)
-
-    Parameters
-    ----------
-    far, microphone : array_like of float, shape (n,)
-        The same stretch of both; both count as silent outside.
-    taps : int
-        L, fewer than n.
-
-    Returns
-    -------
-    ndarray of float, shape (taps,)
-
-    Raises
-    ------
-    SignalError
-        If the lengths differ, are too short, or the far end is silent.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(1).standard_normal(1000)
-    >>> best_fixed(x, np.convolve(x, [0.5, -0.25])[:1000], 2).round(2).tolist()
-    [0.5, -0.25]
     """
     x, d = np.asarray(far, float), np.asarray(microphone, float)
     if x.shape != d.shape or x.size <= taps:
@@ -79,28 +57,7 @@ def best_fixed(far: ArrayLike, microphone: ArrayLike, taps: int) -> Samples:
 
 @checks.takes(error=SignalError, response=checks.array(least=1), seed=checks.seed, seconds=checks.number(1.0, 3600.0))
 def heard_in(response: ArrayLike, seed: int, seconds: float = SECONDS) -> tuple[Samples, Samples]:
-    """Recorded voices, and what a microphone hears of them in a room.
-
-    Parameters
-    ----------
-    response : array_like of float, shape (n,)
-        From loudspeaker to microphone, at `paper.RATE`.
-    seed : int
-        Of the order of the announcements and of the noise, 50 dB below the echo.
-    seconds : float
-        How long.
-
-    Returns
-    -------
-    far, microphone : ndarray of float, shape (n,)
-        The far end's power is 1.
-
-    Examples
-    --------
-    >>> far, microphone = heard_in([0.5], 1, 2.0)
-    >>> round(float(np.std(microphone) / np.std(far)), 3)
-    0.5
-    """
+    """Recorded voices, and what a microphone hears of them in a room."""
     far = talk(seconds, seed, "recorded")
     echo = fftconvolve(far, np.asarray(response, float))[: far.size]
     noise = np.random.default_rng(seed + 100).standard_normal(far.size)
@@ -112,31 +69,7 @@ def _ratio(above: Samples, below: Samples) -> float:
 
 
 def one_length(response: ArrayLike, taps: int, far: Samples, microphone: Samples) -> dict[str, float]:
-    """What so many taps leave of the second half, in dB below what is heard.
-
-    Parameters
-    ----------
-    response : array_like of float, shape (n,)
-        The room.
-    taps : int
-        L.
-    far, microphone : ndarray of float, shape (n,)
-        Of `heard_in`.
-
-    Returns
-    -------
-    dict of str to float
-        ``fixed``: ERLE of the best taps that do not move; ``before``: of the best taps of the first half;
-        ``adaptive``: of `Guarded`, which has run from the beginning; ``white``: what a far end of white noise, no other
-        noise and the true taps would have: the room's energy over that behind its first L samples, 50 dB at most.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(1).standard_normal(8000)
-    >>> found = one_length([1.0, 0.1], 1, x, np.convolve(x, [1.0, 0.1])[:8000])
-    >>> round(found["white"], 1), round(found["fixed"])
-    (20.0, 20)
-    """
+    """What so many taps leave of the second half, in dB below what is heard."""
     room, half = np.asarray(response, float), far.size // 2
     canceller = Guarded(taps, paper.RATE)
     scale = np.std(far)
@@ -152,29 +85,7 @@ def table(
     rooms: Mapping[str, ArrayLike], seeds: Sequence[int] = SEEDS, lengths: Sequence[int] = LENGTHS,
     seconds: float = SECONDS,
 ) -> Rows:  # fmt: skip
-    """Every length in every room, and in a made-up one of 512 samples beside them.
-
-    Parameters
-    ----------
-    rooms : mapping of str to array_like
-        Responses by name.
-    seeds : sequence of int
-        A conversation each, and the made-up room.
-    lengths : sequence of int
-        Taps.
-    seconds : float
-        Of each conversation.
-
-    Returns
-    -------
-    list of dict
-        ``room``, ``seed``, ``taps`` and what `one_length` says.
-
-    Examples
-    --------
-    >>> table({}, seeds=[])
-    []
-    """
+    """Every length in every room, and in a made-up one of 512 samples beside them."""
     rows: Rows = []
     for seed in seeds:
         for name, room in {"made up": made_up(seed), **rooms}.items():

@@ -36,31 +36,7 @@ SPAN = 100  # samples before the change over which the floor is averaged
 
 
 def changing(seed: int = 7, L: int = 8, size: int = 900) -> Run:
-    """White sound over a path whose sign changes at two thirds, and noise 30 dB below.
-
-    Parameters
-    ----------
-    seed : int
-        Which path and sound.
-    L : int
-        Taps of the path.
-    size : int
-        Samples.
-
-    Returns
-    -------
-    x, d : ndarray of float, shape (size,)
-        Loudspeaker and microphone.
-    paths : ndarray of float, shape (size, L)
-        The path at each sample.
-    change : int
-        The first sample with the new path.
-
-    Examples
-    --------
-    >>> changing(size=300)[3]
-    200
-    """
+    """White sound over a path whose sign changes at two thirds, and noise 30 dB below."""
     rng = np.random.default_rng([111, seed])
     path, x = rng.standard_normal(L), rng.standard_normal(size)
     path /= np.linalg.norm(path)
@@ -71,23 +47,7 @@ def changing(seed: int = 7, L: int = 8, size: int = 900) -> Run:
 
 
 def drawn(learned: Callable[..., Any], missed: Callable[..., Any], shorter: Callable[..., Any]) -> Any:
-    """Draw how three passes and plain RLS with the shorter memory learn, lose and find a path again.
-
-    Parameters
-    ----------
-    learned, missed, shorter : callable
-        Stages 2, 3 and 5 of the lab.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> flat = lambda x, d, L, lam, N_it: np.zeros((len(x), L))
-    >>> len(drawn(flat, lambda taps, paths: np.zeros(len(taps)), lambda lam, N_it, L: lam).lines)
-    3
-    """
+    """Draw how three passes and plain RLS with the shorter memory learn, lose and find a path again."""
     x, d, paths, _ = changing()
     same = float(shorter(0.99, 3, 8))
     tried = {"one pass, 0.99": (0.99, 1), "three passes, 0.99": (0.99, 3), f"one pass, {same:.3f}": (same, 1)}
@@ -99,23 +59,7 @@ def drawn(learned: Callable[..., Any], missed: Callable[..., Any], shorter: Call
 
 
 def check_reuse(answer: object) -> Feedback:
-    """Stage 1: (h, P, window, d_n, lam, N_it) -> taps, inverse and first error.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_reuse(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (h, P, window, d_n, lam, N_it) -> taps, inverse and first error."""
     cases: list[Case] = [(np.zeros(1), np.eye(1), np.array([3.0]), 3.0, 1.0, N_it) for N_it in (1, 2)]
     cases += [(*windows(k), 1.5, 0.9, N_it) for k in range(2) for N_it in (1, 2, 5)]
 
@@ -147,23 +91,7 @@ def check_reuse(answer: object) -> Feedback:
 
 
 def check_learned(answer: object) -> Feedback:
-    """Stage 2: (x, d, L, lam, N_it) -> the taps after each sample, a row each.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_learned(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (x, d, L, lam, N_it) -> the taps after each sample, a row each."""
     cases: list[Case] = [(*changing(k, 4, 90)[:2], 4, 0.95, N_it) for k in (21, 22) for N_it in (1, 3)]
     return staged(
         answer,
@@ -180,23 +108,7 @@ def check_learned(answer: object) -> Feedback:
 
 
 def check_missed(answer: object) -> Feedback:
-    """Stage 3: (taps, paths) -> the misalignment of each row, dB.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_missed(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (taps, paths) -> the misalignment of each row, dB."""
     rng = np.random.default_rng(113)
     cases: list[Case] = [(np.array([[0.0, 0.0], [3.0, 3.6]]), np.array([[3.0, 4.0], [3.0, 4.0]]))]
     cases += [(rng.standard_normal((6, 3)), 2 * rng.standard_normal((6, 3))) for _ in range(2)]
@@ -214,23 +126,7 @@ def check_missed(answer: object) -> Feedback:
 
 
 def check_back(answer: object) -> Feedback:
-    """Stage 4: (decibels, change, level) -> samples from the change until the level is reached.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_back(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (decibels, change, level) -> samples from the change until the level is reached."""
     levels = np.array([0.0, -16.0, -20.0, 6.0, -3.0, -14.0, -15.0, -13.0, -18.0])
     cases: list[Case] = [
         (levels, 3, -15.0),
@@ -259,23 +155,7 @@ def check_back(answer: object) -> Feedback:
 
 
 def check_shorter(answer: object) -> Feedback:
-    """Stage 5: (lam, N_it, L) -> the forgetting factor that plain RLS needs to be as quick.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_shorter(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (lam, N_it, L) -> the forgetting factor that plain RLS needs to be as quick."""
     return staged(
         answer,
         [(0.99, 3, 8), (0.95, 2, 4), (0.999, 5, 64), (0.98, 1, 10)],
@@ -294,23 +174,7 @@ def check_shorter(answer: object) -> Feedback:
 
 
 def check_trial(answer: object) -> Feedback:
-    """Stage 6: (runs, L, lam, N_it, level, t) -> floor and time: mean, low and high end each.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_trial(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (runs, L, lam, N_it, level, t) -> floor and time: mean, low and high end each."""
     runs = [changing(seed, 4, 360) for seed in (31, 32, 33, 34)]
     t = float(stats.t.ppf(0.975, 3))
     return staged(

@@ -76,18 +76,7 @@ def _levels(curve: Curve, end: int) -> dict[str, float]:
 
 
 def under_epsilon() -> Rows:
-    """Run Figure 1 up to its change for each epsilon, over seeds.
-
-    Returns
-    -------
-    list of dict
-        A row for each epsilon, alpha_r, N_it and seed: highest misalignment of all, and that of the last twelfth, in
-        dB.
-
-    Examples
-    --------
-    >>> under_epsilon()  # doctest: +SKIP
-    """
+    """Run Figure 1 up to its change for each epsilon, over seeds."""
     rows: Rows = []
     setting = paper.FIGURE_1
     for seed in SEEDS:
@@ -118,18 +107,7 @@ def _speech_row(signals: Signals, reuse: int, **other: Any) -> dict[str, float]:
 
 
 def speech_under_epsilon() -> Rows:
-    """Run Figure 2 to just after its change, for the smaller and the larger epsilon.
-
-    Returns
-    -------
-    list of dict
-        A row for each epsilon, alpha_r and N_it: time to -15 dB in samples, misalignment of the last fifth before
-        the change in dB.
-
-    Examples
-    --------
-    >>> speech_under_epsilon()  # doctest: +SKIP
-    """
+    """Run Figure 2 to just after its change, for the smaller and the larger epsilon."""
     rows: Rows = []
     for alpha in (0.4, 0.0):
         signals = _spoken(150, 1, alpha)
@@ -170,25 +148,7 @@ def _best(filter_: AdaptiveFilter, signals: Signals) -> dict[str, float]:
 
 
 def first(seeds: Sequence[int] = SEEDS, rival_seeds: Sequence[int] = RIVAL_SEEDS) -> Rows:
-    """Run the first convergence of Figure 1 without pre-distortion: five passes from each epsilon, and NLMS.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of five passes.
-    rival_seeds : sequence of int
-        Of NLMS, which starts from no epsilon; 0 stands there.
-
-    Returns
-    -------
-    list of dict
-        A row each: best misalignment of the first `FIRST` samples in dB, and after how many it came.
-
-    Examples
-    --------
-    >>> [row["filter"] for row in first([], [100])]
-    ['NLMS']
-    """
+    """Run the first convergence of Figure 1 without pre-distortion: five passes from each epsilon, and NLMS."""
     rows: Rows = []
     length, whole = paper.FIGURE_1.length, paper.FIGURE_1.change_at
     for seed in seeds:
@@ -222,40 +182,12 @@ def _speech() -> Iterator[dict[str, Any]]:
 
 
 def rivals() -> Rows:
-    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room; on speech NLMS, too.
-
-    Returns
-    -------
-    list of dict
-        A row each: time to -15 dB in samples and misalignment before the change (of NLMS on speech: at the end) in dB.
-
-    Examples
-    --------
-    >>> rivals()  # doctest: +SKIP
-    """
+    """Run the mechanisms that the ledger names: more moves in place of reuse, a long far room; on speech NLMS, too."""
     return [row for run in (_moves, _far_room, _speech) for row in run()]
 
 
 def independent(seed: int, samples: int, change_at: int) -> Signals:
-    """A far end without any correlation: white noise, independent left and right; the rest as in Figure 1.
-
-    Parameters
-    ----------
-    seed : int
-        Seed.
-    samples, change_at : int
-        Duration; sample at which all signs change.
-
-    Returns
-    -------
-    Signals
-
-    Examples
-    --------
-    >>> x = independent(1, 4000, 2000).x
-    >>> bool(abs(np.corrcoef(x.real, x.imag)[0, 1]) < 0.1)
-    True
-    """
+    """A far end without any correlation: white noise, independent left and right; the rest as in Figure 1."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal(samples) + 1j * rng.standard_normal(samples)
     length = paper.FIGURE_1.length
@@ -270,23 +202,6 @@ def independent(seed: int, samples: int, change_at: int) -> Signals:
 
 def peers(seeds: Sequence[int] = PEER_SEEDS, change_at: int = 60_000) -> Rows:
     """Compare exact RLS, DCD with one pass and NLMS at the size of Figure 1, on AR(1) and on input without correlation.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the scenes.
-    change_at : int
-        Sample at which all signs change; 20,000 more follow.
-
-    Returns
-    -------
-    list of dict
-        A row each: misalignment over the last 20,000 samples before the change, and 20,000 samples after it, in dB.
-
-    Examples
-    --------
-    >>> len(peers([0], change_at=25_000))  # doctest: +SKIP
-    6
     """
     rows: Rows = []
     length, forgetting = paper.FIGURE_1.length, paper.FIGURE_1.forgetting
@@ -311,18 +226,7 @@ def peers(seeds: Sequence[int] = PEER_SEEDS, change_at: int = 60_000) -> Rows:
 
 
 def by_epsilon() -> dict[str, dict[str, Real]]:
-    """Judge Figure 1 without pre-distortion under each epsilon, from what was recorded.
-
-    Returns
-    -------
-    dict of str to dict
-        Claim id to the name of the reading to its samples over seeds, dB.
-
-    Examples
-    --------
-    >>> sorted(by_epsilon()["echo.alpha0-worst"])
-    ['1', '100', '1e-4']
-    """
+    """Judge Figure 1 without pre-distortion under each epsilon, from what was recorded."""
     rows, beginnings = read("epsilon"), read("first")
     found: dict[str, dict[str, Real]] = {}
     for name, epsilon in zip(("1e-4", "1", "100"), EPSILONS, strict=True):
@@ -345,19 +249,7 @@ def _worst(floors: dict[tuple[int, float], Real]) -> Real:
 
 
 def speech_gaps() -> dict[str, dict[str, float | Real]]:
-    """Return how far the floor without pre-distortion lies above that with it on speech, under each epsilon.
-
-    Returns
-    -------
-    dict of str to dict
-        Name of the reading to N_it (as text) to dB. For the epsilon of 1 it is the recorded Figure 2. On recorded
-        voices five values, one of each conversation.
-
-    Examples
-    --------
-    >>> sorted(speech_gaps()["100"])
-    ['1', '1, recorded voices', '3', '3, recorded voices', '5', '5, recorded voices']
-    """
+    """Return how far the floor without pre-distortion lies above that with it on speech, under each epsilon."""
     rows = read("epsilon-speech")
     figure = read_curves(2)
     end = paper.FIGURE_2.change_at
@@ -373,17 +265,6 @@ def speech_gaps() -> dict[str, dict[str, float | Real]]:
 
 def speech_times() -> dict[str, float | Real]:
     """Return by what time to -15 dB more passes follow the change of Figure 2, over that of fewer, wherever recorded.
-
-    Returns
-    -------
-    dict of str to float or ndarray of float
-        Label of the claim to ratio of times: Figure 2's own curves, the runs with the two other epsilons, and five
-        conversations of recorded voices for each family of rooms.
-
-    Examples
-    --------
-    >>> speech_times()["2 after 1"] < 1
-    True
     """
     figure, rows = read_curves(2), read("epsilon-speech")
     times = {n: figure[n, 0.4].tracking_time(paper.FIGURE_2.change_at, -15) for n in (1, 2, 3, 5)}
@@ -405,42 +286,12 @@ def _floor(curve: Curve, end: int) -> float:
 
 
 def peer(what: str, filter_: str, input_: str = "AR(1)") -> Real:
-    """Read one column of `peers`, over its seeds.
-
-    Parameters
-    ----------
-    what : {"before", "later"}
-        Steady state before the change, or misalignment 20,000 samples after it, dB.
-    filter_ : {"exact", "DCD", "NLMS"}
-        Which filter.
-    input_ : {"AR(1)", "uncorrelated"}
-        Which far end.
-
-    Returns
-    -------
-    ndarray of float, shape (20,)
-
-    Examples
-    --------
-    >>> peer("before", "NLMS").size
-    20
-    """
+    """Read one column of `peers`, over its seeds."""
     return np.array(column(read("peers"), what, filter=filter_, input=input_))
 
 
 def runs() -> dict[str, list[Any]]:
-    """Return what came out of the rivals, five seeds a run: claim id -> runs, each of the form of the claim's value.
-
-    Returns
-    -------
-    dict of str to list
-        Of the claims whose rivals are recorded.
-
-    Examples
-    --------
-    >>> len(runs()["echo.nit-below-10"])
-    20
-    """
+    """Return what came out of the rivals, five seeds a run: claim id -> runs, each of the form of the claim's value."""
     rows = read("rivals")
 
     def of(what: str, name: str, **where: Any) -> Real:
@@ -497,27 +348,7 @@ def _spoken_runs(rows: Rows) -> dict[str, list[Any]]:
 
 
 def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
-    """Update R by step 2 of Tables I and II as printed: one new column, the rest moved by one place.
-
-    Parameters
-    ----------
-    x : ndarray of complex, shape (N,)
-        Far end.
-    length : int
-        Taps of each echo path, L.
-    forgetting : float
-        lambda.
-
-    Returns
-    -------
-    ndarray of complex, shape (2L, 2L)
-        R after the last sample, from R(0) = 0.
-
-    Examples
-    --------
-    >>> first_column_only(np.array([2.0]), 1, 0.5).real.tolist()
-    [[4.0, 4.0], [4.0, 0.0]]
-    """
+    """Update R by step 2 of Tables I and II as printed: one new column, the rest moved by one place."""
     R = np.zeros((2 * length, 2 * length), complex)
     window = np.zeros(2 * length, complex)
     for x_n in x:

@@ -33,25 +33,7 @@ _CHANGE_AT, _AFTER = 60_000, 20_000
 
 
 def correlation(seeds: Sequence[int] = FRESH_SEEDS, change_at: int = _CHANGE_AT) -> Rows:
-    """Run the algorithm with one and with three passes on AR(1) and on input without any correlation.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the scenes.
-    change_at : int
-        Sample at which all signs change; 20,000 more follow.
-
-    Returns
-    -------
-    list of dict
-        A row each: misalignment 20,000 samples after the change, dB.
-
-    Examples
-    --------
-    >>> len(correlation([20], change_at=2000))  # doctest: +SKIP
-    4
-    """
+    """Run the algorithm with one and with three passes on AR(1) and on input without any correlation."""
     rows: Rows = []
     samples = change_at + _AFTER
     for seed in seeds:
@@ -67,18 +49,7 @@ def correlation(seeds: Sequence[int] = FRESH_SEEDS, change_at: int = _CHANGE_AT)
 
 
 def cost_of_correlation() -> dict[str, NDArray[np.float64]]:
-    """Return what the AR(1) input costs 20,000 samples after a change, as recorded.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (10,)
-        By N_it, as text: misalignment less that on uncorrelated input, seed by seed, dB.
-
-    Examples
-    --------
-    >>> sorted(cost_of_correlation())
-    ['1', '3']
-    """
+    """Return what the AR(1) input costs 20,000 samples after a change, as recorded."""
     rows = read("correlation")
     later = {
         (name, reuse): np.array(column(rows, "later", input=name, reuse=reuse))
@@ -89,26 +60,7 @@ def cost_of_correlation() -> dict[str, NDArray[np.float64]]:
 
 
 def products_of_search(R: Complex, r: Complex, moves: int) -> int:
-    """Count the moves of the search that are no power of two: each would take a product where a shift does.
-
-    Parameters
-    ----------
-    R : ndarray of complex, shape (M, M)
-        Hermitian, positive definite.
-    r : ndarray of complex, shape (M,)
-        Right-hand side.
-    moves : int
-        How many moves, one by one.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> products_of_search(np.array([[4, 2], [2, 4]]) + 0j, np.array([3, 3]) + 0j, 5)
-    0
-    """
+    """Count the moves of the search that are no power of two: each would take a product where a shift does."""
     found = 0
     for _ in range(moves):
         change, r = reference.dcd(R, r, N_u=1)
@@ -118,26 +70,7 @@ def products_of_search(R: Complex, r: Complex, moves: int) -> int:
 
 
 def multiplications_of_search(length: int, H: float = 1.0) -> int:
-    """Count the multiplications that the search makes of vectors, with a matrix of the stereo input.
-
-    Parameters
-    ----------
-    length : int
-        Taps of each echo path, L.
-    H : float
-        Range of the solution.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    Steps that are no powers of two make products.
-
-    >>> multiplications_of_search(4), multiplications_of_search(4, H=0.9) > 0
-    (0, True)
-    """
+    """Count the multiplications that the search makes of vectors, with a matrix of the stereo input."""
     window = np.zeros(2 * length, complex)
     R, r = np.eye(2 * length) + 0j, window
     signals = Scene(length, 3 * length, 0).signals()
@@ -155,25 +88,7 @@ def _drift(curve: Curve, stretch: int, back: int, end: int) -> float:
 
 
 def drifts(first: bool = False, thirds: bool = False) -> dict[str, float]:
-    """Return by how much the curve of each figure that drifts most does so before the change, as recorded.
-
-    Parameters
-    ----------
-    first : bool
-        The first five memories, or the first two thirds, where the filters still converge, and not the last.
-    thirds : bool
-        Over thirds of the time before the change, and not over the last of five memories and the first of them.
-
-    Returns
-    -------
-    dict of str to float
-        By figure: misalignment over the later of the two stretches less that over the earlier, dB.
-
-    Examples
-    --------
-    >>> abs(drifts(first=True)["Figure 1"]) > 5
-    True
-    """
+    """Return by how much the curve of each figure that drifts most does so before the change, as recorded."""
     found = {}
     for number, setting in ((1, paper.FIGURE_1), (2, paper.FIGURE_2)):
         stretch, back = (setting.change_at // 3, 1) if thirds else (setting.memory * setting.length, 4)

@@ -43,34 +43,7 @@ def _fitted(rows: Samples, d: Samples, power: float) -> Samples:
     error=SignalError, far=_SIGNAL, microphone=_SIGNAL, taps=checks.whole(1, 2**14), window=checks.whole(1, 2**30)
 )
 def by_window(far: ArrayLike, microphone: ArrayLike, taps: int, window: int) -> tuple[float, float]:
-    """ERLE over the second half by the best taps of each window, in that window and in the next.
-
-    Parameters
-    ----------
-    far, microphone : array_like of float, shape (n,)
-        Full scale doesn't matter.
-    taps : int
-        L.
-    window : int
-        Samples; at most half of n.
-
-    Returns
-    -------
-    own, following : float
-        dB. With few samples for each tap the first is a fit to what can't come again; the second isn't.
-
-    Raises
-    ------
-    SignalError
-        If the lengths differ, or the window is longer than half of them.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(1).standard_normal(4000)
-    >>> own, following = by_window(x, np.convolve(x, [1.0, 0.1])[:4000], 1, 500)
-    >>> round(own), round(following)
-    (20, 20)
-    """
+    """ERLE over the second half by the best taps of each window, in that window and in the next."""
     x, d = np.asarray(far, float), np.asarray(microphone, float)
     half = x.size // 2
     if x.shape != d.shape or window > half:
@@ -91,25 +64,7 @@ def by_window(far: ArrayLike, microphone: ArrayLike, taps: int, window: int) -> 
 
 
 def table(seeds: Sequence[int] = SEEDS, windows: Sequence[float] = WINDOWS) -> list[dict[str, Any]]:
-    """The living room by windows, as it is heard and behind the high-pass that speexdsp puts before its filter.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the trials.
-    windows : sequence of float
-        s.
-
-    Returns
-    -------
-    list of dict
-        ``seed``, ``band`` (all or passed), ``window`` in s, ``own`` and ``following`` in dB.
-
-    Examples
-    --------
-    >>> table(seeds=[])
-    []
-    """
+    """The living room by windows, as it is heard and behind the high-pass that speexdsp puts before its filter."""
     rows: list[dict[str, Any]] = []
     for seed in seeds:
         made = trial("living room", seed)

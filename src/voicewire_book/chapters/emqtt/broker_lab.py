@@ -29,23 +29,7 @@ __all__ = [
 
 
 def check_subscriptions(answer: object) -> Feedback:
-    """Stage 1: the body of a SUBSCRIBE -> packet id, and its filters with their QoS.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_subscriptions(lambda *given: None).ok
-    False
-    """
+    """Stage 1: the body of a SUBSCRIBE -> packet id, and its filters with their QoS."""
 
     def first(body: bytes) -> tuple[int, Filters]:
         packet_id, found = model.subscriptions(body)
@@ -68,23 +52,7 @@ def check_subscriptions(answer: object) -> Feedback:
 
 
 def check_granted(answer: object) -> Feedback:
-    """Stage 2: packet id and filters -> the SUBACK that grants what was asked for.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_granted(lambda *given: None).ok
-    False
-    """
+    """Stage 2: packet id and filters -> the SUBACK that grants what was asked for."""
 
     def made(packet_id: int, filters: Filters, first: int = 0x90, least: int = 0, every: bool = True) -> bytes:
         codes = bytes(max(least, qos) for _, qos in (filters if every else filters[:1]))
@@ -109,23 +77,7 @@ def check_granted(answer: object) -> Feedback:
 
 
 def check_copied(answer: object) -> Feedback:
-    """Stage 3: a PUBLISH that came in, what was granted and a packet id -> the copy for one subscriber.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_copied(lambda *given: None).ok
-    False
-    """
+    """Stage 3: a PUBLISH that came in, what was granted and a packet id -> the copy for one subscriber."""
     mistakes: Mistakes = [
         (partial(model.copied, lesser=max), "the lesser of the two: that of the message and that granted."),
         (
@@ -141,23 +93,7 @@ def check_copied(answer: object) -> Feedback:
 
 
 def check_routed(answer: object) -> Feedback:
-    """Stage 4: a topic and who has subscribed to what -> who gets it, and at which QoS at most.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_routed(lambda *given: None).ok
-    False
-    """
+    """Stage 4: a topic and who has subscribed to what -> who gets it, and at which QoS at most."""
     mistakes: Mistakes = [
         (partial(model.routed, pick=lambda found: found[0]), "not the first filter that fits: the highest QoS of all."),
         (partial(model.routed, pick=lambda found: found[-1]), "not the last filter that fits: the highest QoS of all."),
@@ -175,23 +111,7 @@ def check_routed(answer: object) -> Feedback:
 
 
 def check_replied(answer: object) -> Feedback:
-    """Stage 5: first byte and body of any packet of a client -> what goes back to it at once.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_replied(lambda *given: None).ok
-    False
-    """
+    """Stage 5: first byte and body of any packet of a client -> what goes back to it at once."""
 
     def but(change: Callable[[int, bytes], bytes | None]) -> Callable[[int, bytes], bytes]:
         def replied(first: int, body: bytes) -> bytes:
@@ -219,23 +139,7 @@ def check_replied(answer: object) -> Feedback:
 
 
 def check_served(answer: object) -> Feedback:
-    """Stage 6: what comes in, in pieces -> what goes out after each of them, in sessions not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_served(lambda *given: None).ok
-    False
-    """
+    """Stage 6: what comes in, in pieces -> what goes out after each of them, in sessions not seen before."""
     cases = [(ONE,), (model.ENDED,), *map(model.session, range(39))]
     mistakes: Mistakes = [
         (partial(model.serve, whole=True), "TCP cuts packets anywhere: keep each client's rest for the next piece."),
@@ -260,23 +164,7 @@ def check_served(answer: object) -> Feedback:
 
 
 def drawn(serve: Callable[[Out], list[Out]]) -> Trace:
-    """Run a broker of stage 6 on `ONE`, to be drawn.
-
-    Parameters
-    ----------
-    serve : callable
-        Of the steps, as stage 6 asks for it.
-
-    Returns
-    -------
-    Trace
-        The message's packets; CONNECT and SUBSCRIBE, and their answers, are left out.
-
-    Examples
-    --------
-    >>> len(drawn(lambda steps: [[] for _ in steps]).steps)
-    4
-    """
+    """Run a broker of stage 6 on `ONE`, to be drawn."""
     trace = Trace()
     for (name, data), out in zip(ONE, serve(ONE), strict=True):
         moves = [(name, BROKER, data)] + [(BROKER, target, packet) for target, packet in out]

@@ -171,23 +171,7 @@ _DELAYS: list[Case] = [
 
 
 def check_whole(answer: object) -> Feedback:
-    """Stage 1: the pieces of a capture -> whole packets, each with the time at which it was whole.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_whole(lambda *given: None).ok
-    False
-    """
+    """Stage 1: the pieces of a capture -> whole packets, each with the time at which it was whole."""
     mistakes: Mistakes = [
         (partial(_whole, keeps=False), "a packet may come in two pieces: keep the rest of each stream."),
         (partial(_whole, begins=True), "a packet is there when its *last* byte is."),
@@ -200,23 +184,7 @@ def check_whole(answer: object) -> Feedback:
 
 
 def check_sizes(answer: object) -> Feedback:
-    """Stage 2: first byte and body -> bytes as the paper prints them, and on the wire.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_sizes(lambda *given: None).ok
-    False
-    """
+    """Stage 2: first byte and body -> bytes as the paper prints them, and on the wire."""
     cases = [(0x34, bytes(n)) for n in (0, 2, 11, 127, 128, 300, 16_383, 16_384)]
     mistakes: Mistakes = [
         (lambda first, body: (1 + len(body), 2 + len(body)), "from 128 on the length has more than one byte."),
@@ -228,23 +196,7 @@ def check_sizes(answer: object) -> Feedback:
 
 
 def check_counted(answer: object) -> Feedback:
-    """Stage 3: packets -> how many there are, and how many, of how many bytes, the publisher receives and sends.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_counted(lambda *given: None).ok
-    False
-    """
+    """Stage 3: packets -> how many there are, and how many, of how many bytes, the publisher receives and sends."""
 
     def both(packets: list[Packet]) -> dict[str, int]:
         found = _counted(packets)
@@ -264,23 +216,7 @@ def check_counted(answer: object) -> Feedback:
 
 
 def check_knew(answer: object) -> Feedback:
-    """Stage 4: packets and the number of subscribers -> ms until the publisher knows.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_knew(lambda *given: None).ok
-    False
-    """
+    """Stage 4: packets and the number of subscribers -> ms until the publisher knows."""
     cases = [(_whole(pieces), n) for seed in (6, 7, 8) for _, n, _, pieces in _captures(seed, 1)]
     mistakes: Mistakes = [
         (partial(_knew, early=True), "in MQTT PUBREC is the broker's: the publisher knows with the last response."),
@@ -293,23 +229,7 @@ def check_knew(answer: object) -> Feedback:
 
 
 def check_per_test(answer: object) -> Feedback:
-    """Stage 5: delays by test and number of subscribers -> one number a test.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_per_test(lambda *given: None).ok
-    False
-    """
+    """Stage 5: delays by test and number of subscribers -> one number a test."""
     mistakes: Mistakes = [
         (partial(_per_test, mean=lambda row: sum(row) / len(row)), "the *geometric* mean: all sizes count alike."),
         (partial(_per_test, mean=lambda row: math.prod(row)), "the product alone grows with the number of sizes: take "
@@ -325,23 +245,7 @@ def check_per_test(answer: object) -> Feedback:
 
 
 def check_ratio(answer: object) -> Feedback:
-    """Stage 6: captures of both protocols -> MQTT's delay over E-MQTT's, with its interval, as the package has it.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_ratio(lambda *given: None).ok
-    False
-    """
+    """Stage 6: captures of both protocols -> MQTT's delay over E-MQTT's, with its interval, as the package has it."""
 
     def samples(queries: list[Query], protocol: str) -> Array:
         rows = {(t, n): _knew(_whole(pieces), n) for t, n, one, pieces in queries if one == protocol}

@@ -10,14 +10,6 @@ __all__ = ["record_options"]
 
 
 def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record emqtt` takes beside its names.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> record_options(parser)
-    >>> parser.parse_args(["--tests", "9"]).tests
-    9
-    """
+    """Add what `voicewire record emqtt` takes beside its names."""
     parser.add_argument("--tests", type=whole(3, 100_000), metavar="N", help="trials of each kind (default 60)")
     parser.add_argument("--seed", type=seed, metavar="N", help="seed of the order of trials (default 2023)")

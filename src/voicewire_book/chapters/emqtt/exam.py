@@ -18,24 +18,9 @@ __all__ = ["hidden", "questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/emqtt/01_packets`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_length(rng), _count(rng), _link(rng), _in_time(rng), _receipt(rng)]
 
@@ -160,24 +145,9 @@ def _receipt(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/emqtt/01_packets`` and those after it; ``notebooks/emqtt/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['q1-test', 'q2-test', 'q3-test', 'q4-test']
     """
     lengths = [int(2 ** rng.uniform(0, 28)) - 1 for _ in range(6)]
     queries = [(int(rng.integers(2, 200)), int(rng.integers(0, 3))) for _ in range(5)]

@@ -72,23 +72,7 @@ def _numbers(
 
 
 def check_first_byte(answer: object) -> Feedback:
-    """First byte of a PUBLISH at QoS 2 with RETAIN that is sent for the second time.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_first_byte("0x35")
-    Not yet: this is how it was sent the first time; a repetition says that it is one.
-    """
+    """First byte of a PUBLISH at QoS 2 with RETAIN that is sent for the second time."""
     hints: dict[float, str] = {
         0x35: "this is how it was sent the first time; a repetition says that it is one.",
         0x3C: "RETAIN is bit 0, and it is still to be kept.",
@@ -101,46 +85,12 @@ def check_first_byte(answer: object) -> Feedback:
 
 
 def check_payload(answer: object, seed: int | None = None) -> Feedback:
-    """Bytes of payload of a PUBLISH, from the first three bytes of the stream and the length of its topic.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_payload(2026)
-    Not yet: this is the Remaining Length; the topic and more are counted in it.
-    """
+    """Bytes of payload of a PUBLISH, from the first three bytes of the stream and the length of its topic."""
     return PAYLOAD.own(seed).check(answer)
 
 
 def check_capture(answer: object) -> Feedback:
-    """Packet id and bytes of payload of the PUBLISH at the beginning of a captured stream.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_capture([513, 7])
-    Not yet: a packet id has its high byte first.
-    """
+    """Packet id and bytes of payload of the PUBLISH at the beginning of a captured stream."""
     mistakes: dict[tuple[float, ...], str] = {
         (513, 7): "a packet id has its high byte first.",
         (3, 7): "3 is the length of the topic; the packet id comes behind the topic.",
@@ -153,23 +103,7 @@ def check_capture(answer: object) -> Feedback:
 
 
 def check_weight(answer: object) -> Feedback:
-    """A function n, t, m -> bytes that one QoS 2 message costs on all legs to n subscribers.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_weight(lambda n, t, m: n * (18 + t + m))
-    Not yet: the publisher's own leg costs as much as a subscriber's.
-    """
+    """A function n, t, m -> bytes that one QoS 2 message costs on all legs to n subscribers."""
     mistakes: Mistakes = [
         (lambda n, t, m: n * (18 + t + m), "the publisher's own leg costs as much as a subscriber's."),
         (lambda n, t, m: (1 + n) * (6 + t + m), "this is PUBLISH alone; three packets answer each other on every leg."),
@@ -190,23 +124,7 @@ def check_weight(answer: object) -> Feedback:
 
 
 def check_puback(answer: object) -> Feedback:
-    """What a publisher measures from PUBLISH to PUBACK with its subscribers behind a satellite.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_puback("c")
-    Not yet: this would be so if PUBACK came from a subscriber.
-    """
+    """What a publisher measures from PUBLISH to PUBACK with its subscribers behind a satellite."""
     hints = {
         "b": "the message is with the subscriber then; does anybody tell the publisher?",
         "c": "this would be so if PUBACK came from a subscriber.",
@@ -217,23 +135,7 @@ def check_puback(answer: object) -> Feedback:
 
 
 def check_pubrel(answer: object) -> Feedback:
-    """What follows if PUBREL is the first that a broker sends about a message after a break.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_pubrel("c")
-    Not yet: after PUBCOMP the broker has nothing left to send about this message.
-    """
+    """What follows if PUBREL is the first that a broker sends about a message after a break."""
     hints = {
         "b": "a broker whose PUBLISH is unanswered sends it again, with DUP.",
         "c": "after PUBCOMP the broker has nothing left to send about this message.",
@@ -250,23 +152,7 @@ def _ends(stream: bytes) -> tuple[int, int]:
 
 
 def check_missing(answer: object) -> Feedback:
-    """A function stream -> bytes that must still come until the first packet is whole.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_missing(lambda stream: max(0, 2 + stream[1] - len(stream)))
-    Not yet: what if the first byte of the length has its eighth bit?
-    """
+    """A function stream -> bytes that must still come until the first packet is whole."""
     mistakes: Mistakes = [
         (lambda s: max(0, 2 + s[1] - len(s)), "what if the first byte of the length has its eighth bit?"),
         (lambda s: max(0, 2 + s[1] % 128 - len(s)), "the eighth bit of the length says that another byte follows."),
@@ -285,23 +171,7 @@ def check_missing(answer: object) -> Feedback:
 
 
 def check_messages(answer: object) -> Feedback:
-    """Packets of a confirmed query in MQTT where E-MQTT takes 68.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_messages(204)
-    Not yet: only what is done for each subscriber is three times as much; the query's own four packets are not.
-    """
+    """Packets of a confirmed query in MQTT where E-MQTT takes 68."""
     hints: dict[float, str] = {
         204: "only what is done for each subscriber is three times as much; the query's own four packets are not.",
         192: "these are the packets of the subscribers; four are between publisher and broker.",
@@ -313,23 +183,7 @@ def check_messages(answer: object) -> Feedback:
 
 
 def check_sooner(answer: object) -> Feedback:
-    """Milliseconds by which E-MQTT is sooner: 5 subscribers, 8 kbit/s, 30 ms each way, 40 bytes of headers.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_sooner("63 ms")
-    Not yet: each packet has 40 bytes of TCP and IP around it.
-    """
+    """Milliseconds by which E-MQTT is sooner: 5 subscribers, 8 kbit/s, 30 ms each way, 40 bytes of headers."""
     hints: dict[float, str] = {
         63: "each packet has 40 bytes of TCP and IP around it.",
         65: "each packet has 40 bytes around it; and both PUBLISH packets are not equally long.",
@@ -345,46 +199,12 @@ def check_sooner(answer: object) -> Feedback:
 
 
 def check_ward(answer: object, seed: int | None = None) -> Feedback:
-    """Probability that at least four of five sensors are in time, each late with a probability of a tenth.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_ward(0.9**5)
-    Not yet: this is all five; four of them are enough.
-    """
+    """Probability that at least four of five sensors are in time, each late with a probability of a tenth."""
     return WARD.own(seed).check(answer)
 
 
 def check_longest_id(answer: object) -> Feedback:
-    """A function t, m -> bytes of the longest ids with which naming costs no more than the responses.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_longest_id(lambda t, m: 4 + t + m)
-    Not yet: a byte stands before each id in the packet.
-    """
+    """A function t, m -> bytes of the longest ids with which naming costs no more than the responses."""
     mistakes: Mistakes = [
         (lambda t, m: 4 + t + m, "a byte stands before each id in the packet."),
         (lambda t, m: 5 + t + m, "a response at QoS 0 has no packet id."),
@@ -398,23 +218,7 @@ def check_longest_id(answer: object) -> Feedback:
 
 
 def check_gain(answer: object) -> Feedback:
-    """A function n, h -> what MQTT's delay over E-MQTT's tends to as the link gets slower.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_gain(lambda n, h: (17 + 13 * n) / 19)
-    Not yet: each packet has h bytes around it.
-    """
+    """A function n, h -> what MQTT's delay over E-MQTT's tends to as the link gets slower."""
     mistakes: Mistakes = [
         (lambda n, h: (17 + 13 * n) / 19, "each packet has h bytes around it."),
         (lambda n, h: n * (13 + h) / (19 + 2 * h), "MQTT has to send its query and to get its PUBREC as well."),
@@ -432,23 +236,7 @@ def check_gain(answer: object) -> Feedback:
 
 
 def check_late(answer: object) -> Feedback:
-    """What a publisher knows of the one subscriber that hasn't answered within its time limit.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_late("a")
-    Not yet: it may have come, and its PUBREC may be under way.
-    """
+    """What a publisher knows of the one subscriber that hasn't answered within its time limit."""
     hints = {
         "a": "it may have come, and its PUBREC may be under way.",
         "b": "of a subscriber that is lost for good the publisher is told so, without waiting for the limit.",
@@ -459,23 +247,7 @@ def check_late(answer: object) -> Feedback:
 
 
 def check_line(answer: object) -> Feedback:
-    """Where the line for responses at QoS 1 lies in the figure of packets that the publisher receives.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_line("b")
-    Not yet: who sends the PUBACK of a response: the publisher or the broker?
-    """
+    """Where the line for responses at QoS 1 lies in the figure of packets that the publisher receives."""
     hints = {
         "b": "who sends the PUBACK of a response: the publisher or the broker?",
         "c": "at QoS 2 the publisher receives PUBREL too; what of a response does it receive at QoS 1?",
@@ -502,23 +274,7 @@ def _due(
 
 
 def check_quorum(answer: object) -> Feedback:
-    """A function groups, answers -> after how many answers half of every group has answered; 0 if never.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_quorum(3)
-    Not yet: hand over the function itself, without calling it; this is 3.
-    """
+    """A function groups, answers -> after how many answers half of every group has answered; 0 if never."""
     mistakes: Mistakes = [
         (lambda g, a: _due(g, a, distinct=False), "each subscriber counts once, however often it answers."),
         (lambda g, a: _due(g, a, enough=lambda k, n: k >= n // 2), "of three, one is less than half."),
@@ -539,23 +295,7 @@ def check_quorum(answer: object) -> Feedback:
 
 
 def check_table3(answer: object) -> Feedback:
-    """The least number of ids with which Table 3 is two bytes short.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_table3(57)
-    Not yet: with 57 ids 127 bytes follow, and seven bits still hold that.
-    """
+    """The least number of ids with which Table 3 is two bytes short."""
     hints: dict[float, str] = {
         57: "with 57 ids 127 bytes follow, and seven bits still hold that.",
         59: "waited_packet_num is in the packet too: two bytes.",
@@ -568,23 +308,7 @@ def check_table3(answer: object) -> Feedback:
 
 
 def check_load(answer: object) -> Feedback:
-    """A function n -> bytes at MQTT's publisher over those at E-MQTT's that names all n subscribers.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_load(lambda n: 1 + n)
-    Not yet: these are packets; bytes are asked.
-    """
+    """A function n -> bytes at MQTT's publisher over those at E-MQTT's that names all n subscribers."""
 
     def naming(n: int) -> float:
         return counting.publish_size(3, n) + 12
@@ -606,23 +330,7 @@ def check_load(answer: object) -> Feedback:
 
 
 def check_pairs(answer: object) -> Feedback:
-    """The average of paired ratios that turns into its reciprocal when the two sides are exchanged.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_pairs(3)
-    Not yet: the arithmetic mean: of the ratios the other way round it is 0.66, not a third.
-    """
+    """The average of paired ratios that turns into its reciprocal when the two sides are exchanged."""
     hints: dict[float, str] = {
         3: "the arithmetic mean: of the ratios the other way round it is 0.66, not a third.",
         1.5: "the median: of the ratios the other way round it is 0.75, not two thirds.",
@@ -635,46 +343,12 @@ def check_pairs(answer: object) -> Feedback:
 
 
 def check_gauge(answer: object, seed: int | None = None) -> Feedback:
-    """Bounds of the ratio of two uses, read off a gauge that rounds down to whole per cent.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_gauge([1, 1.8])
-    Not yet: both levels of a use are rounded, each by up to a whole per cent.
-    """
+    """Bounds of the ratio of two uses, read off a gauge that rounds down to whole per cent."""
     return GAUGE.own(seed).check(answer)
 
 
 def check_contradiction(answer: object) -> Feedback:
-    """The row of three averages that can come from one series of synchronous queries.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_contradiction("a")
-    Not yet: PUBREC comes before PUBCOMP in every exchange, so its average can't be the later one.
-    """
+    """The row of three averages that can come from one series of synchronous queries."""
     hints = {
         "a": "PUBREC comes before PUBCOMP in every exchange, so its average can't be the later one.",
         "b": "a subscriber's leg lies within the end-to-end delay: the publisher's PUBREC waits for it.",
@@ -685,23 +359,7 @@ def check_contradiction(answer: object) -> Feedback:
 
 
 def check_near_one(answer: object) -> Feedback:
-    """What the paper leaves out that would bring both delays as near to each other as it prints them.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_near_one("a")
-    Not yet: the slower the link, the more the responses weigh: the ratio falls.
-    """
+    """What the paper leaves out that would bring both delays as near to each other as it prints them."""
     hints = {
         "a": "the slower the link, the more the responses weigh: the ratio falls.",
         "b": "more subscribers, more responses: the ratio falls.",
@@ -722,23 +380,7 @@ def _told(n: int, arrivals: list[tuple[str, object]], far: Callable[[list[int]],
 
 
 def check_bridge(answer: object) -> Feedback:
-    """A function n, arrivals -> after how many arrivals a broker with a bridge may answer; 0 if never.
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for each usual mistake.
-
-    Examples
-    --------
-    >>> check_bridge(2)
-    Not yet: hand over the function itself, without calling it; this is 2.
-    """
+    """A function n, arrivals -> after how many arrivals a broker with a bridge may answer; 0 if never."""
     mistakes: Mistakes = [
         (lambda n, a: _told(n, a, sum), "a report says how many have acknowledged so far: reports are not added up."),
         (lambda n, a: _told(n, a, lambda far: far[-1]), "an older report that comes late takes nothing back."),

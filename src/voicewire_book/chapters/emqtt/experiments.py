@@ -42,23 +42,7 @@ PROTOCOL = "no favours"
 
 
 def load(name: str) -> pd.DataFrame:
-    """Read a table of the recorded experiments.
-
-    Parameters
-    ----------
-    name : str
-        Of a CSV file in ``data/emqtt``, as ``delays``, ``broker_subscriber``, ``large``, ``weak`` or ``link``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a trial.
-
-    Examples
-    --------
-    >>> sorted(load("delays")["reading"].unique())
-    ['all', 'first', 'half', 'mqtt-0', 'mqtt-2', 'one', 'unmodified']
-    """
+    """Read a table of the recorded experiments."""
     return pd.read_csv(paths.data("emqtt") / f"{name}.csv")
 
 
@@ -69,27 +53,6 @@ def samples(
 
     A single trial that the operating system has interrupted weighs little in a geometric mean, and each size
     counts alike.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `load` gives it.
-    reading : str
-        One of `counting.READINGS`.
-    column : str
-        What is compared.
-    broker : str
-        ``voicewire``, ``no favours`` or ``mosquitto``.
-
-    Returns
-    -------
-    ndarray, shape (tests,)
-        In the unit of `column`.
-
-    Examples
-    --------
-    >>> samples(load("delays"), "all").shape
-    (60,)
     """
     mine = table[table["reading"] == reading]
     if "broker" in mine:
@@ -101,79 +64,19 @@ def samples(
 def ratio(
     table: pd.DataFrame, above: tuple[str, str], below: tuple[str, str], column: str = "end_to_end_ms"
 ) -> NDArray[np.float64]:
-    """Return one ratio a test between two (broker, reading) pairs whose trials were interleaved.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `load` gives it.
-    above, below : (str, str)
-        Broker and reading of each side.
-    column : str
-        What is compared.
-
-    Returns
-    -------
-    ndarray, shape (tests,)
-        Each from the geometric means over the numbers of subscribers.
-
-    Examples
-    --------
-    >>> bool(np.median(ratio(load("delays"), ("voicewire", "all"), ("voicewire", "mqtt-2"))) < 1)
-    True
-    """
+    """Return one ratio a test between two (broker, reading) pairs whose trials were interleaved."""
     return samples(table, above[1], column, above[0]) / samples(table, below[1], column, below[0])
 
 
 def behind_link(rate: str, column: str = "end_to_end_ms", bed: str = "tun") -> dict[str, NDArray[np.float64]]:
-    """Return one number a test for each of the paper's methods, for a publisher behind a link of its own.
-
-    Parameters
-    ----------
-    rate : str
-        Name of one of `LINK_RATES`.
-    column : str
-        What is compared.
-    bed : str
-        ``relay``, or ``tun``: between two network namespaces, where the headers of TCP and IP take their time, too.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (tests,)
-        By method: geometric means over 10, 40 and 80 subscribers, in the unit of `column`.
-
-    Examples
-    --------
-    >>> found = behind_link("250 kbit/s")
-    >>> bool((found["synchronous"] / found["MQTT"]).mean() < 0.2)
-    True
-    """
+    """Return one number a test for each of the paper's methods, for a publisher behind a link of its own."""
     table = load("link")
     mine = table[(table["bed"] == bed) & (table["rate"] == rate)]
     return {method: samples(mine, reading, column) for method, reading in READING.items()}
 
 
 def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
-    """Return median and quartiles by broker, reading and number of subscribers.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `load` gives it.
-    column : str
-        What is compared.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a broker, reading and number of subscribers: ``q1``, ``median``, ``q3``.
-
-    Examples
-    --------
-    >>> rows = medians(load("delays"))
-    >>> bool((rows["q1"] <= rows["median"]).all())
-    True
-    """
+    """Return median and quartiles by broker, reading and number of subscribers."""
     keys = [k for k in ("broker", "reading", "subscribers") if k in table]
     quantiles = table.groupby(keys)[column].quantile(np.array([0.25, 0.5, 0.75])).unstack()
     return quantiles.set_axis(["q1", "median", "q3"], axis=1).reset_index()
@@ -182,29 +85,7 @@ def medians(table: pd.DataFrame, column: str = "end_to_end_ms") -> pd.DataFrame:
 def by_size(
     table: pd.DataFrame, above: str, below: str, column: str = "end_to_end_ms", broker: str = PROTOCOL
 ) -> dict[int, NDArray[np.float64]]:
-    """Return one ratio a test between two readings at each number of subscribers.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `load` gives it.
-    above, below : str
-        The readings.
-    column : str
-        What is compared.
-    broker : str
-        Whose trials.
-
-    Returns
-    -------
-    dict of int to ndarray, shape (tests,)
-        By number of subscribers.
-
-    Examples
-    --------
-    >>> {n: round(float(np.median(r)), 1) for n, r in by_size(load("delays"), "mqtt-2", "all").items() if n < 30}
-    {10: 1.6, 20: 1.7}
-    """
+    """Return one ratio a test between two readings at each number of subscribers."""
     mine = table[table["broker"] == broker]
     high, low = (
         mine[mine["reading"] == r].pivot(index="test", columns="subscribers", values=column) for r in (above, below)
@@ -213,22 +94,7 @@ def by_size(
 
 
 def typical(ratios: NDArray[np.float64]) -> Interval:
-    """Return the geometric mean of ratios with its 95 % interval.
-
-    Parameters
-    ----------
-    ratios : ndarray, shape (tests,)
-        All above zero.
-
-    Returns
-    -------
-    Interval
-
-    Examples
-    --------
-    >>> typical(np.array([0.5, 1.0, 2.0])).estimate
-    1.0
-    """
+    """Return the geometric mean of ratios with its 95 % interval."""
     found = t_interval(np.log(ratios))
     middle, low, high = (math.exp(end) for end in (found.estimate, found.low, found.high))
     return Interval(middle, low, high, found.confidence, found.n)
@@ -238,55 +104,13 @@ def from_gauge(less: float, more: float, step: float = 1.0) -> Interval:
     """Return how much more of a battery was used, if both uses were read at its start and end in whole steps.
 
     Each of the four levels may be up to a step beside the reading, all one way, so each use is within a step.
-
-    Parameters
-    ----------
-    less, more : float
-        The two uses, in steps as read.
-    step : float
-        What the gauge tells apart, in the same unit.
-
-    Returns
-    -------
-    Interval
-        Its ends are bounds that nothing exceeds, not a confidence interval; two uses are behind it.
-
-    Examples
-    --------
-    >>> found = from_gauge(2, 3)
-    >>> found.low, found.high
-    (-1.0, 3.0)
     """
     gap = more - less
     return Interval(float(gap), gap - 2.0 * step, gap + 2.0 * step, 0.999, 2)
 
 
 def live(port: int, subscribers: Sequence[int] = LIVE) -> dict[int, dict[str, Trial]]:
-    """Send one confirmed query in every reading to so many subscribers, on real sockets, and count the packets.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package.
-    subscribers : sequence of int
-        Numbers of subscribers.
-
-    Returns
-    -------
-    dict
-        Number of subscribers to reading to `Trial`.
-
-    Raises
-    ------
-    OSError
-        If the system is not Linux, or the broker does not answer.
-
-    Examples
-    --------
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     live(broker.port, (3,))[3]["all"].messages
-    16
-    """
+    """Send one confirmed query in every reading to so many subscribers, on real sockets, and count the packets."""
     found = {}
     for n in subscribers:
         with Population(port, n) as people:
@@ -299,21 +123,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     It takes a second; it needs Linux, for the live count opens raw sockets on 127.0.0.1. Measuring the delays anew
     takes an hour: that is ``voicewire record emqtt``.
-
-    Parameters
-    ----------
-    quick : bool
-        At most 10 live subscribers, not 40.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> run(quick=True)["emqtt.messages.18-vs-9"]
-    {'MQTT': 18, 'E-MQTT': 9}
     """
     numbers = [n for n in LIVE if n <= 10] if quick else list(LIVE)
     with BrokerThread(Config(port=0)) as broker:

@@ -42,28 +42,7 @@ STYLE = {
 
 
 def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measured here") -> Axes:
-    """Draw a trace as a sequence diagram, one numbered arrow a packet.
-
-    Parameters
-    ----------
-    trace : Trace
-        As `voicewire.emqtt.trace` takes it, or `voicewire.emqtt.one_page`, with a column for each subscriber.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-    origin : {"measured here", "simulated here"}
-        Where the packets come from: sockets, or a lab.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire.emqtt.trace import Step
-    >>> trace = Trace([Step(PUBLISHER, BROKER, "PUBLISH T (QoS 0)", 11)])
-    >>> [text.get_text() for text in sequence(trace).texts if "PUBLISH" in text.get_text()]
-    ['1  PUBLISH T (QoS 0), 11 B']
-    """
+    """Draw a trace as a sequence diagram, one numbered arrow a packet."""
     seen = {end for step in trace.steps for end in (step.source, step.target)} - {PUBLISHER, BROKER, SUBSCRIBER}
     place = {name: float(x) for x, name in enumerate((PUBLISHER, BROKER, *(sorted(seen) or [SUBSCRIBER])))}
     ax = house.new_axes(ax, size=(max(7.0, 2.1 * len(place)), 0.8 + 0.3 * len(trace.steps)))
@@ -84,25 +63,7 @@ def sequence(trace: Trace, ax: Axes | None = None, origin: house.Origin = "measu
 
 
 def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None = None) -> Axes:
-    """Draw the packets that the publisher receives for one confirmed query, against subscribers.
-
-    Parameters
-    ----------
-    n : sequence of int
-        Numbers of subscribers.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With a curve for each reading.
-
-    Examples
-    --------
-    >>> len(packets_by_subscribers().lines)
-    3
-    """
+    """Draw the packets that the publisher receives for one confirmed query, against subscribers."""
     ax = house.new_axes(ax)
     for reading in ("mqtt-2", "mqtt-0", "all"):
         colour, marker, line = STYLE[reading]
@@ -118,30 +79,7 @@ def packets_by_subscribers(n: Sequence[int] = paper.SUBSCRIBERS, ax: Axes | None
 def delays(
     table: pd.DataFrame, arms: Sequence[tuple[str, str]], column: str = "end_to_end_ms", ax: Axes | None = None
 ) -> Axes:
-    """Draw medians with quartiles against subscribers for pairs of (broker, reading).
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `experiments.load` gives it.
-    arms : sequence of (str, str)
-        Broker and reading of each curve.
-    column : str
-        What is drawn.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With a curve for each arm.
-
-    Examples
-    --------
-    >>> ax = delays(experiments.load("delays"), [("voicewire", "all"), ("mosquitto", "mqtt-2")])
-    >>> ax.get_ylabel()
-    'end-to-end delay (ms)'
-    """
+    """Draw medians with quartiles against subscribers for pairs of (broker, reading)."""
     ax = house.new_axes(ax)
     found = experiments.medians(table, column)
     for broker, reading in arms:
@@ -174,31 +112,7 @@ def delays(
 
 
 def behind_link(table: pd.DataFrame, bed: str, n: int = 80, header: int = 0, ax: Axes | None = None) -> Axes:
-    """Draw the end-to-end delay behind a link against its rate, as measured and as the closed form has it.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As ``experiments.load("link")`` gives it.
-    bed : str
-        Whose trials: ``relay``, ``netem`` or ``tun``.
-    n : int
-        Number of subscribers.
-    header : int
-        Bytes of TCP and IP around each packet, for the closed form.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With medians and quartiles of each reading, and a line for each protocol.
-
-    Examples
-    --------
-    >>> behind_link(experiments.load("link"), "relay").get_xlabel()
-    "rate of the publisher's link (Mbit/s)"
-    """
+    """Draw the end-to-end delay behind a link against its rate, as measured and as the closed form has it."""
     ax = house.new_axes(ax)
     mine = table[(table["bed"] == bed) & (table["subscribers"] == n)]
     rates = experiments.LINK_RATES
@@ -225,49 +139,13 @@ def behind_link(table: pd.DataFrame, bed: str, n: int = 80, header: int = 0, ax:
 
 
 def energy(table: pd.DataFrame, arms: Sequence[tuple[str, str]], ax: Axes | None = None) -> Axes:
-    """Draw Figure 18 with what can be measured: the publisher's processor time for the paper's 1,200 messages.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        As `experiments.load` gives it.
-    arms : sequence of (str, str)
-        Broker and reading of each curve.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With a curve for each arm, in seconds.
-
-    Examples
-    --------
-    >>> energy(experiments.load("delays"), [("no favours", "all")]).get_ylabel()
-    "publisher's CPU time, 1200 queries (s)"
-    """
+    """Draw Figure 18 with what can be measured: the publisher's processor time for the paper's 1,200 messages."""
     whole = table.assign(series_cpu_s=table["publisher_cpu_ms"] * paper.ENERGY_MESSAGES / 1e3)
     return delays(whole, arms, "series_cpu_s", ax)
 
 
 def parts(ax: Axes | None = None) -> Axes:
-    """Draw Figure 17: fixed header, variable header and payload of the four packets, in MQTT and in E-MQTT.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With two stacked bars for each kind of packet, in bytes on the wire.
-
-    Examples
-    --------
-    >>> [label.get_text() for label in parts().get_xticklabels()][:2]
-    ['PUBLISH\\nMQTT', 'PUBLISH\\nE-MQTT']
-    """
+    """Draw Figure 17: fixed header, variable header and payload of the four packets, in MQTT and in E-MQTT."""
     ax = house.new_axes(ax, size=(7.0, 3.6))
     found = {
         f"{name}\n{protocol}": bytes_by_part(packet)
@@ -295,24 +173,7 @@ def _pairs() -> dict[str, tuple[p.Packet, p.Packet]]:
 
 
 def bytes_by_part(packet: p.Packet) -> dict[str, int]:
-    """Count a packet's bytes by the part that they belong to.
-
-    Parameters
-    ----------
-    packet : Packet
-        Of `voicewire.mqtt.packets`.
-
-    Returns
-    -------
-    dict of str to int
-        ``fixed header``, ``variable header``, ``E-MQTT`` (what it adds to the variable header), ``payload``; a part
-        without bytes is left out.
-
-    Examples
-    --------
-    >>> bytes_by_part(p.Pubrec(1))
-    {'fixed header': 2, 'variable header': 2}
-    """
+    """Count a packet's bytes by the part that they belong to."""
     found: dict[str, int] = {}
     for field in dissect(p.encode(packet)):
         if field.data:
@@ -321,23 +182,7 @@ def bytes_by_part(packet: p.Packet) -> dict[str, int]:
 
 
 def sizes(ax: Axes | None = None) -> Axes:
-    """Draw Table 3: the paper's bytes beside the true ones.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With both curves, and MQTT's PUBLISH as a line.
-
-    Examples
-    --------
-    >>> [line.get_label() for line in sizes().lines][:2]
-    ['Table 3', 'on the wire']
-    """
+    """Draw Table 3: the paper's bytes beside the true ones."""
     ax = house.new_axes(ax)
     ids = list(paper.EMQTT_BYTES)
     ax.plot(ids, list(paper.EMQTT_BYTES.values()), color=house.COLOURS["published"], marker="o", label="Table 3")

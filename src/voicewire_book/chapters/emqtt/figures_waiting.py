@@ -14,27 +14,7 @@ __all__ = ["chances", "hold_states", "waits"]
 
 
 def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
-    """Draw the states of a hold that waits for `k` of `n`, and the ways between them.
-
-    Parameters
-    ----------
-    n : int
-        Subscribers that were sent the message.
-    k : int
-        Answers that are wanted.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With a text for each state: who has answered over who still may, and in the end the verdict.
-
-    Examples
-    --------
-    >>> {"0 | 2", "complete", "short"} <= {text.get_text() for text in hold_states(2, 1).texts}
-    True
-    """
+    """Draw the states of a hold that waits for `k` of `n`, and the ways between them."""
     ax = house.new_axes(ax, (7.0, 0.9 + 0.75 * k))
     todo, seen = [(0, n)], set()
     while todo:
@@ -62,25 +42,7 @@ def hold_states(n: int, k: int, ax: Axes | None = None) -> Axes:
 
 
 def chances(k: int, n: int, ax: Axes | None = None) -> Axes:
-    """Draw the probability that `k` of `n` have answered over that of a single one.
-
-    Parameters
-    ----------
-    k, n : int
-        How many are wanted, of how many.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        With the first, the k-th and the last of n.
-
-    Examples
-    --------
-    >>> len(chances(2, 3).lines)
-    3
-    """
+    """Draw the probability that `k` of `n` have answered over that of a single one."""
     ax = house.new_axes(ax)
     share = np.linspace(0, 1, 101)
     for number, (one, name) in enumerate(((1, "the first"), (k, f"{k} of {n}"), (n, "all"))):
@@ -95,25 +57,7 @@ def chances(k: int, n: int, ax: Axes | None = None) -> Axes:
 
 
 def waits(numbers: Sequence[int], ax: Axes | None = None) -> Axes:
-    """Draw the mean time of the k-th answer over the share k/n, a line for each number of subscribers.
-
-    Parameters
-    ----------
-    numbers : sequence of int
-        Of subscribers, n.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-        Times in units of one subscriber's mean.
-
-    Examples
-    --------
-    >>> waits([4, 20]).lines[0].get_ydata()[-1].round(3)
-    np.float64(2.083)
-    """
+    """Draw the mean time of the k-th answer over the share k/n, a line for each number of subscribers."""
     ax = house.new_axes(ax)
     for number, n in enumerate(numbers):
         k = np.arange(1, n + 1)

@@ -29,23 +29,7 @@ __all__ = [
 
 
 def check_asked(answer: object) -> Feedback:
-    """Stage 1: the body of a PUBLISH of QoS 3 -> topic, packet id, count, ids and payload.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_asked(lambda *given: None).ok
-    False
-    """
+    """Stage 1: the body of a PUBLISH of QoS 3 -> topic, packet id, count, ids and payload."""
     mistakes: Mistakes = [
         (
             lambda body: model.asked(body, lambda word: False),
@@ -67,23 +51,7 @@ def check_asked(answer: object) -> Feedback:
 
 
 def check_forwarded(answer: object) -> Feedback:
-    """Stage 2: topic, payload and packet id -> the PUBLISH that a subscriber gets.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_forwarded(lambda *given: None).ok
-    False
-    """
+    """Stage 2: topic, payload and packet id -> the PUBLISH that a subscriber gets."""
     mistakes: Mistakes = [
         (
             lambda topic, payload, n: publish(topic, payload, 3, n),
@@ -105,23 +73,7 @@ def check_forwarded(answer: object) -> Feedback:
 
 
 def check_delivered(answer: object) -> Feedback:
-    """Stage 3: a message and its subscribers -> what goes to each, and the packet ids that are used.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_delivered(lambda *given: None).ok
-    False
-    """
+    """Stage 3: a message and its subscribers -> what goes to each, and the packet ids that are used."""
 
     def common(topic: str, payload: bytes, names: set[str], last: dict[str, int]) -> tuple[Out, dict[str, int]]:
         most = max(last.values(), default=0)
@@ -149,23 +101,7 @@ def check_delivered(answer: object) -> Feedback:
 
 
 def check_acknowledged(answer: object) -> Feedback:
-    """Stage 4: first byte and body of an acknowledgement -> what goes back to who sent it.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_acknowledged(lambda *given: None).ok
-    False
-    """
+    """Stage 4: first byte and body of an acknowledgement -> what goes back to who sent it."""
     mistakes: Mistakes = [
         (
             lambda first, body: b"" if first == PUBCOMP else model.whole(first + 16, body),
@@ -187,23 +123,7 @@ def check_acknowledged(answer: object) -> Feedback:
 
 
 def check_proof(answer: object) -> Feedback:
-    """Stage 5: a hold and an event -> PUBREC for the publisher, if this event completes the hold.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_proof(lambda *given: None).ok
-    False
-    """
+    """Stage 5: a hold and an event -> PUBREC for the publisher, if this event completes the hold."""
 
     def told(
         held: Held, event: str, name: str, packet_id: int, verdicts: tuple[str, ...], first: int = PUBREC
@@ -234,23 +154,7 @@ def check_proof(answer: object) -> Feedback:
 
 
 def check_talk(answer: object) -> Feedback:
-    """Stage 6: subscribers and what comes in -> what goes out after each step, in 40 talks not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_talk(lambda *given: None).ok
-    False
-    """
+    """Stage 6: subscribers and what comes in -> what goes out after each step, in 40 talks not seen before."""
     cases = [({"q": {"ann", "bob", "cat"}}, QUERY), *map(model.others, (1, 2)), *map(model.conversation, range(40))]
     mistakes: Mistakes = [
         (
@@ -289,23 +193,7 @@ def check_talk(answer: object) -> Feedback:
 
 
 def drawn(talk: Callable[[dict[str, set[str]], Steps], list[Out]]) -> Trace:
-    """Run a broker of stage 6 on `QUERY`, to be drawn.
-
-    Parameters
-    ----------
-    talk : callable
-        Of the subscribers and the steps, as stage 6 asks for it.
-
-    Returns
-    -------
-    Trace
-        What comes in and what goes out, in this order.
-
-    Examples
-    --------
-    >>> len(drawn(lambda subscribers, steps: [[] for _ in steps]).steps)
-    6
-    """
+    """Run a broker of stage 6 on `QUERY`, to be drawn."""
     trace = Trace()
 
     def note(name: str, data: bytes, into: bool) -> None:

@@ -56,16 +56,6 @@ def _namespaces(rate: float, n: int, engine: str) -> Iterator[Population]:
 
 def beds() -> dict[str, Callable[[float, int], AbstractContextManager[Population]]]:
     """Return the test beds that can be had here: ``relay`` always, ``netem`` or ``tun`` where namespaces may be made.
-
-    Returns
-    -------
-    dict of str to callable
-        Each takes a rate in bit/s and a number of subscribers, and gives a `Population` as a context.
-
-    Examples
-    --------
-    >>> "relay" in beds()
-    True
     """
     found = capabilities()
     made: dict[str, Callable[[float, int], AbstractContextManager[Population]]] = {"relay": _relay}
@@ -83,32 +73,7 @@ def series(
     sizes: Iterable[int] = SUBSCRIBERS,
     tell: Callable[[str], object] = print,
 ) -> list[dict[str, Any]]:
-    """Measure each reading behind each link, trials of all readings interleaved in random order.
-
-    Parameters
-    ----------
-    tests : int
-        Trials of each reading, link and number of subscribers.
-    seed : int
-        Of their order.
-    rates : iterable of str
-        Names of `experiments.LINK_RATES`.
-    sizes : iterable of int
-        Numbers of subscribers.
-    tell : callable
-        Gets a line for each link, which says on which test bed it is.
-
-    Returns
-    -------
-    list of dict
-        One row a trial: bed, rate, reading, subscribers, test, end_to_end_ms, completion_ms, packets and bytes at the
-        publisher, publisher_cpu_ms.
-
-    Examples
-    --------
-    >>> len(series(1, 1, ["54 Mbit/s"], [2], tell=len)) in (3, 6)
-    True
-    """
+    """Measure each reading behind each link, trials of all readings interleaved in random order."""
     rng, rows, sizes = random.Random(seed), [], list(sizes)
     there = beds()
     if len(there) == 1:

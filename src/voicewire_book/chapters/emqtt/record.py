@@ -29,14 +29,7 @@ Tell = Callable[[str], object]
 
 
 def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict[str, Any]]:
-    """Run every reading on every broker, trials interleaved in random order.
-
-    Returns
-    -------
-    list of dict
-        One row a trial: broker, reading, subscribers, test, end_to_end_ms, completion_ms, packets and bytes at
-        the publisher, packets on all connections, publisher_cpu_ms.
-    """
+    """Run every reading on every broker, trials interleaved in random order."""
     rng = random.Random(seed)
     rows, sizes = [], list(sizes)
     pace = Pace("delays", tests * sum(sizes), tell)  # a trial takes about as long as it has subscribers
@@ -76,13 +69,7 @@ def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict
 
 
 def broker_subscriber(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict[str, Any]]:
-    """Measure at the broker: from sending PUBLISH to a subscriber until its PUBREC has come.
-
-    Returns
-    -------
-    list of dict
-        One row a trial: broker, reading, subscribers, test, delay_ms (mean over the subscribers).
-    """
+    """Measure at the broker: from sending PUBLISH to a subscriber until its PUBREC has come."""
     rng = random.Random(seed)
     context = multiprocessing.get_context("spawn")
     rows, pipes = [], {}
@@ -151,23 +138,7 @@ def _timed_broker(pipe: Pipe, favours: bool) -> None:
 
 
 def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
-    """Run the experiments; write `delays`, `broker_subscriber`, `large` and `weak.csv`, and `provenance.json`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; it is made.
-    tests : int
-        Trials of each reading and size; the paper has 60.
-    seed : int
-        Of the order of the trials.
-    tell : callable
-        Gets a line for each step.
-
-    Examples
-    --------
-    >>> record(Path("recorded"), tests=1)  # doctest: +SKIP
-    """
+    """Run the experiments; write `delays`, `broker_subscriber`, `large` and `weak.csv`, and `provenance.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "delays.csv", delays(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "broker_subscriber.csv", broker_subscriber(paper.SUBSCRIBERS, tests, seed, tell))
@@ -188,23 +159,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
 
 
 def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
-    """Measure what waiting costs a publisher in two threads; write `suspended.csv` and `suspended.json`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; it is made.
-    tests : int
-        Series of each mode.
-    seed : int
-        Of their order.
-    tell : callable
-        Gets a line for each step.
-
-    Examples
-    --------
-    >>> record_suspended(Path("recorded"), tests=1)  # doctest: +SKIP
-    """
+    """Measure what waiting costs a publisher in two threads; write `suspended.csv` and `suspended.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     with process.ours("--no-favours") as broker:
         _write(folder / "suspended.csv", suspended.series(broker.port, tests, seed, tell))
@@ -212,23 +167,7 @@ def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, t
 
 
 def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
-    """Measure when a publisher in two threads knows, suspended or not; write `notified.csv` and `notified.json`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; it is made.
-    tests : int
-        Queries of each publisher and size.
-    seed : int
-        Of their order.
-    tell : callable
-        Gets a line for each size.
-
-    Examples
-    --------
-    >>> record_notified(Path("recorded"), tests=1)  # doctest: +SKIP
-    """
+    """Measure when a publisher in two threads knows, suspended or not; write `notified.csv` and `notified.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     with process.ours("--no-favours") as broker:
         _write(folder / "notified.csv", notified.series(broker.port, paper.SUBSCRIBERS, tests, seed, tell))
@@ -236,23 +175,7 @@ def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, te
 
 
 def record_link(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
-    """Measure a publisher behind its own link, on each test bed that is here; write `link.csv` and `link.json`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; it is made.
-    tests : int
-        Trials of each reading, link and number of subscribers.
-    seed : int
-        Of their order.
-    tell : callable
-        Gets a line for each link.
-
-    Examples
-    --------
-    >>> record_link(Path("recorded"), tests=1)  # doctest: +SKIP
-    """
+    """Measure a publisher behind its own link, on each test bed that is here; write `link.csv` and `link.json`."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "link.csv", link.series(tests, seed, tell=tell))
     _about(folder / "link.json", f"voicewire record emqtt link --tests {tests} --seed {seed}")

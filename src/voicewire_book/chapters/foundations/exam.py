@@ -16,24 +16,9 @@ __all__ = ["questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/foundations/01_signals`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_predictor(rng), _slow_start(rng), _timer(rng), _interval(rng), _tokens(rng)]
 

@@ -39,50 +39,12 @@ __all__ = [
 
 
 def check_interval(answer: object, seed: int | None = None) -> Feedback:
-    """Both ends of Student's interval for 10, 14, 12, 18, 16 (Hz).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_interval([10.07, 17.93])
-    Right: 14 ± 3.9 Hz.
-    >>> check_interval([11.23, 16.77])
-    Not yet: 1.96 would do if σ were known; for five samples q is 2.776.
-    """
+    """Both ends of Student's interval for 10, 14, 12, 18, 16 (Hz)."""
     return INTERVAL.own(seed).check(answer)
 
 
 def check_design(answer: object) -> Feedback:
-    """Independent tokens that 44 are worth, of 4 speakers with a fifth of the variance between them.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_design(44 / 3)
-    Right: 44/3: less than fifteen.
-    >>> check_design(4)
-    Not yet: four would be right if all the variance lay between speakers.
-    """
+    """Independent tokens that 44 are worth, of 4 speakers with a fifth of the variance between them."""
     hints = {
         44 / (1 + 43 * 0.2): "m is the number of tokens of one speaker, 11, and not of all.",
         44 / (1 + 11 * 0.2): "a token is not compared with itself: m - 1 stands in the design effect.",
@@ -93,47 +55,13 @@ def check_design(answer: object) -> Feedback:
 
 
 def check_block(answer: object) -> Feedback:
-    """Effective size of n lines in which each value stands c times, as a function of n and c.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_block(lambda n, c: n / c)
-    Right: n/c: as many as there are different values.
-    """
+    """Effective size of n lines in which each value stands c times, as a function of n and c."""
     cases = [(12, 1), (12, 3), (100, 4), (990, 99)]
     return formula(answer, lambda n, c: n / c, cases, (), 1e-9, right="n/c: as many as there are different values.")
 
 
 def check_median_n(answer: object) -> Feedback:
-    """Least n for which the extremes hold the median between them with 99 %.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_median_n(8)
-    Right: 2 · 2^-8 = 0.8 %.
-    >>> check_median_n(6)
-    Not yet: this is enough for 95 %.
-    """
+    """Least n for which the extremes hold the median between them with 99 %."""
     hints = {
         7.0: "2 · 2^-7 is 1.6 %: not yet.",
         6.0: "this is enough for 95 %.",
@@ -143,23 +71,7 @@ def check_median_n(answer: object) -> Feedback:
 
 
 def check_choice_rival(answer: object) -> Feedback:
-    """Which test of a lower count at five delays the rival seldom passes.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_choice_rival("a")
-    Not yet: one success among five coin flips: how often does that happen by chance?
-    """
+    """Which test of a lower count at five delays the rival seldom passes."""
     hints = {
         "a": "one success among five coin flips: how often does that happen by chance?",
         "b": "nothing is compared here: what if both timers are below ten?",
@@ -170,23 +82,7 @@ def check_choice_rival(answer: object) -> Feedback:
 
 
 def check_edge(answer: object) -> Feedback:
-    """Share of undecided verdicts when the truth is on the edge and the number of seeds is fixed.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_edge("95 %")
-    Right: an interval that holds the truth holds the edge.
-    """
+    """Share of undecided verdicts when the truth is on the edge and the number of seeds is fixed."""
     hints = {
         0.05: "this is the share that is decided, on either side.",
         0.025: "this is the share that is decided on one given side.",
@@ -197,25 +93,7 @@ def check_edge(answer: object) -> Feedback:
 
 
 def check_paired(answer: object) -> Feedback:
-    """Factor by which pairing reduces the runs at a correlation of 0.75.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_paired(4)
-    Right: a quarter of the variance, a quarter of the runs.
-    >>> check_paired(2)
-    Not yet: this is the factor of the width; the number of runs goes with its square.
-    """
+    """Factor by which pairing reduces the runs at a correlation of 0.75."""
     hints = {
         2.0: "this is the factor of the width; the number of runs goes with its square.",
         0.25: "this is the share of runs that is left; by which factor are they reduced?",
@@ -226,23 +104,7 @@ def check_paired(answer: object) -> Feedback:
 
 @called
 def check_prediction(answer: Function) -> Feedback:
-    """A function (printed, runs) -> whether the printed run lies in the interval for one more run.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_prediction(lambda printed, runs: abs(printed - sum(runs) / len(runs)))
-    Not yet: the function should return True or False, it returns ...
-    """
+    """A function (printed, runs) -> whether the printed run lies in the interval for one more run."""
     rng = np.random.default_rng(11)
     for n in (3, 9, 40):
         runs = rng.normal(20, 3, n)
@@ -279,23 +141,7 @@ def _series(seed: int, n: int) -> NDArray[np.float64]:
 
 
 def check_acov(answer: object) -> Feedback:
-    """Stage 1: (x, k) -> autocovariance at lag k, divided by n at every lag.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_acov(lambda x, k: float((x[: len(x) - k] - x.mean()) @ (x[k:] - x.mean())) / len(x))
-    Right: the sum of products of deviations over n.
-    """
+    """Stage 1: (x, k) -> autocovariance at lag k, divided by n at every lag."""
     four = np.array([1.0, 2.0, 3.0, 4.0])
     got = value(answer, four, 1)
     if abs(got - 1.25 / 3) < 1e-9:
@@ -312,25 +158,7 @@ def check_acov(answer: object) -> Feedback:
 
 @called
 def check_lag(answer: Function) -> Feedback:
-    """Stage 2: x -> the list of r_k at all lags 0 … n - 1.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lag(lambda x: autocorrelation(x))
-    Right: and all lags but 0 add up to -1/2 (-0.50 here).
-    >>> check_lag(lambda x: [1.0])
-    Not yet: for 4 samples there are 4 lags, 0 to 3; yours gives 1 numbers.
-    """
+    """Stage 2: x -> the list of r_k at all lags 0 … n - 1."""
     for seed, n in ((3, 4), (4, 60)):
         x = _series(seed, n)
         r = np.asarray(answer(x), dtype=float).ravel()
@@ -344,23 +172,7 @@ def check_lag(answer: Function) -> Feedback:
 
 
 def check_pairs(answer: object) -> Feedback:
-    """Stage 3: r -> the sum of pairs up to the first that is not positive.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pairs(lambda r: sum(r))
-    Not yet: ...
-    """
+    """Stage 3: r -> the sum of pairs up to the first that is not positive."""
     usual = {
         0.6: "the first pair begins at lag 0.",
         1.6 + 0.3 - 0.2: "the first pair that isn't positive is left out, it isn't added.",
@@ -382,23 +194,7 @@ _RS = ([1.0, 0.6, 0.4, -0.1, 0.1, -0.3, 0.3, 0.1], [1.0, 0.5, -0.2, 0.1, 0.3, 0.
 
 
 def check_lab_size(answer: object) -> Feedback:
-    """Stage 4: x -> effective size; equal to `effective_size` on series not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_size(effective_size)
-    Right: equal to the package's on series that you had not seen.
-    """
+    """Stage 4: x -> effective size; equal to `effective_size` on series not seen before."""
     x = _series(5, 400)
     expected = effective_size(x)
     factor = 400 / expected
@@ -418,23 +214,7 @@ def check_lab_size(answer: object) -> Feedback:
 
 @called
 def check_lab_interval(answer: Function) -> Feedback:
-    """Stage 5: x -> both ends of the interval; compared with the package's, and counted in worlds of its own.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_interval(judging.mean_interval)
-    Not yet: divide by the root of the effective size, not of n.
-    """
+    """Stage 5: x -> both ends of the interval; compared with the package's, and counted in worlds of its own."""
     hits = []
     for seed in range(100, 300):
         x = _series(seed, 300)

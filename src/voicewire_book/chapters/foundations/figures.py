@@ -28,27 +28,7 @@ HIT, MISS = figures.SERIES[0], figures.SERIES[1]
 
 
 def forest(low: ArrayLike, high: ArrayLike, truth: float = 0.0, ax: Axes | None = None) -> Axes:
-    """Intervals of many repetitions side by side; those that miss the truth are dashed and stand out.
-
-    Parameters
-    ----------
-    low, high : array_like, shape (worlds,)
-        Ends of each repetition's interval.
-    truth : float
-        The true value.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> forest([-1.0, 0.2], [1.0, 0.9]).get_legend().get_texts()[1].get_text()
-    'misses it: 1 of 2'
-    """
+    """Intervals of many repetitions side by side; those that miss the truth are dashed and stand out."""
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     low, high = np.asarray(low), np.asarray(high)
     missed = (low > truth) | (high < truth)
@@ -69,28 +49,7 @@ def forest(low: ArrayLike, high: ArrayLike, truth: float = 0.0, ax: Axes | None 
 def coverage_by_size(
     sizes: Sequence[int], measured: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None
 ) -> Axes:
-    """How often an interval covers, over the number of samples; line: what the derivation says of the bootstrap.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Sample sizes n.
-    measured : mapping of name to (share, error)
-        Shares of simulated worlds in which the interval held the truth, and their standard errors, by size.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = coverage_by_size([5, 10], {"bootstrap": ([0.84, 0.9], [0.01, 0.01])})
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['bootstrap, derived', 'bootstrap, simulated']
-    """
+    """How often an interval covers, over the number of samples; line: what the derivation says of the bootstrap."""
     ax = figures.new_axes(ax)
     n = np.arange(3, max(sizes) + 1)
     predicted = 2 * stats.t.cdf(stats.norm.ppf(0.975) * np.sqrt((n - 1) / n), n - 1) - 1
@@ -107,26 +66,7 @@ def coverage_by_size(
 
 
 def tokens(values: NDArray[np.float64], ax: Axes | None = None) -> Axes:
-    """Every speaker's tokens, their mean, and the two intervals that can be drawn from them.
-
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (speakers, tokens)
-        One row a speaker.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = tokens(np.random.default_rng(1).normal(size=(4, 11)))
-    >>> [label.get_text() for label in ax.get_yticklabels()][-1]
-    'speaker 4'
-    """
+    """Every speaker's tokens, their mean, and the two intervals that can be drawn from them."""
     from voicewire_book.chapters.foundations.judging import mean_interval
 
     ax = figures.new_axes(ax, size=(7.0, 3.2))
@@ -147,26 +87,7 @@ def tokens(values: NDArray[np.float64], ax: Axes | None = None) -> Axes:
 
 
 def remembering(series: Mapping[str, NDArray[np.float64]], lags: int = 60) -> NDArray[np.object_]:
-    """Series on the left, their sample autocorrelations on the right, one row each.
-
-    Parameters
-    ----------
-    series : mapping of name to numpy.ndarray, shape (n,)
-        What to draw.
-    lags : int
-        How many lags the right column shows.
-
-    Returns
-    -------
-    numpy.ndarray of Axes, shape (rows, 2)
-        A row for each series.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> remembering({"white": rng.normal(size=100)}, lags=20).shape
-    (1, 2)
-    """
+    """Series on the left, their sample autocorrelations on the right, one row each."""
     axes: NDArray[np.object_] = plt.subplots(len(series), 2, figsize=(7.0, 1.7 * len(series) + 0.4), squeeze=False)[1]
     for k, (name, x) in enumerate(series.items()):
         left, right = axes[k]
@@ -183,26 +104,7 @@ def remembering(series: Mapping[str, NDArray[np.float64]], lags: int = 60) -> ND
 
 
 def medians(groups: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -> Axes:
-    """Histogram of a sample with two humps, and where the medians of repeated samples fall.
-
-    Parameters
-    ----------
-    groups : mapping of name to numpy.ndarray
-        First the sample, then the medians of many such samples.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = medians({"times": np.array([50.0, 200.0]), "medians": np.array([120.0])})
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['times', 'medians']
-    """
+    """Histogram of a sample with two humps, and where the medians of repeated samples fall."""
     ax = figures.new_axes(ax)
     edges = [float(edge) for edge in range(40, 261, 5)]
     for k, (name, x) in enumerate(groups.items()):
@@ -217,26 +119,7 @@ def medians(groups: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -
 
 
 def stopping(low: NDArray[np.float64], high: NDArray[np.float64], ax: Axes | None = None) -> Axes:
-    """Two ends of one study's interval as samples are added; marked where it first leaves the edge.
-
-    Parameters
-    ----------
-    low, high : numpy.ndarray, shape (n,)
-        Ends after 2, 3, … samples.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> low, high = np.full(20, -1.0), np.r_[np.full(12, 1.0), np.full(8, -0.1)]
-    >>> [text.get_text() for text in stopping(low, high).get_legend().get_texts()]
-    ['95 % interval so far', 'decided at 14 samples']
-    """
+    """Two ends of one study's interval as samples are added; marked where it first leaves the edge."""
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     n = np.arange(2, 2 + low.size)
     ax.fill_between(n, low, high, color=figures.SERIES[0], alpha=0.25, label="95 % interval so far")
@@ -255,30 +138,7 @@ def stopping(low: NDArray[np.float64], high: NDArray[np.float64], ax: Axes | Non
 def evidence_and_band(
     rows: Mapping[str, tuple[float, float, float]], printed: float, band: tuple[float, float], ax: Axes | None = None
 ) -> Axes:
-    """Intervals against a tolerance band around a printed value.
-
-    Parameters
-    ----------
-    rows : mapping of name to (low, estimate, high)
-        One row each.
-    printed : float
-        The printed value.
-    band : (float, float)
-        Ends of the tolerance band.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = evidence_and_band({"met": (0.9, 1.0, 1.1)}, 1.05, (0.8, 1.3))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['met']
-    """
+    """Intervals against a tolerance band around a printed value."""
     ax = figures.new_axes(ax, size=(7.0, 2.6))
     ax.axvspan(*band, color=figures.COLOURS["muted"], alpha=0.18, label="tolerance")
     ax.axvline(printed, color=figures.COLOURS["published"], linewidth=1.5, label="printed")
@@ -292,26 +152,7 @@ def evidence_and_band(
 
 
 def leverage(x: ArrayLike, y: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Pairs of numbers with the fitted line, and the line that is left without the outermost point.
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        The pairs.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = leverage([0, 1, 2, 9], [1, 0, 1, 9])
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'all points: r = 0.97'
-    """
+    """Pairs of numbers with the fitted line, and the line that is left without the outermost point."""
     ax = figures.new_axes(ax)
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     far = int(np.argmax(np.abs(x - x.mean())))

@@ -36,68 +36,18 @@ Array = NDArray[np.float64]
 
 
 def check_step(answer: object, seed: int | None = None) -> Feedback:
-    """Two taps after two steps of LMS: windows (1, 2) and (2, 1), heard 10 and 5, step size 0.1.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_step([1.2, 2.1])
-    Right: errors of 10 and 1.
-    """
+    """Two taps after two steps of LMS: windows (1, 2) and (2, 1), heard 10 and 5, step size 0.1."""
     return STEP.own(seed).check(answer)
 
 
 def check_half(answer: object) -> Feedback:
-    """Error that is left when the window (3, 4) comes twice, heard 50, with NLMS at half the way.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_half(25)
-    Right: half of the error is silenced, whatever the window.
-    """
+    """Error that is left when the window (3, 4) comes twice, heard 50, with NLMS at half the way."""
     hints = {0.0: "this is for mu = 1.", 50.0: "this is the error before the step."}
     return number(answer, 25, 1e-6, hints=hints, right="half of the error is silenced, whatever the window.")
 
 
 def check_spread(answer: object) -> Feedback:
-    """Largest step in the mean, and the spread, for R = ((2, 1), (1, 2)).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_spread([2 / 3, 3])
-    Right: it stretches (1, 1) by 3 and (1, -1) by 1.
-    """
+    """Largest step in the mean, and the spread, for R = ((2, 1), (1, 2))."""
     if same(answer, [1 / 3, 3]):
         return Feedback(False, "1 / rho is the step that wipes one direction out at once; it may be twice as large.")
     if same(answer, [1, 2]) or same(answer, [2, 1]):
@@ -106,23 +56,7 @@ def check_spread(answer: object) -> Feedback:
 
 
 def check_slowest(answer: object) -> Feedback:
-    """A function of the spread -> steps until the weakest direction has a tenth of its error, mu = 1 / rho_max.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_slowest(lambda spread: spread)
-    Not yet: at a spread of 2 each step halves it: 3.32 steps, yours gives 2.
-    """
+    """A function of the spread -> steps until the weakest direction has a tenth of its error, mu = 1 / rho_max."""
     answer = expression(answer, "s")
     said, spreads = "ln 10 over minus ln(1 - 1/spread): about 2.3 spreads.", (2.0, 1.5, 21.0, 361.0)
     if all(value(answer, s) == np.ceil(_slowest(s)) for s in spreads):
@@ -141,23 +75,7 @@ def _slowest(s: float) -> float:
 
 
 def check_twenty(answer: object) -> Feedback:
-    """A function L, mu -> samples in which the misalignment of NLMS falls by 20 dB, white input, many taps.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_twenty(lambda L, mu: L / mu)
-    Not yet: of 16 taps with mu = 1 a sixteenth of the energy is removed a sample: 71.4, yours gives 16.
-    """
+    """A function L, mu -> samples in which the misalignment of NLMS falls by 20 dB, white input, many taps."""
     answer = expression(answer, "L", "mu")
     got, wanted = value(answer, 16, 1.0), -np.log(100) / np.log1p(-1 / 16)
     if np.isclose(got, wanted / 2):
@@ -171,23 +89,7 @@ def check_twenty(answer: object) -> Feedback:
 
 
 def check_memory(answer: object) -> Feedback:
-    """Samples to fall by 20 dB after a jump, and the floor (dB): RLS, lambda 0.995, 16 taps, noise of 0.0009.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_memory([459, -44.4])
-    Right: ln 10 windows of 200 samples; half a 200th of the noise, sixteen times.
-    """
+    """Samples to fall by 20 dB after a jump, and the floor (dB): RLS, lambda 0.995, 16 taps, noise of 0.0009."""
     time, floor = -np.log(10) / np.log(0.995), 10 * np.log10(16 * 9e-4 * 0.005 / 1.995)
     if same(answer, [2 * time, floor]):
         return Feedback(False, "lambda to the n multiplies the taps' error itself, and 20 dB are a tenth of it.")
@@ -198,23 +100,7 @@ def check_memory(answer: object) -> Feedback:
 
 
 def check_best(answer: object) -> Feedback:
-    """A function q, noise, power -> the best share to forget a sample.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_best(lambda q, noise, power: (q * power / noise) ** 0.5)
-    Right: where both terms are equal.
-    """
+    """A function q, noise, power -> the best share to forget a sample."""
     answer = expression(answer, "q", "noise", "power")
     got = value(answer, 4e-6, 0.01, 1.0)
     if np.isclose(got, 4e-4):
@@ -229,23 +115,7 @@ def check_best(answer: object) -> Feedback:
 
 
 def check_curves(answer: object) -> Feedback:
-    """Which filter each of three learning curves belongs to: a figure of the chapter.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_curves("a")
-    Not yet: the quickest to fall is not the one with the small step.
-    """
+    """Which filter each of three learning curves belongs to: a figure of the chapter."""
     hints = {
         "a": "the quickest to fall is not the one with the small step.",
         "c": "coloured input makes a gradient step slow, whatever its size: which curves still fall at the end?",
@@ -256,23 +126,7 @@ def check_curves(answer: object) -> Feedback:
 
 
 def check_design(answer: object) -> Feedback:
-    """A step size of NLMS: 32 taps, -20 dB within 300 samples, and a floor of at most -33 dB (noise at -30 dB).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_design(1.0)
-    Not yet: it falls in 147 samples, but ends at -30.0 dB.
-    """
+    """A step size of NLMS: 32 taps, -20 dB within 300 samples, and a floor of at most -33 dB (noise at -30 dB)."""
     got = value(lambda: answer)
     if not np.isfinite(got):
         return number(answer, 0.5, 1e-6)
@@ -318,23 +172,7 @@ def _compare(answer: Function, wanted: Array, X: Array, d: Array, *settings: flo
 
 @called
 def check_lab_windows(answer: Function) -> Feedback:
-    """Stage 1: a function x, L -> the window at each sample, a row for each.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_windows(lambda x, L: [[1, 2], [2, 3]])
-    Not yet: of 3 samples and L = 2 there are 3 rows of 2: (1, 0), (2, 1), (3, 2).
-    """
+    """Stage 1: a function x, L -> the window at each sample, a row for each."""
     got = np.asarray(answer(np.array([1.0, 2.0, 3.0]), 2), dtype=float)
     if got.shape == (3, 2) and np.array_equal(got, [[0, 1], [1, 2], [2, 3]]):
         raise NotYetError("the newest sample comes first.")
@@ -348,23 +186,7 @@ def check_lab_windows(answer: Function) -> Feedback:
 
 @called
 def check_lab_lms(answer: Function) -> Feedback:
-    """Stage 2: a function X, d, mu -> the last taps of LMS.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_lms(lambda X, d, mu: [0.0, 0.0])
-    Not yet: after 2 samples the taps begin 1.2, 2.1; yours begin 0, 0.
-    """
+    """Stage 2: a function X, d, mu -> the last taps of LMS."""
     X, d = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([10.0, 5.0])
     _compare(answer, np.array([1.2, 2.1]), X, d, 0.1)
     x, d, _ = _room(300, 6, 0.5, 0.01)
@@ -374,23 +196,7 @@ def check_lab_lms(answer: Function) -> Feedback:
 
 @called
 def check_lab_nlms(answer: Function) -> Feedback:
-    """Stage 3: a function X, d, mu -> the last taps of NLMS; a window of zeros changes nothing.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_nlms(lambda X, d, mu: [4.0, 0.0])
-    Not yet: after 1 sample the taps begin 4, 2; yours begin 4, 0.
-    """
+    """Stage 3: a function X, d, mu -> the last taps of NLMS; a window of zeros changes nothing."""
     _compare(answer, np.array([4.0, 2.0]), np.array([[2.0, 1.0]]), np.array([10.0]), 1.0)
     x, d, _ = _room(300, 6, 0.5, 0.01)
     x[:10] = 0.0  # silence first
@@ -403,23 +209,7 @@ def check_lab_nlms(answer: Function) -> Feedback:
 
 @called
 def check_lab_rls(answer: Function) -> Feedback:
-    """Stage 4: a function X, d, lam -> the last taps of RLS, from P = identity (epsilon = 1).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_rls(lambda X, d, lam: [5.0])
-    Not yet: after 1 sample the taps begin 6; yours begin 5.
-    """
+    """Stage 4: a function X, d, lam -> the last taps of RLS, from P = identity (epsilon = 1)."""
     _compare(answer, np.array([6.0]), np.array([[3.0]]), np.array([20.0]), 1.0)
     x, d, _ = _room(300, 6, 0.9, 0.01)
     X = filters.windows(x, 6)
@@ -431,23 +221,7 @@ def check_lab_rls(answer: Function) -> Feedback:
 
 @called
 def check_lab_canceller(answer: Function) -> Feedback:
-    """Stage 5: a function x, d, L -> what is left of the echo, for paths that jump once.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_canceller(lambda x, d, L: d)
-    Not yet: before the jump 100 % of the energy is left: at most 1 % is asked.
-    """
+    """Stage 5: a function x, d, L -> what is left of the echo, for paths that jump once."""
     x, d, h = _room(6000, 24, 0.9, 0.02)
     d[3000:] += lfilter(-h[::-1] - h, [1], x)[3000:]  # another path, the same noise
     left = row(answer(x.copy(), d.copy(), 24), 6000)

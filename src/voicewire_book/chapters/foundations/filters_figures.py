@@ -14,29 +14,7 @@ __all__ = ["bowl", "guesses", "learning", "trade"]
 
 
 def guesses(h: ArrayLike, G: ArrayLike, after: Sequence[int], ax: Axes | None = None) -> Axes:
-    """A path, and what a filter takes it for after some numbers of samples.
-
-    Parameters
-    ----------
-    h : array_like of float, shape (L,)
-        The path.
-    G : array_like of float, shape (N, L)
-        Taps after each sample.
-    after : sequence of int
-        After how many samples to draw them.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> ax = guesses([1.0, 0.5], [[0.2, 0.1], [0.9, 0.4]], [2])
-    >>> [line.get_label() for line in ax.lines if line.get_label()[0] != "_"]
-    ['the path, $h$', 'after 2 samples']
-    """
+    """A path, and what a filter takes it for after some numbers of samples."""
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     h, G = np.asarray(h, dtype=float), np.asarray(G, dtype=float)
     k = np.arange(h.size)
@@ -53,28 +31,7 @@ def guesses(h: ArrayLike, G: ArrayLike, after: Sequence[int], ax: Axes | None = 
 
 
 def bowl(R: ArrayLike, h: ArrayLike, paths: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """Lines of equal mean error over two taps, and the ways that filters take from zero to the bottom.
-
-    Parameters
-    ----------
-    R : array_like of float, shape (2, 2)
-        Correlation of the window with itself.
-    h : array_like of float, shape (2,)
-        The path: where the bottom lies.
-    paths : mapping of str to array_like, shape (n, 2)
-        Taps after each step, by name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> bowl(np.eye(2), [1.0, 2.0], {"down": [[0.5, 1.0]]}).get_xlabel()
-    'first tap'
-    """
+    """Lines of equal mean error over two taps, and the ways that filters take from zero to the bottom."""
     ax = figures.new_axes(ax, size=(6.0, 4.4))
     R, h = np.asarray(R, dtype=float), np.asarray(h, dtype=float)
     reach = 1.6 * np.abs(h).max()
@@ -96,26 +53,7 @@ def bowl(R: ArrayLike, h: ArrayLike, paths: Mapping[str, ArrayLike], ax: Axes | 
 def learning(
     curves: Mapping[str, ArrayLike], stops: Mapping[str, float] | None = None, ax: Axes | None = None
 ) -> Axes:  # fmt: skip
-    """Misalignment after each sample, and levels that were foretold.
-
-    Parameters
-    ----------
-    curves : mapping of str to array_like, shape (N,)
-        dB, by name.
-    stops : mapping of str to float, optional
-        Levels (dB) at which thin lines are drawn, by name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> learning({"NLMS": [0.0, -10.0]}).get_ylabel()
-    'misalignment (dB)'
-    """
+    """Misalignment after each sample, and levels that were foretold."""
     ax = figures.new_axes(ax)
     for i, (name, curve) in enumerate(curves.items()):
         ax.plot(
@@ -130,26 +68,7 @@ def learning(
 
 
 def trade(forgotten: ArrayLike, measured: ArrayLike, noise: ArrayLike, lag: ArrayLike, ax: Axes | None = None) -> Axes:
-    """What forgetting costs and saves while a path drifts: noise that is let in, and lag behind the path.
-
-    Parameters
-    ----------
-    forgotten : array_like of float, shape (n,)
-        1 - lambda.
-    measured, noise, lag : array_like of float, shape (n,)
-        Misalignment that was measured, and the two that were foretold, dB.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> trade([0.01, 0.1], [-30, -29], [-33, -30], [-32, -35]).get_xscale()
-    'log'
-    """
+    """What forgetting costs and saves while a path drifts: noise that is let in, and lag behind the path."""
     ax = figures.new_axes(ax)
     noise, lag = np.asarray(noise, dtype=float), np.asarray(lag, dtype=float)
     both = 10 * np.log10(10 ** (noise / 10) + 10 ** (lag / 10))

@@ -37,28 +37,7 @@ def _row(x: ArrayLike, at_least: int) -> NDArray[np.float64]:
 
 
 def coverage(hits: ArrayLike) -> tuple[float, float]:
-    """Return the share of intervals that held the truth, and that share's standard error.
-
-    Parameters
-    ----------
-    hits : array_like of bool, shape (worlds,)
-        For each simulated world whether its interval held the true value.
-
-    Returns
-    -------
-    share, error : float
-        The share of hits p, and sqrt(p (1 - p) / worlds).
-
-    Raises
-    ------
-    ValueError
-        If there is no world.
-
-    Examples
-    --------
-    >>> coverage([True, True, True, False])
-    (0.75, 0.21650635094610965)
-    """
+    """Return the share of intervals that held the truth, and that share's standard error."""
     held = np.asarray(hits, dtype=bool).ravel()
     if held.size == 0:
         raise ValueError("coverage needs at least one simulated world")
@@ -67,33 +46,7 @@ def coverage(hits: ArrayLike) -> tuple[float, float]:
 
 
 def mean_interval(x: ArrayLike, size: float | None = None, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval for the mean, for `size` independent samples' worth of information.
-
-    Parameters
-    ----------
-    x : array_like, shape (n,)
-        The samples.
-    size : float, optional
-        Their effective number, more than 1; n if None.
-    confidence : float
-        Coverage, between 0 and 1.
-
-    Returns
-    -------
-    low, high : float
-        In the unit of the samples.
-
-    Raises
-    ------
-    ValueError
-        If the samples are too few or not finite, or `size` or `confidence` is impossible.
-
-    Examples
-    --------
-    >>> low, high = mean_interval([4, 6, 8, 6])
-    >>> round(low, 2), round(high, 2)
-    (3.4, 8.6)
-    """
+    """Return Student's interval for the mean, for `size` independent samples' worth of information."""
     row = _row(x, 2)
     n = float(row.size if size is None else size)
     if not 1 < n <= row.size:
@@ -109,30 +62,6 @@ def median_interval(x: ArrayLike, confidence: float = 0.95) -> tuple[float, floa
 
     Each sample lies below the median with probability 1/2. So the number of samples below it is binomial, and
     P(x_(j) < median < x_(n+1-j)) = 1 - 2 P(B < j) for the sorted samples, counted from 1.
-
-    Parameters
-    ----------
-    x : array_like, shape (n,)
-        Independent samples of a continuous distribution, n at least 6 for 95 %.
-    confidence : float
-        Coverage that is wanted at least.
-
-    Returns
-    -------
-    low, high : float
-        The samples x_(j) and x_(n+1-j), with the largest j that still covers.
-    covers : float
-        The exact coverage, at least `confidence`.
-
-    Raises
-    ------
-    ValueError
-        If even smallest and largest sample do not cover as often as is wanted.
-
-    Examples
-    --------
-    >>> median_interval([3, 1, 9, 7, 5, 2])
-    (1.0, 9.0, 0.96875)
     """
     row = np.sort(_row(x, 1))
     n = row.size
@@ -145,28 +74,7 @@ def median_interval(x: ArrayLike, confidence: float = 0.95) -> tuple[float, floa
 
 
 def exact_p(x: ArrayLike, y: ArrayLike) -> float:
-    """Return how rarely a shuffled y goes as well with x as the real one does: every order is tried.
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        Pairs of numbers, n from 3 to 9 (9! = 362,880 orders).
-
-    Returns
-    -------
-    float
-        The share of the n! orders whose correlation is at least as far from 0, the given order among them.
-
-    Raises
-    ------
-    ValueError
-        If the rows differ in length, are too short or too long, not finite, or constant.
-
-    Examples
-    --------
-    >>> exact_p([1, 2, 3, 4], [2, 3, 5, 9])
-    0.08333333333333333
-    """
+    """Return how rarely a shuffled y goes as well with x as the real one does: every order is tried."""
     a, b = _row(x, 3), _row(y, 3)
     if a.size != b.size or a.size > 9:
         raise ValueError(f"3 to 9 pairs are needed, got {a.size} and {b.size} numbers")
@@ -184,28 +92,6 @@ def holm(p: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
 
     Holm's rule: the smallest p must lie below level/m, the next below level/(m - 1), and so on; at the first that
     does not, stop.
-
-    Parameters
-    ----------
-    p : array_like, shape (m,)
-        The tests' p values, between 0 and 1.
-    level : float
-        Chance of one false alarm or more.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (m,)
-        True where a test stands, in the order given.
-
-    Raises
-    ------
-    ValueError
-        If a value is not between 0 and 1.
-
-    Examples
-    --------
-    >>> holm([0.04, 0.01, 0.03]).tolist()
-    [False, True, False]
     """
     values = _row(p, 1)
     if values.min() < 0 or values.max() > 1:
@@ -222,34 +108,7 @@ def holm(p: ArrayLike, level: float = 0.05) -> NDArray[np.bool_]:
 def stopped_verdicts(
     looks: ArrayLike, worlds: int, rng: np.random.Generator, draw: Callable[..., NDArray[np.float64]] | None = None
 ) -> NDArray[np.int64]:
-    """Judge a truth that lies exactly on the edge, adding samples until the interval leaves the edge.
-
-    Parameters
-    ----------
-    looks : array_like of int, shape (k,)
-        Sample sizes at which the 95 % interval is looked at, growing.
-    worlds : int
-        How often the whole is repeated.
-    rng : numpy.random.Generator
-        Source of the samples.
-    draw : callable, optional
-        ``draw(rng, shape)`` gives samples whose true mean is the edge, 0; standard normal if None.
-
-    Returns
-    -------
-    numpy.ndarray, shape (3,)
-        In how many worlds the verdict was "below the edge", "undecided to the end", "above the edge".
-
-    Raises
-    ------
-    ValueError
-        If a look has fewer than two samples, the looks do not grow, or there is no world.
-
-    Examples
-    --------
-    >>> stopped_verdicts([10], 1000, np.random.default_rng(1)).sum()
-    np.int64(1000)
-    """
+    """Judge a truth that lies exactly on the edge, adding samples until the interval leaves the edge."""
     sizes = np.asarray(looks, dtype=np.int64)
     if sizes.ndim != 1 or sizes.size == 0 or sizes[0] < 2 or (np.diff(sizes) <= 0).any():
         raise ValueError("looks must be growing sample sizes of at least 2")

@@ -35,67 +35,17 @@ __all__ = [
 
 
 def check_size(answer: object, seed: int | None = None) -> Feedback:
-    """Bytes of MQTT on all legs of one message to subscribers at QoS 1 and 0.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_size("850 bytes")
-    Right: 3 · 214 + 1 · 208.
-    """
+    """Bytes of MQTT on all legs of one message to subscribers at QoS 1 and 0."""
     return SIZE.own(seed).check(answer)
 
 
 def check_filters(answer: object) -> Feedback:
-    """The letters of the filters that select home/hall/bell.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_filters(["a", "b", "d", "e"])
-    Right: # stands for nothing too, + for exactly one.
-    """
+    """The letters of the filters that select home/hall/bell."""
     return sequence(answer, ["a", "b", "d", "e"], ordered=False, right="# stands for nothing too, + for exactly one.")
 
 
 def check_packets(answer: object) -> Feedback:
-    """A function published, granted -> packets in all; granted is the list of the subscribers' QoS.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_packets(lambda q, granted: 4)
-    Not yet: <lambda>(2, [0, 1]): 4 is too small.
-    """
+    """A function published, granted -> packets in all; granted is the list of the subscribers' QoS."""
     if not unanswered(answer) and callable(answer):
         got = value(answer, 2, [0, 1])
         if got == 12:
@@ -113,23 +63,7 @@ def check_packets(answer: object) -> Feedback:
 
 
 def check_largest(answer: object) -> Feedback:
-    """A function t, qos -> bytes of the largest payload with a topic of t bytes.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_largest(lambda t, qos: 128**4 - 1 - 2 - t - 2 * (qos > 0))
-    Right: what the length can say, less what stands before.
-    """
+    """A function t, qos -> bytes of the largest payload with a topic of t bytes."""
     answer = expression(answer, "t", "qos")
     if not unanswered(answer) and callable(answer):
         got = value(answer, 10, 1)
@@ -147,23 +81,7 @@ def check_largest(answer: object) -> Feedback:
 
 
 def check_lost(answer: object) -> Feedback:
-    """Which packet was lost when a receiver saw PUBLISH, sent PUBREC, and saw PUBLISH with DUP after a break.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lost("c")
-    Not yet: a sender that had PUBREC may not send PUBLISH again: it would have sent PUBREL.
-    """
+    """Which packet was lost when a receiver saw PUBLISH, sent PUBREC, and saw PUBLISH with DUP after a break."""
     hints = {
         "a": "the receiver's log shows it before the break.",
         "c": "a sender that had PUBREC may not send PUBLISH again: it would have sent PUBREL.",
@@ -173,23 +91,7 @@ def check_lost(answer: object) -> Feedback:
 
 
 def check_granted(answer: object) -> Feedback:
-    """How often a subscriber with QoS 1 gets a message published at QoS 2, with breaks on its own leg.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_granted("c")
-    Right: the lesser QoS decides on each leg.
-    """
+    """How often a subscriber with QoS 1 gets a message published at QoS 2, with breaks on its own leg."""
     hints = {
         "a": "exactly once is a promise of each leg, and this leg has QoS 1.",
         "b": "at QoS 1 the broker sends until it has an answer.",
@@ -199,23 +101,7 @@ def check_granted(answer: object) -> Feedback:
 
 
 def check_memory(answer: object) -> Feedback:
-    """What goes wrong if QoS 1's receiver remembers ids for ever.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_memory("a")
-    Not yet: it knows the id: the copy is recognised.
-    """
+    """What goes wrong if QoS 1's receiver remembers ids for ever."""
     hints = {
         "a": "it knows the id: the copy is recognised.",
         "b": "PUBACK comes as before.",
@@ -228,23 +114,7 @@ def check_memory(answer: object) -> Feedback:
 
 @called
 def check_retained(answer: Function) -> Feedback:
-    """A function kept, topic, payload, retain -> the broker's retained messages afterwards (a dict).
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_retained(lambda kept, topic, payload, retain: kept)
-    Not yet: a new retained message replaces the old one.
-    """
+    """A function kept, topic, payload, retain -> the broker's retained messages afterwards (a dict)."""
     kept: dict[str, bytes] = {"t": b"20"}
     cases = [
         (("t", b"21", True), {"t": b"21"}, "a new retained message replaces the old one."),
@@ -266,23 +136,7 @@ def check_retained(answer: Function) -> Feedback:
 
 @called
 def check_length(answer: Function) -> Feedback:
-    """Stage 1: n -> bytes of the Remaining Length.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_length(lambda n: n.to_bytes(4, "big"))
-    Not yet: 0: seven bits a byte, not eight.
-    """
+    """Stage 1: n -> bytes of the Remaining Length."""
     for n in (0, 1, 127, 128, 321, 16_383, 16_384, 2_097_152, 268_435_455):
         got = bytes(answer(n))
         wanted = p.encode_length(n)
@@ -298,23 +152,7 @@ def check_length(answer: Function) -> Feedback:
 
 @called
 def check_publish(answer: Function) -> Feedback:
-    """Stage 2: topic, payload, packet_id, dup -> bytes of a PUBLISH at QoS 2.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_publish(lambda topic, payload, packet_id, dup: payload)
-    Not yet: the first byte is 0x34: type 3, then DUP 8, QoS 2 · 2, RETAIN 1.
-    """
+    """Stage 2: topic, payload, packet_id, dup -> bytes of a PUBLISH at QoS 2."""
     cases = [("t", b"ring", 1, False), ("t", b"ring", 1, True), ("häuser", b"x" * 300, 513, False)]
     for topic, payload, number_, dup in cases:
         wanted = encode(p.Publish(topic, payload, 2, dup=dup, packet_id=number_))
@@ -336,23 +174,7 @@ def _publish_hint(got: bytes, wanted: bytes) -> str:
 
 @called
 def check_cut(answer: Function) -> Feedback:
-    """Stage 3: stream -> (list of (first byte, body), rest).
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_cut(lambda stream: ([], stream))
-    Not yet: after 8 bytes of three packets 1 are whole; yours gives 0.
-    """
+    """Stage 3: stream -> (list of (first byte, body), rest)."""
     whole = [encode(p.Publish("t", b"x" * n, 2, packet_id=n + 1)) for n in (1, 200)] + [encode(p.Pubrel(7))]
     stream = b"".join(whole)
     bodies = [(b[0], b[3 if b[1] & 128 else 2 :]) for b in whole]
@@ -367,23 +189,7 @@ def check_cut(answer: Function) -> Feedback:
 
 @called
 def check_receive(answer: Function) -> Feedback:
-    """Stage 4: ids, first, body -> (ids, bytes to answer, payload passed on or None).
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_receive(lambda ids, first, body: (ids, b"", None))
-    Not yet: a message that is new: note its id, answer, pass it on.
-    """
+    """Stage 4: ids, first, body -> (ids, bytes to answer, payload passed on or None)."""
     body = b"\0\1t\0\5ring"
     steps = [
         (0x34, body, {5}, encode(p.Pubrec(5)), b"ring", "a message that is new: note its id, answer, pass it on."),
@@ -403,23 +209,7 @@ def check_receive(answer: Function) -> Feedback:
 
 @called
 def check_acknowledge(answer: Function) -> Feedback:
-    """Stage 5: waiting, first, body -> (waiting, bytes to send); waiting is what would be sent again, by id.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_acknowledge(lambda waiting, first, body: (waiting, b""))
-    Not yet: after PUBREC it is PUBREL that is repeated.
-    """
+    """Stage 5: waiting, first, body -> (waiting, bytes to send); waiting is what would be sent again, by id."""
     one, two = encode(p.Publish("t", b"1", 2, packet_id=1)), encode(p.Publish("t", b"2", 2, packet_id=2))
     rel = encode(p.Pubrel(1))
     steps = [
@@ -438,23 +228,7 @@ def check_acknowledge(answer: Function) -> Feedback:
 
 
 def check_link(answer: object) -> Feedback:
-    """Stage 6: (publish, cut, receive, acknowledge) between two ends whose connection breaks at random.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_link("all of them")
-    Not yet: hand over your four functions: (publish, cut, receive, acknowledge).
-    """
+    """Stage 6: (publish, cut, receive, acknowledge) between two ends whose connection breaks at random."""
     if unanswered(answer):
         return UNANSWERED
     functions: Any = answer

@@ -41,25 +41,7 @@ class Arrow(NamedTuple):
 
 
 def ladder(rules: Rules, arrive: int | None = None) -> list[Arrow]:
-    """Return the packets of one message, with at most one break.
-
-    Parameters
-    ----------
-    rules : Rules
-        QoS, and when the receiver passes on.
-    arrive : int, optional
-        How many packets arrive before the connection breaks under the next; None: it doesn't break.
-
-    Returns
-    -------
-    list of Arrow
-        In the order in which they are sent.
-
-    Examples
-    --------
-    >>> [arrow.name for arrow in ladder(Rules(2))]
-    ['PUBLISH', 'PUBREC', 'PUBREL', 'PUBCOMP']
-    """
+    """Return the packets of one message, with at most one break."""
     w: World = start(rules)
     arrows: list[Arrow] = []
     while w.there or w.back:
@@ -76,26 +58,7 @@ def ladder(rules: Rules, arrive: int | None = None) -> list[Arrow]:
 
 
 def ladders(arrive: int | None = 1, qualities: Sequence[int] = (0, 1, 2), ax: Axes | None = None) -> Axes:
-    """Draw one message at several qualities of service, with the same break.
-
-    Parameters
-    ----------
-    arrive : int, optional
-        How many packets arrive before the connection breaks; None: it doesn't break.
-    qualities : sequence of int
-        Side by side.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> ladders(1).get_title()
-    ''
-    """
+    """Draw one message at several qualities of service, with the same break."""
     ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 3.6)))
     tallest = 0
     for column, qos in enumerate(qualities):
@@ -137,30 +100,7 @@ PLACES = {
 
 
 def states(worlds: set[World], ax: Axes | None = None) -> Axes:
-    """Draw the states of a message at QoS 2: what the sender repeats, and whether the receiver knows the id.
-
-    Parameters
-    ----------
-    worlds : set of World
-        From `voicewire_book.chapters.foundations.mqtt.explore`, at QoS 2.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If there is a state that the drawing has no place for.
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.foundations.mqtt import explore
-    >>> len(states(explore(Rules(2))).texts) >= 5
-    True
-    """
+    """Draw the states of a message at QoS 2: what the sender repeats, and whether the receiver knows the id."""
     found = {(w.sends, w.knows) for w in worlds}
     if found - set(PLACES):
         raise ValueError(f"states without a place: {sorted(found - set(PLACES))}; these are not worlds at QoS 2")
@@ -189,26 +129,7 @@ def states(worlds: set[World], ax: Axes | None = None) -> Axes:
 
 
 def windows(round_trips: Sequence[float], size: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw messages a second against the number that may be unanswered, at QoS 1 (solid) and 2 (dashed).
-
-    Parameters
-    ----------
-    round_trips : sequence of float
-        s.
-    size : int
-        Largest window.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> [line.get_label() for line in windows([0.1]).lines]
-    ['QoS 1, 100 ms', 'QoS 2, 100 ms']
-    """
+    """Draw messages a second against the number that may be unanswered, at QoS 1 (solid) and 2 (dashed)."""
     ax = figures.new_axes(ax)
     window = np.arange(1, size + 1)
     for colour, rtt in zip(figures.SERIES, round_trips, strict=False):

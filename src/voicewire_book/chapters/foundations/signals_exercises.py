@@ -39,23 +39,7 @@ Array = NDArray[np.float64]
 
 
 def check_alias(answer: object) -> Feedback:
-    """Frequency at which a tone of 5,300 Hz is heard, sampled 8,000 times a second.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_alias(2700)
-    Right: 8,000 - 5,300: the same samples.
-    """
+    """Frequency at which a tone of 5,300 Hz is heard, sampled 8,000 times a second."""
     hints = {
         5300.0: "the samples cannot tell it from a tone below half the rate.",
         1300.0: "fold at half the rate: it is as far below 8,000 as the tone heard is above 0.",
@@ -65,23 +49,7 @@ def check_alias(answer: object) -> Feedback:
 
 
 def check_pole(answer: object) -> Feedback:
-    """Frequency and bandwidth (Hz) of poles at 0.9 exp(±jπ/3), 12,000 samples a second.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pole([2000, 402])
-    Right: a sixth of a turn a sample, and -12,000 ln 0.9 / π.
-    """
+    """Frequency and bandwidth (Hz) of poles at 0.9 exp(±jπ/3), 12,000 samples a second."""
     wide = -12_000 * np.log(0.9) / np.pi
     if same(answer, [4000, wide]) or same(answer, [4000, 2 * wide]):
         return Feedback(False, "a whole turn is 2π, so π/3 is a sixth of it.")
@@ -93,23 +61,7 @@ def check_pole(answer: object) -> Feedback:
 
 
 def check_levinson(answer: object) -> Feedback:
-    """Two coefficients and the energy left, from r = (4, 2, -1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_levinson([-5 / 6, 2 / 3, 5 / 3])
-    Right: k = -1/2, then 2/3.
-    """
+    """Two coefficients and the energy left, from r = (4, 2, -1)."""
     if same(answer, [5 / 6, -2 / 3, 5 / 3]):
         return Feedback(False, "these predict; the error has them with the other sign.")
     if same(answer, [-1 / 2, 2 / 3, 5 / 3]):
@@ -122,23 +74,7 @@ def check_levinson(answer: object) -> Feedback:
 
 
 def check_share(answer: object) -> Feedback:
-    """A function of rho = r_1 / r_0 -> share of the energy that the best prediction of order 1 leaves.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_share(lambda rho: 1 - rho)
-    Not yet: how much does E change if r_1 changes its sign?
-    """
+    """A function of rho = r_1 / r_0 -> share of the energy that the best prediction of order 1 leaves."""
     answer = expression(answer, "rho")
     got = [_number(answer, rho) for rho in (0.5, -0.5)]
     if np.isclose(got[0], 0.5):
@@ -150,23 +86,7 @@ def check_share(answer: object) -> Feedback:
 
 
 def check_coefficients(answer: object) -> Feedback:
-    """A function F, B, rate -> (a_1, a_2) of the resonance.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_coefficients(lambda F, B, rate: (0.0, 0.25))
-    Not yet: at F = 500, B = 60, rate = 8000 they are (-1.805, 0.954).
-    """
+    """A function F, B, rate -> (a_1, a_2) of the resonance."""
     return _both_coefficients(expression(answer, "F", "B", "rate"))
 
 
@@ -187,23 +107,7 @@ def _both_coefficients(answer: Function) -> Feedback:
 
 
 def check_order(answer: object) -> Feedback:
-    """Which order each of three envelopes of one vowel has: a figure of the chapter.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_order("a")
-    Not yet: a smooth line with one hump has few poles, not many.
-    """
+    """Which order each of three envelopes of one vowel has: a figure of the chapter."""
     hints = {
         "a": "a smooth line with one hump has few poles, not many.",
         "c": "the line that follows every harmonic has as many poles as harmonics.",
@@ -214,47 +118,13 @@ def check_order(answer: object) -> Feedback:
 
 
 def check_telephone(answer: object, seed: int | None = None) -> Feedback:
-    """Whole bits that each coefficient of a coder may have on a line of a given rate.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_telephone(6)
-    Not yet: loudness and pitch have to be sent too.
-    """
+    """Whole bits that each coefficient of a coder may have on a line of a given rate."""
     return TELEPHONE.own(seed).check(answer)
 
 
 @called
 def check_pitch(answer: Function) -> Feedback:
-    """A function x, rate -> frequency (Hz) of the pulses, from 70 to 350 Hz.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pitch(lambda x, rate: 100.0)
-    Not yet: a voice of 82 Hz gave 100 Hz.
-    """
+    """A function x, rate -> frequency (Hz) of the pulses, from 70 to 350 Hz."""
     rng = np.random.default_rng(77)
     for f0 in (82.0, 123.0, 181.0, 240.0, 310.0):
         x = _voice(f0, 8000, 0.1) + 0.01 * rng.standard_normal(800)
@@ -273,23 +143,7 @@ def check_pitch(answer: Function) -> Feedback:
 
 @called
 def check_lab_resonator(answer: Function) -> Feedback:
-    """Stage 1: a function x, F, B, rate -> what the resonance makes of x.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_resonator(lambda x, F, B, rate: x)
-    Not yet: after one pulse, F = 2000, B = 1765 and rate = 8000: 1, 0, -0.25, 0, 0.0625; yours begins 1, 0, 0, 0, 0.
-    """
+    """Stage 1: a function x, F, B, rate -> what the resonance makes of x."""
     pulse = np.zeros(64)
     pulse[0] = 1
     first = row(answer(pulse, 2000, 8000 * np.log(2) / np.pi, 8000), 64)
@@ -307,23 +161,7 @@ def check_lab_resonator(answer: Function) -> Feedback:
 
 @called
 def check_lab_autocorrelation(answer: Function) -> Feedback:
-    """Stage 2: a function x, p -> r_0 … r_p.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_autocorrelation(lambda x, p: [3, 1])
-    Not yet: for x of 4 samples and p = 2, 3 numbers are asked, you gave 2.
-    """
+    """Stage 2: a function x, p -> r_0 … r_p."""
     rng = np.random.default_rng(6)
     for x, p in ((np.array([1.0, 1.0, 0.0, -1.0]), 2), (rng.standard_normal(50), 7)):
         got = row(answer(x.copy(), p), p + 1, f"for x of {x.size} samples and p = {p}")
@@ -339,23 +177,7 @@ def check_lab_autocorrelation(answer: Function) -> Feedback:
 
 @called
 def check_lab_levinson(answer: Function) -> Feedback:
-    """Stage 3: a function r -> (a, E).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_levinson(lambda r: ([1.0, -0.5, 0.0], 1.5))
-    Not yet: a[2] of r = (2, 1, 0) is 0.333, yours is 0.
-    """
+    """Stage 3: a function r -> (a, E)."""
     rng = np.random.default_rng(7)
     noisy = np.convolve(rng.standard_normal(400), [1, 0.9, 0.5])
     for r in (np.array([2.0, 1.0, 0.0]), np.array([noisy[: noisy.size - k] @ noisy[k:] for k in range(11)])):
@@ -379,23 +201,7 @@ def check_lab_levinson(answer: Function) -> Feedback:
 
 @called
 def check_lab_residual(answer: Function) -> Feedback:
-    """Stage 4: a function x, a -> errors of the prediction, one a sample.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_residual(lambda x, a: x)
-    Not yet: 8, 4, 2, 1 with a = (1, -0.5) leaves 8, 0, 0, 0; yours begins 8, 4, 2, 1.
-    """
+    """Stage 4: a function x, a -> errors of the prediction, one a sample."""
     got = row(answer(np.array([8.0, 4.0, 2.0, 1.0]), np.array([1, -0.5])), 4)
     if not np.allclose(got, [8, 0, 0, 0]):
         begins = ", ".join(f"{v:g}" for v in got)
@@ -408,23 +214,7 @@ def check_lab_residual(answer: Function) -> Feedback:
 
 @called
 def check_lab_rebuilt(answer: Function) -> Feedback:
-    """Stage 5: a function e, a -> the signal of which the prediction leaves e.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_rebuilt(lambda e, a: e)
-    Not yet: 8, 0, 0, 0 with a = (1, -0.5) becomes 8, 4, 2, 1; yours begins 8, 0, 0, 0.
-    """
+    """Stage 5: a function e, a -> the signal of which the prediction leaves e."""
     got = row(answer(np.array([8.0, 0.0, 0.0, 0.0]), np.array([1, -0.5])), 4)
     if not np.allclose(got, [8, 4, 2, 1]):
         begins = ", ".join(f"{v:g}" for v in got)
@@ -437,23 +227,7 @@ def check_lab_rebuilt(answer: Function) -> Feedback:
 
 @called
 def check_lab_formants(answer: Function) -> Feedback:
-    """Stage 6: a function x, rate -> the four formants (Hz) of a vowel, lowest first.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_formants(lambda x, rate: [500, 1500, 2500, 3500])
-    Not yet: formants at 300, 2300, 3000, 3500 Hz came out as 500, 1500, 2500, 3500.
-    """
+    """Stage 6: a function x, rate -> the four formants (Hz) of a vowel, lowest first."""
     for wanted, f0 in _UNSEEN:
         x = _voice(f0, 8000, 0.25, wanted)
         got = row(answer(x, 8000), None)

@@ -15,27 +15,7 @@ __all__ = ["envelopes", "foretold", "leakage", "likeness", "plane"]
 
 
 def foretold(x: ArrayLike, e: ArrayLike, rate: float, ax: Axes | None = None) -> Axes:
-    """A stretch of a signal above what its best prediction leaves of it.
-
-    Parameters
-    ----------
-    x, e : array_like of float, shape (N,)
-        The signal and the error of the prediction.
-    rate : float
-        Samples a second.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> ax = foretold([8, 4, 2, 1], [8, 0, 0, 0], 8000)
-    >>> [line.get_label() for line in ax.lines]
-    ['the vowel, $x_n$', 'what prediction leaves, $e_n$']
-    """
+    """A stretch of a signal above what its best prediction leaves of it."""
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     x, e = np.asarray(x), np.asarray(e)
     time = 1000 * np.arange(x.size) / rate
@@ -49,26 +29,7 @@ def foretold(x: ArrayLike, e: ArrayLike, rate: float, ax: Axes | None = None) ->
 
 
 def leakage(f: float, rate: float, size: int, ax: Axes | None = None) -> Axes:
-    """Spectrum of a frame of a tone and of a weak one 600 Hz above, cut out sharply and faded in and out.
-
-    Parameters
-    ----------
-    f, rate : float
-        The tone, Hz; samples a second.
-    size : int
-        Samples of the frame.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> leakage(1020.0, 8000, 200).get_ylabel()
-    'level (dB)'
-    """
+    """Spectrum of a frame of a tone and of a weak one 600 Hz above, cut out sharply and faded in and out."""
     ax = figures.new_axes(ax)
     turns = 2 * np.pi * np.arange(size) / rate
     tone = np.cos(f * turns + 0.3) + 1e-3 * np.cos((f + 600) * turns)
@@ -85,26 +46,7 @@ def leakage(f: float, rate: float, size: int, ax: Axes | None = None) -> Axes:
 
 
 def plane(F: float, B: float, rate: float = 8000.0, ax: Axes | None = None) -> Axes:
-    """How a resonance answers each tone, and where its two poles lie in the z-plane.
-
-    Parameters
-    ----------
-    F, B : float
-        Frequency and bandwidth, Hz.
-    rate : float
-        Samples a second.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> plane(1000.0, 100.0).get_xlabel()
-    'frequency of the tone (Hz)'
-    """
+    """How a resonance answers each tone, and where its two poles lie in the z-plane."""
     ax = figures.new_axes(ax, size=(7.0, 3.4))
     pole = np.exp((-B + 2j * F) * np.pi / rate)
     f = np.linspace(0, rate / 2, 801)
@@ -127,26 +69,7 @@ def plane(F: float, B: float, rate: float = 8000.0, ax: Axes | None = None) -> A
 
 
 def likeness(r: ArrayLike, rate: float, ax: Axes | None = None) -> Axes:
-    """Autocorrelation over the delay, as a share of its value without delay.
-
-    Parameters
-    ----------
-    r : array_like of float, shape (p + 1,)
-        Autocorrelation.
-    rate : float
-        Samples a second.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> likeness([2.0, 1.0, 0.0], 8000).lines[0].get_ydata().tolist()
-    [1.0, 0.5, 0.0]
-    """
+    """Autocorrelation over the delay, as a share of its value without delay."""
     ax = figures.new_axes(ax, size=(7.0, 2.8))
     r = np.asarray(r, float)
     ax.plot(1000 * np.arange(r.size) / rate, r / r[0], "-", color=figures.SERIES[0])
@@ -156,29 +79,7 @@ def likeness(r: ArrayLike, rate: float, ax: Axes | None = None) -> Axes:
 
 
 def envelopes(x: ArrayLike, fits: Sequence[tuple[str, ArrayLike, float]], rate: float, ax: Axes | None = None) -> Axes:
-    """Spectrum of a frame, and of the filters that predictions of it make.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (N,)
-        The frame, faded in and out.
-    fits : sequence of (str, array_like of float, float)
-        Name, coefficients 1, a_1, …, a_p, and energy left, of each prediction.
-    rate : float
-        Samples a second.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> ax = envelopes([8, 4, 2, 1], [("order 1", [1, -0.5], 64.0)], 8000)
-    >>> [line.get_label() for line in ax.lines]
-    ['the frame', 'order 1']
-    """
+    """Spectrum of a frame, and of the filters that predictions of it make."""
     ax = figures.new_axes(ax, size=(7.0, 3.4))
     f = np.fft.rfftfreq(2048, 1 / rate)
     shown = 20 * np.log10(np.maximum(np.abs(np.fft.rfft(np.asarray(x, float), 2048)), 1e-6))

@@ -34,23 +34,7 @@ __all__ = [
 
 
 def check_flights(answer: object) -> Feedback:
-    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_flights("480 ms")
-    Right: one to open, five to send: 10 + 20 + 40 + 80 + 50.
-    """
+    """Milliseconds from the SYN to the last byte: 200 segments, window 10, 80 ms, the question in the third segment."""
     hints = {
         400.0: "the connection has to be opened first: one round trip.",
         320.0: "three flights carry 70 segments; and the connection has to be opened first.",
@@ -61,46 +45,12 @@ def check_flights(answer: object) -> Feedback:
 
 
 def check_peak(answer: object, seed: int | None = None) -> Feedback:
-    """RTO in ms, without a floor, after two measurements of a round trip that was steady for long.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_peak(192)
-    Right: 112 + 4 · 20.
-    """
+    """RTO in ms, without a floor, after two measurements of a round trip that was steady for long."""
     return PEAK.own(seed).check(answer)
 
 
 def check_spike(answer: object) -> Feedback:
-    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_spike(2)
-    Not yet: the average alone is back so soon; four deviations are added to it.
-    """
+    """Measurements of the old round trip until the timer is less than a tenth of a single spike above it."""
     hints = {
         18.0: "after 18 it is still 0.102 of the spike: does the average count too, or only four deviations?",
         10.0: "the average is off by an eighth of the spike, so each sample that follows feeds the deviation again.",
@@ -114,23 +64,7 @@ def check_spike(answer: object) -> Feedback:
 
 
 def check_square_root(answer: object) -> Feedback:
-    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_square_root(lambda p, a: (1.5 / p) ** 0.5)
-    Not yet: right for a = 1/2; what of another a?
-    """
+    """A function p, a -> mean window if a loss leaves the share a of the window (AIMD, one segment a round trip)."""
     answer = expression(answer, "p", "a")
     half, other = value(answer, 0.01, 0.5), value(answer, 0.01, 0.7)
     if abs(half - np.sqrt(150)) < 1e-6 and abs(other - half) < 1e-6:
@@ -143,23 +77,7 @@ def check_square_root(answer: object) -> Feedback:
 
 
 def check_delivery(answer: object) -> Feedback:
-    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_delivery("a")
-    Not yet: duplicate acknowledgements come from segments behind the hole: there are none.
-    """
+    """What mends the loss of the very last segment of a transfer soonest, with all rules of the chapter at hand."""
     hints = {
         "a": "duplicate acknowledgements come from segments behind the hole: there are none.",
         "c": "SACK describes what came behind a hole: nothing did.",
@@ -170,23 +88,7 @@ def check_delivery(answer: object) -> Feedback:
 
 
 def check_stall(answer: object) -> Feedback:
-    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_stall("88 ms")
-    Right: 12 + 40 + 12 to learn that it came, 24 for the answer.
-    """
+    """Milliseconds that a write-write-read takes: Nagle, acknowledgements delayed by 40 ms, 24 ms a round trip."""
     hints = {
         24.0: "the second write may not leave before the first is acknowledged.",
         48.0: "and when does that acknowledgement leave? The other side has nothing to say yet.",
@@ -198,23 +100,7 @@ def check_stall(answer: object) -> Feedback:
 
 
 def check_merge(answer: object) -> Feedback:
-    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_merge(lambda n, gap, answer: n)
-    Not yet: while one segment is unacknowledged, the writes that follow wait together.
-    """
+    """A function n, gap, answer -> number of segments that n small writes leave in under Nagle's rule."""
     got, apart = value(answer, 13, 0.01, 0.042), value(answer, 9, 0.08, 0.042)
     if abs(got - (1 + 12 / 4.2)) < 1e-9:
         return Feedback(False, "segments are whole.")
@@ -232,23 +118,7 @@ _MERGES = ((1, 0.01), (2, 0.01), (13, 0.01), (14, 0.01), (9, 0.02), (9, 0.04), (
 
 
 def check_fair(answer: object) -> Feedback:
-    """Jain's index of rates 3, 1, 2, 2.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_fair("8/9")
-    Right: 8² / (4 · 18).
-    """
+    """Jain's index of rates 3, 1, 2, 2."""
     hints = {
         64 / 18: "divide by the number of flows too.",
         1 / 3: "this is the least over the most.",
@@ -283,23 +153,7 @@ def _compare(got: dict[str, Any], wanted: dict[str, Any], why: str = "") -> None
 
 @called
 def check_first(answer: Function) -> Feedback:
-    """Stage 1: (sample, least) -> state after the first measurement.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_first(lambda sample, least: {"srtt": sample, "rttvar": sample, "rto": 5 * sample})
-    Not yet: the first deviation is half of the sample.
-    """
+    """Stage 1: (sample, least) -> state after the first measurement."""
     for sample, least in ((0.1, 0.0), (0.08, 1.0), (2.0, 0.2)):
         got = _state(answer(sample, least))
         timer = Timeout(least)
@@ -312,23 +166,7 @@ def check_first(answer: Function) -> Feedback:
 
 @called
 def check_later(answer: Function) -> Feedback:
-    """Stage 2: (state, sample, least) -> state after a further measurement.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_later(lambda state, sample, least: 1)
-    Not yet: return a dict with the keys "srtt", "rttvar" and "rto".
-    """
+    """Stage 2: (state, sample, least) -> state after a further measurement."""
     rng = np.random.default_rng(3)
     timer = Timeout(0.0)
     measure(timer, 0.1)
@@ -346,25 +184,7 @@ def check_later(answer: Function) -> Feedback:
 
 @called
 def check_backoff(answer: Function) -> Feedback:
-    """Stage 3: state -> state after the timer has fired.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_backoff(lambda state: {**state, "rto": 2 * state["rto"]})
-    Not yet: not beyond 60 s.
-    >>> check_backoff(lambda state: {**state, "rto": min(2 * state["rto"], 60.0)})
-    Right: doubled, and the averages stay: nothing was measured.
-    """
+    """Stage 3: state -> state after the timer has fired."""
     for rto in (0.3, 1.0, 31.0, 60.0):
         got = _state(answer({"srtt": 0.1, "rttvar": 0.05, "rto": rto}))
         if got["rto"] == 2 * rto > 60:
@@ -375,23 +195,7 @@ def check_backoff(answer: Function) -> Feedback:
 
 @called
 def check_karn(answer: Function) -> Feedback:
-    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_karn(lambda state, sample, sent, least: 1 / 0)
-    Not yet: your function, given ... raises ZeroDivisionError: division by zero
-    """
+    """Stage 4: (state, sample, times sent, least) -> state, by Karn's rule."""
     backed = {"srtt": 0.1, "rttvar": 0.05, "rto": 2.4}
     got = _state(answer(dict(backed), 0.11, 2, 0.2))
     if got["rto"] == backed["srtt"] + 4 * backed["rttvar"]:
@@ -406,23 +210,7 @@ def check_karn(answer: Function) -> Feedback:
 
 @called
 def check_timer(answer: Function) -> Feedback:
-    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_timer(lambda events, least: [1.0])
-    Not yet: one timer for each event: 60 are asked, you gave 1.
-    """
+    """Stage 5: (events, least) -> the timer after each; equal to the package's on traces not seen before."""
     rng = np.random.default_rng(17)
     for least in (0.0, 0.2, 1.0):
         events: list[tuple[str, float, int]] = [("expired", 0.0, 0), ("measured", 0.4, 2)]

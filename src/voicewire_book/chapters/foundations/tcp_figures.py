@@ -18,26 +18,7 @@ __all__ = ["equations", "growth", "queue", "sawtooth", "segments", "step", "wind
 
 
 def segments(run: Trace, ax: Axes | None = None) -> Axes:
-    """Segments over time: each that leaves, those that are lost, and the acknowledgements.
-
-    Parameters
-    ----------
-    run : Trace
-        What `voicewire_book.chapters.foundations.tcp.trace` gave.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.foundations.tcp_trace import trace
-    >>> segments(trace([(0.0, 30)])).get_xlabel()
-    'time (ms)'
-    """
+    """Segments over time: each that leaves, those that are lost, and the acknowledgements."""
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     t, number = np.array(run.sent).T
     ax.plot(1000 * t, number, ".", color=figures.SERIES[0], label="segment sent")
@@ -60,27 +41,7 @@ def segments(run: Trace, ax: Axes | None = None) -> Axes:
 
 
 def windows(runs: Mapping[str, Turns], ax: Axes | None = None) -> Axes:
-    """The congestion window of whole transfers, over time.
-
-    Parameters
-    ----------
-    runs : mapping of name to turns
-        What `voicewire.netsim.reference.tcp_sender.transfer` gave.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> from voicewire.netsim.reference.tcp_sender import opened, transfer
-    >>> (line,) = windows({"no loss": transfer(opened(0.1), 30, set(), 0.1)}).lines
-    >>> float(max(line.get_ydata()))
-    40.0
-    """
+    """The congestion window of whole transfers, over time."""
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     for k, (name, turns) in enumerate(runs.items()):
         times, cwnd = np.array([(1000 * time, cwnd) for time, cwnd, _ in turns]).T
@@ -91,28 +52,7 @@ def windows(runs: Mapping[str, Turns], ax: Axes | None = None) -> Axes:
 
 
 def step(before: float, after: float, samples: int = 30, ax: Axes | None = None) -> Axes:
-    """The timer without a floor when the round trip jumps: simulated marks on the derived curve.
-
-    Parameters
-    ----------
-    before, after : float
-        Round trips, s.
-    samples : int
-        How many measurements of the new round trip to show.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> derived, simulated, _ = step(0.1, 0.3, samples=20).lines
-    >>> bool(np.allclose(derived.get_ydata(), simulated.get_ydata()))
-    True
-    """
+    """The timer without a floor when the round trip jumps: simulated marks on the derived curve."""
     ax = figures.new_axes(ax)
     n = np.arange(samples + 1)
     timer = Timeout(0.0, before, before, 0.0)
@@ -131,28 +71,7 @@ def step(before: float, after: float, samples: int = 30, ax: Axes | None = None)
 
 
 def sawtooth(windows: Mapping[str, ArrayLike], rounds: int = 200, ax: Axes | None = None) -> Axes:
-    """Windows round trip by round trip, with their means.
-
-    Parameters
-    ----------
-    windows : mapping of name to array_like
-        Windows in segments.
-    rounds : int
-        How many to show.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = sawtooth({"regular": [4, 5, 6, 7]})
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'regular, mean 5.5'
-    """
+    """Windows round trip by round trip, with their means."""
     ax = figures.new_axes(ax, size=(7.0, 3.0))
     for k, (name, values) in enumerate(windows.items()):
         w = np.asarray(values)
@@ -165,28 +84,7 @@ def sawtooth(windows: Mapping[str, ArrayLike], rounds: int = 200, ax: Axes | Non
 
 
 def equations(p: NDArray[np.float64], curves: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
-    """Segments in a round trip over the loss rate, by several formulas.
-
-    Parameters
-    ----------
-    p : numpy.ndarray
-        Loss event rates.
-    curves : mapping of name to array_like
-        Windows in segments at each `p`.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> p = np.array([0.001, 0.01])
-    >>> equations(p, {"square-root law": np.sqrt(1.5 / p)}).get_xscale()
-    'log'
-    """
+    """Segments in a round trip over the loss rate, by several formulas."""
     ax = figures.new_axes(ax)
     for k, (name, values) in enumerate(curves.items()):
         ax.loglog(p, np.asarray(values), linestyle=figures.LINESTYLES[k], color=figures.SERIES[k], label=name)
@@ -196,29 +94,7 @@ def equations(p: NDArray[np.float64], curves: Mapping[str, ArrayLike], ax: Axes 
 
 
 def growth(rtts: Sequence[float], w_max: float, seconds: float = 12.0, ax: Axes | None = None) -> Axes:
-    """After a loss at `w_max`: CUBIC over time, and Reno for several round-trip times.
-
-    Parameters
-    ----------
-    rtts : sequence of float
-        Round-trip times for Reno, s.
-    w_max : float
-        Window at the loss, segments.
-    seconds : float
-        How long to follow.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> len(growth([0.02, 0.1], 100).get_legend().get_texts())
-    3
-    """
+    """After a loss at `w_max`: CUBIC over time, and Reno for several round-trip times."""
     ax = figures.new_axes(ax)
     t = np.linspace(0, seconds, 300)
     ax.plot(t, cubic(t, w_max), "-", color=figures.SERIES[0], label="CUBIC, at any round trip")
@@ -233,28 +109,7 @@ def growth(rtts: Sequence[float], w_max: float, seconds: float = 12.0, ax: Axes 
 
 
 def writes(times: Sequence[float], rows: Mapping[str, Sequence[tuple[float, int]]], ax: Axes | None = None) -> Axes:
-    """Small writes, and the segments that they leave in: one row for each set of rules.
-
-    Parameters
-    ----------
-    times : sequence of float
-        When the program writes, s.
-    rows : mapping of name to segments
-        When segments leave, s, and how many writes each holds.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> ax = writes([0.0, 0.01], {"Nagle": [(0.0, 1), (0.1, 1)]})
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['Nagle']
-    """
+    """Small writes, and the segments that they leave in: one row for each set of rules."""
     ax = figures.new_axes(ax, size=(7.0, 0.75 * len(rows) + 1.6))
     ax.vlines(
         1000 * np.array(times), -0.3, len(rows) - 0.4, color=figures.COLOURS["muted"], linewidth=0.8, linestyle=":"
@@ -269,26 +124,7 @@ def writes(times: Sequence[float], rows: Mapping[str, Sequence[tuple[float, int]
 
 
 def queue(low: float, high: float, most: float, ax: Axes | None = None) -> Axes:
-    """RED's three zones.
-
-    Parameters
-    ----------
-    low, high, most : float
-        Thresholds in packets, and the probability just below the upper one.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes, with the stamp of where the data come from.
-
-    Examples
-    --------
-    >>> (line,) = queue(5, 15, 0.1).lines
-    >>> float(max(line.get_ydata()))
-    100.0
-    """
+    """RED's three zones."""
     ax = ax or plt.subplots(figsize=(7.0, 2.6))[1]
     q = np.linspace(0, 1.4 * high, 800)
     ax.plot(q, 100 * red(q, low, high, most), "-", color=figures.COLOURS["theory"])

@@ -78,36 +78,7 @@ def trace(
     window: int = 10,
     least: float = 1.0,
 ) -> Trace:
-    """Run the reading version of TCP over a path that loses just the packets that are named.
-
-    Parameters
-    ----------
-    writes : sequence of (float, int)
-        When the program hands over how many full segments: (seconds, segments), in order.
-    lost : collection of int
-        Packets to lose, counted from 0 in the order in which they leave.
-    rtt : float
-        Round-trip time, s.
-    window : int
-        Initial window, segments.
-    least : float
-        Floor of the retransmission timer, s.
-
-    Returns
-    -------
-    Trace
-
-    Raises
-    ------
-    ValueError
-        If nothing is written, or a number is not positive.
-
-    Examples
-    --------
-    >>> run = trace([(0.0, 69)])
-    >>> round(run.done, 3), len(run.sent)
-    (0.3, 69)
-    """
+    """Run the reading version of TCP over a path that loses just the packets that are named."""
     total = sum(count for _, count in writes)
     if total < 1 or rtt <= 0 or window < 1:
         raise ValueError("at least one segment, a round trip above 0, a window of at least 1")

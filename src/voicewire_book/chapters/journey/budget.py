@@ -91,12 +91,7 @@ class Budget:
     known: float
 
     def table(self) -> str:
-        """Give the budget as lines of text.
-
-        Returns
-        -------
-        str
-        """
+        """Give the budget as lines of text."""
         head = f"{'station':<8}{'bytes':>8}{'from, s':>9}{'whole at, s':>13}  lost"
         rows = [f"{leg.station:<8}{leg.size:>8}{leg.begins:>9.2f}{leg.ends:>13.2f}  {leg.lost}" for leg in self.legs]
         return "\n".join([head, *rows, f"the phone knows after {self.known:.2f} s"])
@@ -135,34 +130,6 @@ def budget(delay_ms: float = 100.0, loss: float = 0.02, mss: int = 1024, ber: fl
 
     Of the sessions through the slots the median counts. What is published crosses the path of the call without a loss:
     the loss is the call's alone.
-
-    Parameters
-    ----------
-    delay_ms : float
-        One-way delay of the path, ms.
-    loss : float
-        Share of the call's packets that are lost.
-    mss : int
-        Bytes of a segment in the kitchen, at most.
-    ber : float
-        Share of bits that are wrong there.
-    passes : int
-        Data-reuse passes of the canceller, N_it.
-
-    Returns
-    -------
-    Budget
-
-    Raises
-    ------
-    ValueError
-        For a setting that no station can have.
-
-    Examples
-    --------
-    >>> way = budget(ber=0.0)
-    >>> way.legs[0].ends, way.legs[-1].lost
-    (3.0, 'nothing; 24 segments, none sent again')
     """
     spoken = sentence.say()
     length, delay = spoken.sound.duration, delay_ms / 1000

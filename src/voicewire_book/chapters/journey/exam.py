@@ -16,24 +16,9 @@ __all__ = ["questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Four.
-
     Notes
     -----
     Chapter ``notebooks/journey/01_from_mouth_to_kettle`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    4
     """
     return [_object(rng), _live(rng), _wire(rng), _room(rng)]
 

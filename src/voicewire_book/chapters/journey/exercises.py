@@ -22,50 +22,12 @@ _SEALING = overhead(["kettle"], {stations.PART: 1}) + len(stations.publication(b
 
 
 def check_text(answer: object, seed: int | None = None) -> Feedback:
-    """Seconds until the 17 bytes of the text, sealed and published, have crossed the slots.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_text(1.22)
-    Right: 39 slots of data in a session of 122: the text is there before the voice has said it.
-    >>> check_text(0.39)
-    Not yet: these are the data alone: a session opens, is acknowledged, closes, and waits for six responses.
-    """
+    """Seconds until the 17 bytes of the text, sealed and published, have crossed the slots."""
     return TEXT.own(seed).check(answer)
 
 
 def check_known(answer: object) -> Feedback:
-    """Seconds from the last byte at the kettle until the phone knows, on a path with a delay of 150 ms.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_known(0.28)
-    Right: 80 ms of response, 5 slots for 44 bytes and 6 of framing, and the path.
-    >>> check_known(0.2)
-    Not yet: the kettle does not answer at once: its response takes 8 slots.
-    """
+    """Seconds from the last byte at the kettle until the phone knows, on a path with a delay of 150 ms."""
     hints = {
         0.2: "the kettle does not answer at once: its response takes 8 slots.",
         0.43: "only one packet goes back: the path counts once.",
@@ -82,23 +44,7 @@ def _frames(size: int) -> int:
 
 
 def check_frames(answer: object) -> Feedback:
-    """Frames that must share a segment for a live voice to pass the slots, as a function of a frame's bytes.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_frames(_frames)
-    Right: at 10 bytes, ten frames: the first of them waits 0.2 s before it sets out.
-    """
+    """Frames that must share a segment for a live voice to pass the slots, as a function of a frame's bytes."""
     cases = [((size,), _frames(size)) for size in (4, 6, 8, 10, 12, 15, 16)]
     slots, ack = _LINK.slots, _ACK
 
@@ -118,23 +64,7 @@ def check_frames(answer: object) -> Feedback:
 
 
 def check_passes(answer: object) -> Feedback:
-    """Why more passes win in a room that has just changed, and lose in one at rest.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_passes("c")
-    Right: a shorter memory forgets the old room sooner, and averages less noise away in the new one.
-    """
+    """Why more passes win in a room that has just changed, and lose in one at rest."""
     hints = {
         "a": "in the room at rest five passes had as long to learn as one, and ended below it.",
         "b": "the echo is equally loud in both rooms: only its paths are swapped.",
@@ -145,23 +75,7 @@ def check_passes(answer: object) -> Feedback:
 
 
 def check_changed(answer: object) -> Feedback:
-    """Which knob was turned for the second of two journeys.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_changed("b")
-    Right: more bytes cross in more time though nothing is sent again: headers and ACKs of small segments.
-    """
+    """Which knob was turned for the second of two journeys."""
     hints = {
         "a": "a longer delay would move the call and all that follows to the right, before the kettle's bar begins.",
         "c": "wrong bits cost waits of seconds; here the time has grown by little more than the bytes.",
@@ -181,23 +95,7 @@ def _pieces(count: int, content: int, seconds: float) -> float:
 
 
 def check_pieces(answer: object) -> Feedback:
-    """When the last of k pieces, each sealed and sent as soon as it is spoken, is at the kettle.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student: of k, of the bytes of the whole sentence, and of its length in seconds.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pieces(_pieces)
-    Right: a piece waits until it is spoken, and until the link is free.
-    """
+    """When the last of k pieces, each sealed and sent as soon as it is spoken, is at the kettle."""
     given = [(1, 6000, 3.0), (2, 6000, 3.0), (5, 6000, 3.0), (10, 3000, 3.0), (4, 800, 8.0)]
     cases = [(each, _pieces(*each)) for each in given]
 

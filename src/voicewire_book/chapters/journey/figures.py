@@ -20,25 +20,7 @@ Array = NDArray[np.float64]
 
 
 def formants(spoken: Spoken, ax: Axes | None = None) -> Axes:
-    """Spectrogram of the sentence with the formants that the tract was given, and the sounds' names.
-
-    Parameters
-    ----------
-    spoken : Spoken
-        The sentence.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.journey.sentence import say
-    >>> formants(say()).get_ylabel()
-    'frequency (kHz)'
-    """
+    """Spectrogram of the sentence with the formants that the tract was given, and the sounds' names."""
     ax = figures.keep_shape(figures.new_axes(ax, size=(7.0, 3.2)))
     samples = spoken.sound.samples
     ax.specgram(
@@ -62,28 +44,7 @@ def formants(spoken: Spoken, ax: Axes | None = None) -> Axes:
 
 
 def microphones(rooms: Mapping[str, Room], voice: Array, ax: Axes | None = None) -> Axes:
-    """What is left beside the voice, over time: before the filter, and after it.
-
-    Parameters
-    ----------
-    rooms : mapping of str to Room
-        By what the legend says.
-    voice : ndarray of float, shape (n,)
-        The sentence itself, in any units.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.journey.stations import room
-    >>> voice = np.sin(np.arange(3200))
-    >>> len(microphones({"1 pass": room(voice, 1)}, voice).lines)
-    3
-    """
+    """What is left beside the voice, over time: before the filter, and after it."""
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     first = next(iter(rooms.values()))
     near = voice[: first.heard.size] * (first.heard @ voice[: first.heard.size]) / (voice @ voice)
@@ -103,24 +64,7 @@ def microphones(rooms: Mapping[str, Room], voice: Array, ax: Axes | None = None)
 
 
 def crossing(times: Mapping[float, Mapping[int, Sequence[float]]], ax: Axes | None = None) -> Axes:
-    """How long the object is on the kitchen's link, over the size of a segment, for each rate of wrong bits.
-
-    Parameters
-    ----------
-    times : mapping of float to mapping of int to sequence of float
-        Bit error rate to MSS in bytes to seconds, one a run.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> crossing({0.0: {256: [36.0], 512: [31.0]}}).get_xlabel()
-    'largest segment (bytes)'
-    """
+    """How long the object is on the kitchen's link, over the size of a segment, for each rate of wrong bits."""
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     for number, (ber, by_size) in enumerate(times.items()):
         sizes = list(by_size)
@@ -136,27 +80,7 @@ def crossing(times: Mapping[float, Mapping[int, Sequence[float]]], ax: Axes | No
 
 
 def way(done: Budget, until: float | None = None, ax: Axes | None = None) -> Axes:
-    """When the sentence is at which station: a bar from its first sound to its last, with its bytes.
-
-    Parameters
-    ----------
-    done : Budget
-        The way of one sentence.
-    until : float, optional
-        End of the time axis, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.journey.budget import budget
-    >>> way(budget()).get_xlabel()
-    'time from the first breath (s)'
-    """
+    """When the sentence is at which station: a bar from its first sound to its last, with its bytes."""
     ax = figures.new_axes(ax, size=(7.0, 3.2))
     end = until or 1.35 * done.known
     for row, leg in enumerate(done.legs):

@@ -121,23 +121,7 @@ _OBJECTS_SENT: list[Case] = [(645, 256), (17, 1024), (24_326, 1024), (24_326, 51
 
 
 def check_framed(answer: object) -> Feedback:
-    """Stage 1: frames with voice, packets lost and the delay -> bytes sent, frames played, when it is whole.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_framed(lambda *given: None).ok
-    False
-    """
+    """Stage 1: frames with voice, packets lost and the delay -> bytes sent, frames played, when it is whole."""
     mistakes: Mistakes = [
         (partial(_framed, header=0), "each packet has 40 bytes of headers, too."),
         (partial(_framed, silent=True), "a frame without voice isn't sent: count the packets, not the frames."),
@@ -151,23 +135,7 @@ def check_framed(answer: object) -> Feedback:
 
 
 def check_published(answer: object) -> Feedback:
-    """Stage 2: bytes of the content and the topic -> bytes of the PUBLISH that carries it, sealed.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_published(lambda *given: None).ok
-    False
-    """
+    """Stage 2: bytes of the content and the topic -> bytes of the PUBLISH that carries it, sealed."""
     mistakes: Mistakes = [
         (partial(_published, seal=0), "the seal adds 302 bytes."),
         (lambda size, topic: _published(size, "k" * len(topic)), "a topic is counted in bytes, not in letters: `ü` has "
@@ -181,23 +149,7 @@ def check_published(answer: object) -> Feedback:
 
 
 def check_at_the_hob(answer: object) -> Feedback:
-    """Stage 3: when it is whole, bytes and delay -> when its last byte is at the hob.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_at_the_hob(lambda *given: None).ok
-    False
-    """
+    """Stage 3: when it is whole, bytes and delay -> when its last byte is at the hob."""
     mistakes: Mistakes = [
         (partial(_at_the_hob, rounds=lambda size: 0), "ten segments may leave at once; the others wait for a "
          "round trip."),
@@ -211,23 +163,7 @@ def check_at_the_hob(answer: object) -> Feedback:
 
 
 def check_slots_of(answer: object) -> Feedback:
-    """Stage 4: bytes and MSS -> slots of each data packet.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_slots_of(lambda *given: None).ok
-    False
-    """
+    """Stage 4: bytes and MSS -> slots of each data packet."""
 
     def made(size: int, mss: int, headers: int = 46, full: bool = False) -> list[int]:
         left = [min(mss, size - at) for at in range(0, size, mss)]
@@ -243,23 +179,7 @@ def check_slots_of(answer: object) -> Feedback:
 
 
 def check_crossed(answer: object) -> Feedback:
-    """Stage 5: bytes and MSS -> seconds through the slots without errors, and the bytes of the slots used.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_crossed(lambda *given: None).ok
-    False
-    """
+    """Stage 5: bytes and MSS -> seconds through the slots without errors, and the bytes of the slots used."""
 
     def made(size: int, mss: int, acks: bool = True, control: int = _CONTROL, waits: int = _RESPONSES) -> Case:
         data = _slots_of(size, mss)
@@ -282,21 +202,6 @@ def check_crossed(answer: object) -> Feedback:
 
 def check_whole_way(answer: object) -> Feedback:
     """Stage 6: a call, a topic and an MSS -> when it is whole and how large at each station, in ways not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_whole_way(lambda *given: None).ok
-    False
     """
     mistakes: Mistakes = [
         (partial(_whole_way, whole=False), "what is recorded has all frames: in the place of one that is not played "
@@ -315,30 +220,7 @@ def check_whole_way(answer: object) -> Feedback:
 def drawn(
     way: Callable[..., list[tuple[float, int]]], done: Budget, topic: str = stations.TOPIC, mss: int = 1024
 ) -> Budget:
-    """Put what a stage 6 finds for a budget's own call into its rows, to be drawn; there are no bit errors then.
-
-    Parameters
-    ----------
-    way : callable
-        Of the call's frames and losses, the delay, topic and mss, as stage 6 asks for it.
-    done : Budget
-        With the call.
-    topic : str
-        Where the sentence is published.
-    mss : int
-        Bytes of a segment in the kitchen, at most.
-
-    Returns
-    -------
-    Budget
-        With throat and room as they were.
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.journey.budget import budget
-    >>> drawn(lambda *given: [(1.0, 2)] * 5, budget(ber=0.0)).known
-    1.0
-    """
+    """Put what a stage 6 finds for a budget's own call into its rows, to be drawn; there are no bit errors then."""
     heard = done.heard
     spoken = np.zeros(round(done.legs[0].ends / _FRAME), int)
     spoken[np.rint(heard.call.talk.times / 1e9 / _FRAME).astype(int)] = 1

@@ -96,22 +96,7 @@ class Spoken:
 
 @checks.takes(emphatic=checks.one_of(False, True))
 def phones(emphatic: bool = True) -> tuple[Phone, ...]:
-    """Give the sentence as shapes: 150 frames, three seconds.
-
-    Parameters
-    ----------
-    emphatic : bool
-        Whether the last word's vowel is as beside an emphatic consonant, or plain.
-
-    Returns
-    -------
-    tuple of Phone
-
-    Examples
-    --------
-    >>> sum(phone.frames for phone in phones())
-    150
-    """
+    """Give the sentence as shapes: 150 frames, three seconds."""
     rest = Articulation()
     lips, tip, back = Articulation(lips=0.3), Articulation(tip=0.95), Articulation(dorsum=0.95)
     side, teeth = Articulation(body=0.3, tip=0.7), Articulation(tip=0.6)
@@ -139,29 +124,7 @@ def _smooth(steps: Array, seconds: float) -> Array:
 
 @checks.takes(emphatic=checks.one_of(False, True), f0=checks.number(60.0, 300.0), seed=checks.seed)
 def say(emphatic: bool = True, f0: float = 118.0, seed: int = 1) -> Spoken:
-    """Speak the sentence: the formants of each shape, glides between them, pulses and noise through their cascade.
-
-    Parameters
-    ----------
-    emphatic : bool
-        Whether the last word's vowel is emphatic.
-    f0 : float
-        Pitch in the middle, Hz.
-    seed : int
-        Of the noise of plosives.
-
-    Returns
-    -------
-    Spoken
-
-    Examples
-    --------
-    The emphatic vowel has a higher F1 and a lower F2.
-
-    >>> plain, emphatic = (say(kind).formants[32_000] for kind in (False, True))
-    >>> bool(emphatic[0] > plain[0]), bool(emphatic[1] < plain[1])
-    (True, True)
-    """
+    """Speak the sentence: the formants of each shape, glides between them, pulses and noise through their cascade."""
     said = phones(emphatic)
     each = np.array([phone.frames for phone in said]) * FRAME_MS * synthesis.RATE // 1000
     goals = np.array([np.minimum(tract.formants(phone.shape).frequencies, 4300.0) for phone in said])
@@ -181,28 +144,7 @@ def say(emphatic: bool = True, f0: float = 118.0, seed: int = 1) -> Spoken:
 
 @checks.takes(sound=checks.a(Sound))
 def telephone(sound: Sound) -> Array:
-    """Give a sound at the telephone's 8 kHz: what lies above 4 kHz is lost.
-
-    Parameters
-    ----------
-    sound : Sound
-        At 16 kHz.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-        Samples at 8 kHz, of the same loudness.
-
-    Raises
-    ------
-    ValueError
-        For another rate.
-
-    Examples
-    --------
-    >>> telephone(say().sound).size
-    24000
-    """
+    """Give a sound at the telephone's 8 kHz: what lies above 4 kHz is lost."""
     if sound.rate != 2 * TELEPHONE:
         raise ValueError(f"the sound has {sound.rate} samples a second: {2 * TELEPHONE} are needed")
     return np.asarray(resample_poly(sound.samples, 1, 2))

@@ -83,32 +83,6 @@ def room(voice: Array, passes: int = 3, moved: bool = True, seed: int = _SCENE) 
     The far end talks alone for four seconds and talks on while the sentence is spoken, as loudly. The canceller learns
     until the sentence begins, and is held from there on: a filter that learns while both talk takes the near voice for
     an error of its own.
-
-    Parameters
-    ----------
-    voice : ndarray of float, shape (n,)
-        The sentence at 8 kHz, not silent.
-    passes : int
-        Data-reuse passes, N_it.
-    moved : bool
-        Whether the microphones are swapped half a second before the sentence.
-    seed : int
-        Of the room and of the other's talk.
-
-    Returns
-    -------
-    Room
-
-    Raises
-    ------
-    ValueError
-        For a silent voice.
-
-    Examples
-    --------
-    >>> voice = np.sin(np.arange(1600))
-    >>> bool(room(voice, passes=5).erle > room(voice, passes=1).erle)
-    True
     """
     if not np.std(voice) > 0:
         raise ValueError("voice is silent: there is nothing to be heard beside the echo")
@@ -130,27 +104,7 @@ def room(voice: Array, passes: int = 3, moved: bool = True, seed: int = _SCENE) 
 
 @checks.takes(samples=checks.array(low=-1e6, high=1e6))
 def loud(samples: Array) -> NDArray[np.int16]:
-    """Give samples as 16 bits, their largest at half of full scale.
-
-    Parameters
-    ----------
-    samples : ndarray of float, shape (n,)
-        In any units, not all zero.
-
-    Returns
-    -------
-    ndarray of int16, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        For silence, which no gain makes loud.
-
-    Examples
-    --------
-    >>> loud(np.array([0.0, -2.0, 1.0])).tolist()
-    [0, -16384, 8192]
-    """
+    """Give samples as 16 bits, their largest at half of full scale."""
     peak = float(np.max(np.abs(samples)))
     if not peak > 0:
         raise ValueError("samples are all zero: no gain makes silence loud")
@@ -159,27 +113,7 @@ def loud(samples: Array) -> NDArray[np.int16]:
 
 @checks.takes(got=checks.a(Heard))
 def recorded(got: Heard) -> tuple[NDArray[np.int16], float]:
-    """Give what a telephone records of a call, from when its first frame may be played.
-
-    Parameters
-    ----------
-    got : Heard
-        What a listener gets.
-
-    Returns
-    -------
-    samples : ndarray of int16, shape (n,)
-        At 8 kHz, without the silence that the way itself takes.
-    lead : float
-        How long that is, s: from the first sound of a frame to its playing.
-
-    Examples
-    --------
-    >>> from voicewire.voip.listening import heard, speech
-    >>> samples, lead = recorded(heard(speech("voice"), "UDP", delay_ms=50.0))
-    >>> samples.size, lead
-    (7200, 0.05)
-    """
+    """Give what a telephone records of a call, from when its first frame may be played."""
     waits = got.call.playout.delays_ms
     if np.isnan(waits).all():
         raise ValueError("not one frame of the call was played: there is nothing to record")
@@ -190,18 +124,9 @@ def recorded(got: Heard) -> tuple[NDArray[np.int16], float]:
 def identities() -> tuple[Identity, Identity, Identity]:
     """Give the keys of the phone, which seals, of the kettle, and of a stranger; the same at each run.
 
-    Returns
-    -------
-    phone, kettle, stranger : Identity
-
     Notes
     -----
     Chapter ``notebooks/journey/01_from_mouth_to_kettle``. Keys that are the same at each run protect nothing.
-
-    Examples
-    --------
-    >>> [who.name for who in identities()]
-    ['phone', 'kettle', 'stranger']
     """
     draw = np.random.default_rng(_KEYS).bytes
     phone, kettle, stranger = (Identity.create(name, draw) for name in ("phone", "kettle", "stranger"))
@@ -209,23 +134,7 @@ def identities() -> tuple[Identity, Identity, Identity]:
 
 
 def sealed(content: bytes) -> bytes:
-    """Seal bytes for the kettle alone.
-
-    Parameters
-    ----------
-    content : bytes
-        What only the kettle shall read.
-
-    Returns
-    -------
-    bytes
-        The cipher object.
-
-    Examples
-    --------
-    >>> len(sealed(bytes(1000))) - 1000
-    302
-    """
+    """Seal bytes for the kettle alone."""
     phone, kettle, _ = identities()
     draw = np.random.default_rng(_KEYS + 1).bytes
     rules = {PART: Rule(("kettle",))}
@@ -233,22 +142,7 @@ def sealed(content: bytes) -> bytes:
 
 
 def publication(payload: bytes) -> bytes:
-    """Give the PUBLISH of QoS 3 that waits for one subscriber, as it lies on the wire.
-
-    Parameters
-    ----------
-    payload : bytes
-        The message.
-
-    Returns
-    -------
-    bytes
-
-    Examples
-    --------
-    >>> len(publication(bytes(1000))) - 1000
-    23
-    """
+    """Give the PUBLISH of QoS 3 that waits for one subscriber, as it lies on the wire."""
     return encode(Publish(TOPIC, payload, 3, packet_id=1, waited=1))
 
 
@@ -257,29 +151,7 @@ def publication(payload: bytes) -> bytes:
     runs=checks.array(kind="whole", low=0, most=10_000),
 )  # fmt: skip
 def crossings(size: int, mss: int = 1024, ber: float = 0.0, runs: ArrayLike = tuple(range(25))) -> list[Result]:
-    """Let bytes cross the kitchen's slots as TCP segments, once for each seed.
-
-    Parameters
-    ----------
-    size : int
-        Bytes.
-    mss : int
-        Bytes of a segment, at most.
-    ber : float
-        Share of bits that are wrong, one by one.
-    runs : array_like of int, shape (k,)
-        Seeds of the errors; without errors the first one does.
-
-    Returns
-    -------
-    list of Result
-        One a seed, the fastest first.
-
-    Examples
-    --------
-    >>> crossings(342)[0].seconds
-    1.22
-    """
+    """Let bytes cross the kitchen's slots as TCP segments, once for each seed."""
     session = Session(size, mss=mss, channel=Channel.random(ber))
     seeds = np.asarray(runs)[: None if ber else 1]
     return sorted((session.run(np.random.default_rng(int(seed))) for seed in seeds), key=lambda result: result.slots)

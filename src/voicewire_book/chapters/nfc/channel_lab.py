@@ -140,23 +140,7 @@ _HARD = (4320, False, 2e-4, 0.25)
 
 
 def check_lab_chain(answer: object) -> Feedback:
-    """Chapter 2, stage 1: bit error rate and mean burst length -> both probabilities of the chain.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_chain(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 1: bit error rate and mean burst length -> both probabilities of the chain."""
     return staged(
         answer,
         [(1e-4, 4.0), (0.2, 2.0), (0.01, 20.0)],
@@ -181,23 +165,7 @@ def check_lab_chain(answer: object) -> Feedback:
 
 
 def check_lab_bits(answer: object) -> Feedback:
-    """Chapter 2, stage 2: bit by bit.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_bits(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 2: bit by bit."""
     return staged(
         answer,
         _rngs(*_WALKS),
@@ -215,23 +183,7 @@ def check_lab_bits(answer: object) -> Feedback:
 
 
 def check_lab_stay(answer: object) -> Feedback:
-    """Chapter 2, stage 3: how many bits the chain stays in a state.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_stay(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 3: how many bits the chain stays in a state."""
     return staged(
         answer,
         _rngs((0.25,), (0.25,), (0.5,), (2.5e-5,), (1.0,), (0.9,)),
@@ -252,23 +204,7 @@ def check_lab_stay(answer: object) -> Feedback:
 
 
 def check_lab_burst(answer: object) -> Feedback:
-    """Chapter 2, stage 4: a packet, a whole stay at a time; equal to the package's from the same random numbers.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_burst(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 4: a packet, a whole stay at a time; equal to the package's from the same random numbers."""
     return staged(
         answer,
         _rngs(*_WALKS, *[(40, bool(k % 2), 0.05, 0.25) for k in range(24)]),
@@ -292,23 +228,7 @@ def check_lab_burst(answer: object) -> Feedback:
 
 
 def check_lab_tried(answer: object) -> Feedback:
-    """Chapter 2, stage 5: one packet until it crosses.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_tried(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 5: one packet until it crosses."""
     return staged(
         answer,
         _rngs(*[(*_HARD, 300, doubles, limit) for doubles in (False, True) for limit in (0, 2, 12) for _ in range(6)]),
@@ -344,23 +264,7 @@ def check_lab_tried(answer: object) -> Feedback:
 
 
 def check_lab_exchange(answer: object) -> Feedback:
-    """Chapter 2, stage 6: all packets of an exchange, equal to the package's reading version.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_exchange(lambda *given: None).ok
-    False
-    """
+    """Chapter 2, stage 6: all packets of an exchange, equal to the package's reading version."""
     return staged(
         answer,
         _rngs(

@@ -73,23 +73,7 @@ _PACKETS = [(3, 8), (1, 8)]
 
 
 def check_lab_room(answer: object) -> Feedback:
-    """Chapter 3, stage 1: bit rate, active time and overhead -> usable bytes of a slot.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_room(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 1: bit rate, active time and overhead -> usable bytes of a slot."""
     return staged(
         answer,
         [(848.0, 1.5, 14), (212.0, 1.5, 11), (424.0, 1.9, 11), (212.0, 2.5, 14), (848.0, 1.0, 0)],
@@ -117,23 +101,7 @@ def check_lab_room(answer: object) -> Feedback:
 
 
 def check_lab_lengths(answer: object) -> Feedback:
-    """Chapter 3, stage 2: bytes of IP packets and room of a slot -> their slots.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_lengths(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 2: bytes of IP packets and room of a slot -> their slots."""
     return staged(
         answer,
         [([1040, 40], 145), ([144, 145, 139, 140], 145), ([44, 44, 40, 1040], 28), ([10], 1)],
@@ -151,23 +119,7 @@ def check_lab_lengths(answer: object) -> Feedback:
 
 
 def check_lab_free(answer: object) -> Feedback:
-    """Chapter 3, stage 3: which slots control messages leave.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_free(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 3: which slots control messages leave."""
     return staged(
         answer,
         [(2, 10, 3), (0, 10, 1), (9, 10, 2), (3, 4, 2)],
@@ -190,23 +142,7 @@ def check_lab_free(answer: object) -> Feedback:
 
 
 def check_lab_crossed(answer: object) -> Feedback:
-    """Chapter 3, stage 4: a packet in the slots that are left; equal to the package's.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_crossed(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 4: a packet in the slots that are left; equal to the package's."""
     return staged(
         answer,
         [
@@ -243,23 +179,7 @@ def _stretched(packets: Sequence[tuple[int, int]], free: Sequence[int], begin: i
 
 
 def check_lab_spent(answer: object) -> Feedback:
-    """Chapter 3, stage 5: a session of packets and responses.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_spent(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 5: a session of packets and responses."""
     return staged(
         answer,
         [
@@ -294,23 +214,7 @@ def check_lab_spent(answer: object) -> Feedback:
 
 
 def check_lab_latency(answer: object) -> Feedback:
-    """Chapter 3, stage 6: the mean latency in s, equal to the package's on settings not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_latency(lambda *given: None).ok
-    False
-    """
+    """Chapter 3, stage 6: the mean latency in s, equal to the package's on settings not seen before."""
     return staged(
         answer,
         [

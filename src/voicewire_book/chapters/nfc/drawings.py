@@ -28,24 +28,7 @@ def _new_axes(ax: Axes | None) -> Axes:
 
 @checks.takes(error=ParameterError, size=checks.whole(1, 10**6))
 def fragment_cost(size: int = paper.TABLE_72_BYTES, ax: Axes | None = None) -> Axes:
-    """Draw a session's latency over the MSS, with packets cut at Ethernet's MTU and without (notebook 1).
-
-    Parameters
-    ----------
-    size : int
-        Bytes to transfer.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> fragment_cost(1000).get_xlabel()
-    'MSS (bytes)'
-    """
+    """Draw a session's latency over the MSS, with packets cut at Ethernet's MTU and without (notebook 1)."""
     ax = _new_axes(ax)
     mss = np.arange(256, 5001, 8)
     whole = [Session(size=size, mss=int(m)).run().seconds for m in mss]
@@ -60,26 +43,7 @@ def fragment_cost(size: int = paper.TABLE_72_BYTES, ax: Axes | None = None) -> A
 
 @checks.takes(error=ParameterError, counted=checks.array(1, low=0.0, high=1.0), slack=checks.whole(1, 100))
 def past_checks(counted: NDArray[np.float64], slack: int = 1, ax: Axes | None = None) -> Axes:
-    """Draw which share of bursts of flipped bits gets past a byte sum, by their length (notebook 2).
-
-    Parameters
-    ----------
-    counted : ndarray, shape (n,)
-        Shares found by trying, of bursts of 1 to n bits in any place.
-    slack : int
-        Draw a mark for each so many-th length.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> past_checks(np.zeros(12)).get_xlabel()
-    'flipped bits in a row'
-    """
+    """Draw which share of bursts of flipped bits gets past a byte sum, by their length (notebook 2)."""
     ax = _new_axes(ax)
     length = np.arange(1, len(counted) + 1)
     derived = [100 * np.mean([past_sum(int(n), first) for first in range(8)]) for n in length]
@@ -93,26 +57,7 @@ def past_checks(counted: NDArray[np.float64], slack: int = 1, ax: Axes | None = 
 
 @checks.takes(error=ParameterError, traces=checks.a(Mapping), rtt=checks.number(0.0))
 def timeouts(traces: Mapping[str, NDArray[np.float64]], rtt: float, ax: Axes | None = None) -> Axes:
-    """Draw the timeout before each packet of an exchange, beside the round trip (notebook 2).
-
-    Parameters
-    ----------
-    traces : mapping of str to ndarray, shape (packets,)
-        Timeouts, s, by name.
-    rtt : float
-        Round trip, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> timeouts({"constant": np.full(4, 3.0)}, 1.26).get_ylabel()
-    'timeout (s)'
-    """
+    """Draw the timeout before each packet of an exchange, beside the round trip (notebook 2)."""
     ax = _new_axes(ax)
     for colour, (name, values) in zip(figures.SERIES, traces.items(), strict=False):
         ax.step(np.arange(len(values)), values, where="post", color=colour, label=name)
@@ -126,26 +71,7 @@ def timeouts(traces: Mapping[str, NDArray[np.float64]], rtt: float, ax: Axes | N
 def window_timeouts(
     traces: Mapping[str, Sequence[tuple[int, float, float]]], constant: float, ax: Axes | None = None
 ) -> Axes:
-    """Draw round trips in a window, and the timeout that is estimated from them, over time (notebook 2).
-
-    Parameters
-    ----------
-    traces : mapping of str to sequence of (int, float, float)
-        By name, for each round trip its slot, itself and the timeout after it, s (`reference.timer.Stopwatch`).
-    constant : float
-        A constant timeout beside them, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0).get_ylabel()
-    'timeout, round trip (s)'
-    """
+    """Draw round trips in a window, and the timeout that is estimated from them, over time (notebook 2)."""
     ax = _new_axes(ax)
     for colour, marker, (name, log) in zip(figures.SERIES, figures.MARKERS, traces.items(), strict=False):
         slots, rtts, waits = np.array(log, dtype=float).T
@@ -160,26 +86,7 @@ def window_timeouts(
 
 @checks.takes(error=ParameterError, ethernets=checks.a(Mapping), runs=checks.whole(2, 10_000))
 def congested(ethernets: Mapping[str, Ethernet], runs: int = 100, ax: Axes | None = None) -> Axes:
-    """Draw the latency of 50 kB over the largest window, a curve for each Ethernet (notebook 2).
-
-    Parameters
-    ----------
-    ethernets : mapping of str to Ethernet
-        By name, what shares the Ethernet.
-    runs : int
-        Sessions of each mark, whose mean is drawn with its 95 % interval.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> congested({"quiet": Ethernet()}, 2).get_xlabel()
-    'largest window (segments)'
-    """
+    """Draw the latency of 50 kB over the largest window, a curve for each Ethernet (notebook 2)."""
     ax = _new_axes(ax)
     windows = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32])
     for i, (name, ethernet) in enumerate(ethernets.items()):
@@ -203,26 +110,7 @@ def _took(window: int, ethernet: Ethernet, runs: int) -> list[float]:
 
 @checks.takes(error=ParameterError, session=checks.a(ShortSession), ran=checks.a(Mapping))
 def control_runs(session: ShortSession, ran: Mapping[str, NDArray[np.float64]], ax: Axes | None = None) -> Axes:
-    """Draw latency over the control slots of a section: as run on real slots, and by Eq. 7.4 (notebook 3).
-
-    Parameters
-    ----------
-    session : ShortSession
-        What is transferred.
-    ran : mapping of str to ndarray, shape (10,)
-        Mean latencies, s, with 0 to 9 slots of each section taken, by placement.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> control_runs(ShortSession(), {"first": np.linspace(0.4, 1.5, 10)}).get_ylabel()
-    'latency (s)'
-    """
+    """Draw latency over the control slots of a section: as run on real slots, and by Eq. 7.4 (notebook 3)."""
     ax = _new_axes(ax)
     taken = np.arange(paper.SECTION_SLOTS)
     for rounding, style, label in (("none", "-", "Eq. 7.4"), ("section", "--", "rounded up to sections")):
@@ -237,24 +125,7 @@ def control_runs(session: ShortSession, ran: Mapping[str, NDArray[np.float64]], 
 
 @checks.takes(error=ParameterError, session=checks.a(ShortSession))
 def power_and_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
-    """Draw the latency over the share of the time that is left for power, a curve for each bit rate (notebook 3).
-
-    Parameters
-    ----------
-    session : ShortSession
-        What is transferred.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> len(power_and_latency(ShortSession()).lines)
-    3
-    """
+    """Draw the latency over the share of the time that is left for power, a curve for each bit rate (notebook 3)."""
     ax = _new_axes(ax)
     active = np.linspace(*paper.SLOT_RANGE_MS, 31)
     left = [100 * power_share(float(time)) for time in active]

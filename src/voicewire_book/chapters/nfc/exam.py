@@ -17,24 +17,9 @@ __all__ = ["hidden", "questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/nfc/01_slow_link`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_slots(rng), _latency(rng), _losses(rng), _timers(rng), _size(rng)]
 
@@ -160,24 +145,9 @@ def _size(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/nfc/01_slow_link`` and those after it; ``notebooks/nfc/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['t1', 't2', 't3', 't4']
     """
     sizes = [int(n) for n in rng.integers(60, 1500, 6)]
     right = "[slots(n) for n in (40, 44, 540)] == [4, 4, 46]"  # else the function is judged with the student's own

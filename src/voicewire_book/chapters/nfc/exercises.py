@@ -58,46 +58,12 @@ __all__ = [
 
 
 def check_slots(answer: object, seed: int | None = None) -> Feedback:
-    """Largest MSS (bytes) whose data packet takes at most 40 slots (ex. 1.1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_slots(354)
-    Right: 400 bytes fit into 40 slots, and 46 of them are headers and framing.
-    """
+    """Largest MSS (bytes) whose data packet takes at most 40 slots (ex. 1.1)."""
     return SLOTS.own(seed).check(answer)
 
 
 def check_by_hand(answer: object) -> Feedback:
-    """Latency of 2500 bytes at an MSS of 1000, Ethernet delay 0.2 s, s (ex. 1.2).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_by_hand(4.18)
-    Right: 265 slots of data, 15 of ACKs, 30 of control packets, and responses of 8 and 28, three times each.
-    """
+    """Latency of 2500 bytes at an MSS of 1000, Ethernet delay 0.2 s, s (ex. 1.2)."""
     parts = closed.latency(Session(size=2500, mss=1000, ethernet_delay=0.2))
     slot, expected = paper.SLOT_PERIOD, parts.total * paper.SLOT_PERIOD
     hints = {
@@ -118,23 +84,7 @@ def check_by_hand(answer: object) -> Feedback:
 
 
 def check_delay_stall(answer: object) -> Feedback:
-    """A function of the Ethernet delay, s -> extra latency of the window of 2048 bytes, s (ex. 1.3).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_delay_stall(lambda delay: delay)
-    Not yet: the response latency comes on top of the delay, and what follows waits for a slot.
-    """
+    """A function of the Ethernet delay, s -> extra latency of the window of 2048 bytes, s (ex. 1.3)."""
     cases = [(0.0,), (0.02,), (0.05,), (0.12,), (0.7,), (0.95,)]
     mistakes: Mistakes = [
         (lambda d: d, "the response latency comes on top of the delay, and what follows waits for a slot."),
@@ -150,23 +100,7 @@ def check_delay_stall(answer: object) -> Feedback:
 
 
 def check_smallest_window(answer: object) -> Feedback:
-    """A function of MSS and Ethernet delay -> smallest first window (bytes) without a stall (ex. 1.4).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_smallest_window(lambda mss, delay: 3 * mss)
-    Not yet: three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s.
-    """
+    """A function of MSS and Ethernet delay -> smallest first window (bytes) without a stall (ex. 1.4)."""
     cases = [(536, 0.0), (536, 1.0), (300, 0.5), (300, 1.0), (1024, 0.5)]
     three = "three segments are enough only where a packet and its ACK outlast the response: try a delay of 1 s."
     mistakes: Mistakes = [
@@ -182,23 +116,7 @@ def check_smallest_window(answer: object) -> Feedback:
 
 
 def check_goodput(answer: object) -> Feedback:
-    """A function of MSS and segments an ACK -> share of the link's 8 kbit/s in a long transfer (ex. 1.5).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_goodput(lambda mss, every: mss / (mss + 40))
-    Not yet: acknowledgements take slots too: the link is half duplex.
-    """
+    """A function of MSS and segments an ACK -> share of the link's 8 kbit/s in a long transfer (ex. 1.5)."""
     link = Link()
     cases = [(1024, 1), (1024, 2), (536, 1), (256, 2), (1459, 4)]
 
@@ -222,23 +140,7 @@ def check_goodput(answer: object) -> Feedback:
 
 
 def check_gap(answer: object) -> Feedback:
-    """Which session has a gap before and after every acknowledgement (ex. 1.6).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_gap("c")
-    Right: with one segment under way both ends wait for each other in every round.
-    """
+    """Which session has a gap before and after every acknowledgement (ex. 1.6)."""
     hints = {
         "a": "its stall comes once; from then on three segments keep the link busy. Count the gaps.",
         "b": "a delay lengthens the gaps after an ACK, not those before it: are the two kinds different?",
@@ -252,46 +154,12 @@ def check_gap(answer: object) -> Feedback:
 
 
 def check_packet_loss(answer: object, seed: int | None = None) -> Feedback:
-    """Largest payload (bytes) lost at most one time in ten at a random bit error rate of 5e-5 (ex. 2.1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_packet_loss(223)
-    Right: 2107 bits survive often enough: 263 bytes, and 40 of them are headers.
-    """
+    """Largest payload (bytes) lost at most one time in ten at a random bit error rate of 5e-5 (ex. 2.1)."""
     return LOSS.own(seed).check(answer)
 
 
 def check_burst_p(answer: object) -> Feedback:
-    """A function of BER, burst length and errors in the bad state -> Good to Bad (ex. 2.2).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_burst_p(lambda rate, length, share: rate / (length * share))
-    Not yet: jumps to bad start in the good state only: divide by its share of the bits.
-    """
+    """A function of BER, burst length and errors in the bad state -> Good to Bad (ex. 2.2)."""
     def right(rate: float, length: float, share: float) -> float:
         return Channel.burst(rate / share, length).to_bad
 
@@ -310,23 +178,7 @@ def check_burst_p(answer: object) -> Feedback:
 
 
 def check_wait(answer: object) -> Feedback:
-    """A function of p and m -> mean wait of a packet, in timeouts that double m times at most (ex. 2.3).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_wait(lambda p, m: p / (1 - 2 * p) if p < 0.5 else float("inf"))
-    Not yet: after m doublings the timeout grows no more: the series has another tail.
-    """
+    """A function of p and m -> mean wait of a packet, in timeouts that double m times at most (ex. 2.3)."""
     cases = [(0.1, 2), (0.3, 4), (0.2, 0), (0.5, 3), (0.8, 2)]
     tail = "after m doublings the timeout grows no more: the series has another tail."
     zero = "at p = 1/2 the ratio is 1 and its formula divides zero by zero: there each of the m terms is 1/2."
@@ -350,23 +202,7 @@ def check_wait(answer: object) -> Feedback:
 
 
 def check_wall(answer: object) -> Feedback:
-    """A function of bits and burst length -> bit error rate of the doubling timer's wall (ex. 2.4).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_wall(lambda bits, length: 1 - 0.5 ** (1 / bits))
-    Not yet: this is the wall of independent errors: bursts hit fewer packets.
-    """
+    """A function of bits and burst length -> bit error rate of the doubling timer's wall (ex. 2.4)."""
     def alone(bits: float) -> float:
         return 1 - 0.5 ** (1 / bits)
 
@@ -388,23 +224,7 @@ def check_wall(answer: object) -> Feedback:
 
 
 def check_first_rto(answer: object) -> Feedback:
-    """RTO, s, after round trips of 0.5 s and 1.3 s by RFC 6298 (ex. 2.5).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_first_rto("2.15 s")
-    Right: S = 0.6 s and V = 0.3875 s.
-    """
+    """RTO, s, after round trips of 0.5 s and 1.3 s by RFC 6298 (ex. 2.5)."""
     timer = Estimator()
     measured(timer, 0.5)
     measured(timer, 1.3)
@@ -421,23 +241,7 @@ def check_first_rto(answer: object) -> Feedback:
 
 
 def check_pauses(answer: object) -> Feedback:
-    """Why a sender with fast retransmit still waits for its timer after each loss (ex. 2.6).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pauses("b")
-    Right: one packet behind the hole makes one duplicate: the third never comes.
-    """
+    """Why a sender with fast retransmit still waits for its timer after each loss (ex. 2.6)."""
     hints = {
         "a": "a lost repeat would be a second cross on the same segment: is there one?",
         "c": "a short timer sends again what was never lost: here each repeat follows a cross.",
@@ -451,46 +255,12 @@ def check_pauses(answer: object) -> Feedback:
 
 
 def check_saved(answer: object, seed: int | None = None) -> Feedback:
-    """Loss probability of a packet that 199.60 s in Table 7.3 stand for (ex. 3.1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_saved(0.1084)
-    Right: 73 s beyond the floor are 24.3 timeouts of 200 packets, and p/(1 - p) = 0.1216.
-    """
+    """Loss probability of a packet that 199.60 s in Table 7.3 stand for (ex. 3.1)."""
     return SAVED.own(seed).check(answer)
 
 
 def check_identifiable(answer: object) -> Feedback:
-    """Which further measurement would tell the bytes of framing (ex. 3.2).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_identifiable("b")
-    Right: where the staircase steps, a byte more costs a slot: the place of the step is the framing.
-    """
+    """Which further measurement would tell the bytes of framing (ex. 3.2)."""
     hints = {
         "a": "ten times the bytes are ten times the same packets: 5 and 6 bytes still take the same slots.",
         "c": "runs with errors scatter by seconds, and a framing that shifts no step gives the same mean.",
@@ -501,23 +271,7 @@ def check_identifiable(answer: object) -> Feedback:
 
 
 def check_control(answer: object) -> Feedback:
-    """Slots of a 14-slot packet at shares 0, 0.2, 0.5 and 0.7, rounded to sections of 10 (ex. 3.3).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_control([20, 20, 30, 50])
-    Right: a fifth of the slots taken costs nothing more: the section hides it.
-    """
+    """Slots of a 14-slot packet at shares 0, 0.2, 0.5 and 0.7, rounded to sections of 10 (ex. 3.3)."""
     shares = (0.0, 0.2, 0.5, 0.7)
     wrong: list[tuple[Callable[[float], float], str]] = [
         (lambda a: shared(14, a), "these are the slots of Eq. 7.4: round up to whole sections of 10."),
@@ -537,23 +291,7 @@ def check_control(answer: object) -> Feedback:
 
 
 def check_best_mss(answer: object) -> Feedback:
-    """A function of bit error rate and timeout -> best size (bytes) of 64 to 1460 for 50 kB (ex. 3.4).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_best_mss(lambda rate, rto: 1460)
-    Not yet: without errors a large one is best; here a long packet is lost more often.
-    """
+    """A function of bit error rate and timeout -> best size (bytes) of 64 to 1460 for 50 kB (ex. 3.4)."""
     cases = [(1e-4, 3.0), (1e-4, 0.5), (3e-5, 3.0), (2e-4, 1.5)]
     if callable(answer):
         given = [value(answer, *case) for case in cases]
@@ -580,23 +318,7 @@ def check_best_mss(answer: object) -> Feedback:
 
 
 def check_slot_checksum(answer: object) -> Feedback:
-    """A function of IP bytes and BER -> mean slots of a packet with a checksum in each slot (ex. 3.5).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_slot_checksum(lambda size, rate: -(-(size + 6) // 10) / (1 - rate) ** 112)
-    Not yet: the checksum takes one of the ten usable bytes.
-    """
+    """A function of IP bytes and BER -> mean slots of a packet with a checksum in each slot (ex. 3.5)."""
     cases = [(540, 1e-4), (1064, 1e-3), (40, 5e-3), (300, 0.0)]
 
 
@@ -619,23 +341,7 @@ def check_slot_checksum(answer: object) -> Feedback:
 
 
 def check_apart(answer: object) -> Feedback:
-    """Runs at each window, from which a gain of 1 % is 1.96 standard errors (ex. 3.6).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_apart(277)
-    Right: two means scatter, so twice (1.96 · 6)².
-    """
+    """Runs at each window, from which a gain of 1 % is 1.96 standard errors (ex. 3.6)."""
     runs = 2 * (1.96 * 6 / 1) ** 2
     hints = {
         runs / 2: "both means scatter: their variances add.",
@@ -651,26 +357,5 @@ def check_apart(answer: object) -> Feedback:
 
 
 def expected_bulk(mss: int, ber: float, size: int = 50_000, rto: float = 3.0) -> float:
-    """Expected latency, s, of stop-and-wait data packets of `mss` bytes with a constant timeout (ex. 3.4).
-
-    Parameters
-    ----------
-    mss : int
-        Bytes of a packet's payload.
-    ber : float
-        Bit error rate.
-    size : int
-        Bytes to transfer.
-    rto : float
-        Timeout, s.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> expected_bulk(512, 1e-4) < expected_bulk(1460, 1e-4)
-    True
-    """
+    """Expected latency, s, of stop-and-wait data packets of `mss` bytes with a constant timeout (ex. 3.4)."""
     return bulk(mss, ber, size, rto)

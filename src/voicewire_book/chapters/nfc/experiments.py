@@ -107,32 +107,12 @@ class TableReading:
 
     @checks.takes(error=ParameterError, table=checks.number(0.0, 1e6), stall=checks.number(0.0, 1e6))
     def fits(self, table: float = 0.01, stall: float = 0.1) -> bool:
-        """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative.
-
-        Parameters
-        ----------
-        table, stall : float
-            Largest relative distances.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether Table 7.2 holds within `table` and the stall within `stall`, both relative."""
         return self.worst <= table and abs(self.stall / paper.STALL_PRINTED - 1) <= stall
 
 
 def table_readings() -> list[TableReading]:
-    """Try every reading of Table 7.2; 11 framings x 2 teardowns x 2 sizes x 4 latencies x 2 buffers.
-
-    Returns
-    -------
-    list of TableReading
-
-    Examples
-    --------
-    >>> len(table_readings()) == 11 * 2 * 2 * 4 * 2
-    True
-    """
+    """Try every reading of Table 7.2; 11 framings x 2 teardowns x 2 sizes x 4 latencies x 2 buffers."""
     found = []
     choices = itertools.product(range(11), (5000, 5120), (0.05, SHORT_RESPONSE, RESPONSE_LATENCY, 0.1), (True, False))
     for framing, size, latency, single in choices:
@@ -157,23 +137,7 @@ def table_readings() -> list[TableReading]:
 
 
 def table_left_open(readings: list[TableReading]) -> dict[str, LeftOpen]:
-    """Take each number of Table 7.2 and the stall of Fig. 7.2 out in turn: what the readings that fit the rest give.
-
-    Parameters
-    ----------
-    readings : list of TableReading
-        All that were tried; those with a teardown of 4 packets are left out, as lwIP sends 3.
-
-    Returns
-    -------
-    dict of str to LeftOpen
-        By the claim's id: s for the table, ms for the stall.
-
-    Examples
-    --------
-    >>> table_left_open(table_readings())["nfc.table-7.2.mss-1024"].readings
-    8
-    """
+    """Take each number of Table 7.2 and the stall of Fig. 7.2 out in turn: what the readings that fit the rest give."""
     table = np.array(list(paper.TABLE_72.values()))
     printed = np.array([*table, 1e3 * paper.STALL_PRINTED])
     kept = [reading for reading in readings if reading.teardown == 3]
@@ -184,22 +148,7 @@ def table_left_open(readings: list[TableReading]) -> dict[str, LeftOpen]:
 
 
 def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
-    """Take each of the five efficiencies out in turn: what the readings that fit the other four give for it.
-
-    Returns
-    -------
-    dict of str to LeftOpen
-        Per cent; the four of section 7.4, by the claim's id.
-    dict of str to LeftOpen
-        Per cent; the one of section 7.5, by how Eq. 7.4 is rounded, and where it is rounded up to sections at
-        frequency 0 as well.
-
-    Examples
-    --------
-    >>> four, shared = efficiencies_left_open()
-    >>> four["nfc.efficiency.212"].readings, round(four["nfc.efficiency.212"].farthest, 1)
-    (141, 70.2)
-    """
+    """Take each of the five efficiencies out in turn: what the readings that fit the other four give for it."""
     printed = [*paper.EFFICIENCY.values(), paper.CONTROL_EFFICIENCY]
     places = [f"nfc.efficiency.{rate}" + ("-long" if active > 1.5 else "") for rate, active in paper.EFFICIENCY]
     values = {rounding: efficiency_readings(rounding) for rounding in ROUNDINGS}
@@ -251,18 +200,7 @@ class SlotReading:
 
 
 def slot_readings() -> list[SlotReading]:
-    """Try every definition of efficiency with 26 overheads, 3 scopes and 2 sizes, the best fit first.
-
-    Returns
-    -------
-    list of SlotReading
-
-    Examples
-    --------
-    >>> readings = slot_readings()
-    >>> readings[0].worst <= readings[1].worst
-    True
-    """
+    """Try every definition of efficiency with 26 overheads, 3 scopes and 2 sizes, the best fit first."""
     found = []
     for scope, overhead, size in itertools.product(SCOPES, range(26), (1000, 1024)):
         session = ShortSession(size=size, overhead=overhead, scope=scope)
@@ -276,26 +214,7 @@ def slot_readings() -> list[SlotReading]:
 
 
 def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, printed_zero: bool = True) -> float:
-    """Give the efficiency of section 7.5 at 5 control slots in 10, per cent.
-
-    Parameters
-    ----------
-    scope, rounding : str
-        As in `ShortSession` and `slots.shared`.
-    overhead : int
-        Bytes of each slot that the NFC commands take.
-    printed_zero : bool
-        Compare with the latency of Eq. 5.4, which is not rounded (True), or with the same rounding at share 0.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> round(control_efficiency("with handshake", "none"), 1)
-    78.6
-    """
+    """Give the efficiency of section 7.5 at 5 control slots in 10, per cent."""
     session = ShortSession(scope=scope, overhead=overhead)
     rate, active = float(max(paper.RATES)), paper.SLOT_ACTIVE * 1e3
     free = session.seconds(rate, active, 0.0, "none" if printed_zero else rounding)
@@ -303,35 +222,12 @@ def control_efficiency(scope: Scope, rounding: Rounding, overhead: int = 14, pri
 
 
 def control_readings() -> dict[tuple[Scope, Rounding], float]:
-    """Give `control_efficiency` for every scope and rounding.
-
-    Returns
-    -------
-    dict of (str, str) to float
-        By scope and rounding, per cent.
-
-    Examples
-    --------
-    >>> len(control_readings())
-    9
-    """
+    """Give `control_efficiency` for every scope and rounding."""
     return {(scope, rounding): control_efficiency(scope, rounding) for scope in SCOPES for rounding in ROUNDINGS}
 
 
 def window_runs() -> dict[tuple[float, int], Result]:
-    """Run the sessions of Figures 7.2 and 7.3: 50 kB at each Ethernet delay with each initial window.
-
-    Returns
-    -------
-    dict of (float, int) to Result
-        By Ethernet delay (s) and initial window (bytes).
-
-    Examples
-    --------
-    >>> runs = window_runs()
-    >>> runs[0.0, 2048].seconds > runs[0.0, 8192].seconds
-    True
-    """
+    """Run the sessions of Figures 7.2 and 7.3: 50 kB at each Ethernet delay with each initial window."""
     return {
         (delay, window): Session(paper.FIGURE_72_BYTES, window=window, ethernet_delay=delay).run(log=True)
         for delay in paper.ETHERNET_DELAYS
@@ -352,43 +248,7 @@ def lossy_times(
     rule: str, window: int, runs: int = LOSSY_RUNS, channel: Channel | None = None, duplicates: int = 3,
     recovery: Recovery | None = None, rto: float = RTO,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """Run the transfers of Fig. 7.5, 100 kB over a channel that loses one packet in 25.
-
-    Parameters
-    ----------
-    rule : str
-        One of `RULES`.
-    window : int
-        Initial window, bytes.
-    runs : int
-        Transfers; transfer k has the seed (2021, k), whatever the rule and the window.
-    channel : Channel, optional
-        Another channel than the random one.
-    duplicates : int
-        Acknowledgements of the same packet that bring a fast retransmit; 0: every loss waits for its timeout, and
-        slow start begins anew.
-    recovery : Recovery, optional
-        Rules of lwIP's in place of the model's own.
-    rto : float
-        Timeout, s.
-
-    Returns
-    -------
-    ndarray of float, shape (runs,)
-        Latency of each, s.
-
-    Raises
-    ------
-    ParameterError
-        For another rule, no run, or a window that no session can have.
-
-    Examples
-    --------
-    >>> each_25th = Channel.periodic(paper.LOSS_ONE_IN)
-    >>> small, large = (lossy_times("initial", window, 1, each_25th)[0] for window in (2048, 8192))
-    >>> bool(large < small)
-    True
-    """
+    """Run the transfers of Fig. 7.5, 100 kB over a channel that loses one packet in 25."""
     if channel is None:
         channel = Channel.random(1 - (1 - 1 / paper.LOSS_ONE_IN) ** (1 / (8 * (paper.MSS + 40))))
     restart = window if rule == "initial" else paper.MSS
@@ -422,19 +282,7 @@ RECOVERIES = {
 
 
 def heavy_losses() -> dict[str, dict[int, float]]:
-    """Run 100 kB of which each so many-th data packet is lost, with each rule of lwIP's on, and with all.
-
-    Returns
-    -------
-    dict of str to dict of int to float
-        By rule, and one lost in how many: latency, s; the timeout is 10 s, as for the recorded sessions of lwIP.
-
-    Examples
-    --------
-    >>> took = heavy_losses()
-    >>> took["all five"][8] < took["own rules"][8]
-    True
-    """
+    """Run 100 kB of which each so many-th data packet is lost, with each rule of lwIP's on, and with all."""
     return {
         name: {
             every: Session(
@@ -448,25 +296,7 @@ def heavy_losses() -> dict[str, dict[int, float]]:
 
 @checks.takes(error=ParameterError, runs=checks.whole(1, 10**6))
 def lossy_gains(runs: int = LOSSY_RUNS) -> dict[str, dict[int, NDArray[np.float64] | float]]:
-    """Compute what a larger initial window gains in the transfers of Fig. 7.5, under each reading.
-
-    Parameters
-    ----------
-    runs : int
-        Transfers of each window with random losses.
-
-    Returns
-    -------
-    dict of str to dict of int to ndarray, shape (runs,), or float
-        By reading and larger window: per cent of the mean latency with the smallest window; one number where each
-        25th packet is lost exactly.
-
-    Examples
-    --------
-    >>> gains = lossy_gains(20)
-    >>> sorted(gains["fast retransmit"])
-    [4096, 8192]
-    """
+    """Compute what a larger initial window gains in the transfers of Fig. 7.5, under each reading."""
     least, *larger = paper.INITIAL_CWND_SIZES
     found: dict[str, dict[int, NDArray[np.float64] | float]] = {}
     for name, (rule, duplicates, recovery, rto) in LOSSY_READINGS.items():
@@ -482,26 +312,7 @@ def lossy_gains(runs: int = LOSSY_RUNS) -> dict[str, dict[int, NDArray[np.float6
 
 @checks.takes(error=ParameterError, runs=checks.whole(1, 10**6), alike=checks.a(bool))
 def lossy_percentiles(runs: int = LOSSY_RUNS, alike: bool = False) -> dict[str, float]:
-    """Say where the printed gain of Fig. 7.5 lies among ours: the better of two larger windows against the smallest.
-
-    Parameters
-    ----------
-    runs : int
-        Transfers of each window with random losses.
-    alike : bool
-        Give all three the smallest window: what is left is the luck of their losses.
-
-    Returns
-    -------
-    dict of str to float
-        Per cent of our gains that are at most as printed: by reading, of one run of each window; with each 25th packet
-        lost exactly; and of means of so many runs, under the reading that is kindest to the print.
-
-    Examples
-    --------
-    >>> lossy_percentiles(20)["each 25th packet, exactly"]
-    100.0
-    """
+    """Say where the printed gain of Fig. 7.5 lies among ours: the better of two larger windows against the smallest."""
     windows = paper.INITIAL_CWND_SIZES[:1] * 3 if alike else paper.INITIAL_CWND_SIZES
     exact = Channel.periodic(paper.LOSS_ONE_IN)
     once = [lossy_times("one segment", window, 1, exact) for window in windows]
@@ -525,29 +336,7 @@ def _at_most(least: NDArray[np.float64], second: NDArray[np.float64], third: NDA
 
 @checks.takes(error=ParameterError, kind=checks.one_of("random", "burst"))
 def error_channel(kind: str, rate: float) -> Channel:
-    """Make the channel of one cell of Table 7.3.
-
-    Parameters
-    ----------
-    kind : str
-        "random" or "burst".
-    rate : float
-        Bit error rate.
-
-    Returns
-    -------
-    Channel
-
-    Raises
-    ------
-    ParameterError
-        For another kind, or a rate outside 0 to 1.
-
-    Examples
-    --------
-    >>> error_channel("burst", 1e-4).to_good
-    0.25
-    """
+    """Make the channel of one cell of Table 7.3."""
     return Channel.random(rate) if kind == "random" else Channel.burst(rate)
 
 
@@ -555,28 +344,7 @@ def error_channel(kind: str, rate: float) -> Channel:
 def exchanges(
     runs: int = EXCHANGES, latency: float = RESPONSE_LATENCY, backoff: bool = False,
 ) -> dict[tuple[str, float], Outcomes]:  # fmt: skip
-    """Run the exchanges of Table 7.3, each cell with a seed of its own.
-
-    Parameters
-    ----------
-    runs : int
-        Exchanges of each cell.
-    latency : float
-        Response latency at each end, s.
-    backoff : bool
-        Double the timeout at each further loss of the same packet.
-
-    Returns
-    -------
-    dict of (str, float) to Outcomes
-        By kind of error and bit error rate.
-
-    Examples
-    --------
-    >>> found = exchanges(50)
-    >>> bool(found["burst", 1e-4].seconds.mean() < found["random", 1e-4].seconds.mean())
-    True
-    """
+    """Run the exchanges of Table 7.3, each cell with a seed of its own."""
     return {
         (kind, rate): Exchange(latency=latency, backoff=backoff, channel=error_channel(kind, rate)).run(
             runs, np.random.default_rng([SEED, number])
@@ -587,28 +355,7 @@ def exchanges(
 
 @checks.takes(error=ParameterError, burst=checks.array(1), random=checks.array(1))
 def gap_percentile(burst: ArrayLike, random: ArrayLike) -> float:
-    """Say where the gap that section 7.3 prints for 1e-4 lies among pairs of single runs.
-
-    Parameters
-    ----------
-    burst, random : array_like, shape (n,), (m,)
-        Latencies with burst errors, and with random ones, s.
-
-    Returns
-    -------
-    float
-        Per cent of all pairs whose gap is at most as printed.
-
-    Raises
-    ------
-    ParameterError
-        For anything but rows of numbers.
-
-    Examples
-    --------
-    >>> gap_percentile([50.0, 40.0], [100.0, 100.0])
-    50.0
-    """
+    """Say where the gap that section 7.3 prints for 1e-4 lies among pairs of single runs."""
     shorter, longer = np.asarray(burst, dtype=float), np.asarray(random, dtype=float)
     gaps = 1 - shorter[:, None] / longer[None, :]
     printed = 1 - paper.TABLE_73["burst", 1e-4] / paper.TABLE_73["random", 1e-4]
@@ -623,21 +370,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results: Table 7.2, where Table 7.3 lies among runs, the windows, the slots.
 
     It takes less than a second, and so does `quick`; the first run compiles the model, once.
-
-    Parameters
-    ----------
-    quick : bool
-        A twentieth of the runs wherever chance plays.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> round(run(quick=True)["nfc.fig-7.3.delay-1s"], 2)
-    1.03
     """
     share = 20 if quick else 1
     found: dict[str, Plain] = {name: dict(left.named()) for name, left in table_left_open(table_readings()).items()}

@@ -46,24 +46,7 @@ def _new_axes(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
 
 
 def slot_staircase(link: Link, ax: Axes | None = None) -> Axes:
-    """Slots of a packet over its IP bytes, with the packets of Table 7.2 marked (notebook 1).
-
-    Parameters
-    ----------
-    link : Link
-        Whose slots.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> slot_staircase(Link()).get_ylabel()
-    'slots of 10 ms'
-    """
+    """Slots of a packet over its IP bytes, with the packets of Table 7.2 marked (notebook 1)."""
     ax = _new_axes(ax)
     sizes = np.arange(1, 1561)
     slots = np.array([link.slots(int(size)) for size in sizes])
@@ -77,26 +60,7 @@ def slot_staircase(link: Link, ax: Axes | None = None) -> Axes:
 
 
 def timeline(result: Result, until: float | None = None, ax: Axes | None = None) -> Axes:
-    """Who has the link when: one bar a packet, the two directions on two rows (notebook 1).
-
-    Parameters
-    ----------
-    result : Result
-        Of a run with `log=True`.
-    until : float, optional
-        End of the time axis, s; the whole session if None.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> timeline(Session(size=100).run(log=True)).get_xlabel()
-    'time (s)'
-    """
+    """Who has the link when: one bar a packet, the two directions on two rows (notebook 1)."""
     ax = _new_axes(ax, size=(7.0, 2.4))
     period = result.session.link.period
     first, length, direction, segment, lost = result.packets.T
@@ -128,26 +92,7 @@ def timeline(result: Result, until: float | None = None, ax: Axes | None = None)
 
 
 def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float], ax: Axes | None = None) -> Axes:
-    """Stacked parts of the closed form, with the printed latency as a mark (notebook 1).
-
-    Parameters
-    ----------
-    sessions : mapping of str to Session
-        By label.
-    printed : mapping of str to float
-        The printed latency of each, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> decomposition({"MSS 1024": Session()}, {"MSS 1024": 6.29}).get_xlabel()
-    'session latency (s)'
-    """
+    """Stacked parts of the closed form, with the printed latency as a mark (notebook 1)."""
     ax = _new_axes(ax, size=(7.0, 3.2))
     names = ("data", "acks", "handshake", "teardown", "responses", "stalls")
     hatches = ("", "//", "..", "xx", "\\\\", "++")
@@ -171,26 +116,7 @@ def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float],
 
 
 def window_delay(latencies: Mapping[float, Sequence[float]], windows: Sequence[int], ax: Axes | None = None) -> Axes:
-    """Extra latency against the largest window, by Ethernet delay: Fig. 7.3 as differences (notebooks 1 and 3).
-
-    Parameters
-    ----------
-    latencies : mapping of float to sequence of float
-        By Ethernet delay (s), one latency a window, s.
-    windows : sequence of int
-        Initial windows, bytes.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> len(window_delay({0.0: [3.0, 2.9], 1.0: [5.0, 4.0]}, (2048, 8192)).lines)
-    3
-    """
+    """Extra latency against the largest window, by Ethernet delay: Fig. 7.3 as differences (notebooks 1 and 3)."""
     ax = _new_axes(ax)
     for i, (delay, times) in enumerate(latencies.items()):
         extra = np.asarray(times) - times[-1]
@@ -209,24 +135,7 @@ def window_delay(latencies: Mapping[float, Sequence[float]], windows: Sequence[i
 
 
 def goodput_curve(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
-    """Application goodput so far, over time: Fig. 7.4 (notebook 3).
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        By label, runs with `log=True`.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> goodput_curve({"one": Session(size=3000).run(log=True)}).get_ylabel()
-    'goodput so far (kbit/s)'
-    """
+    """Application goodput so far, over time: Fig. 7.4 (notebook 3)."""
     ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0) & (result.packets[:, 4] == 0)]
@@ -244,24 +153,7 @@ def goodput_curve(results: Mapping[str, Result], ax: Axes | None = None) -> Axes
 
 
 def losses(bits: int, ax: Axes | None = None) -> Axes:
-    """Packet loss over bit error rate, independent and bursty, for packets of `bits` bits (notebook 2).
-
-    Parameters
-    ----------
-    bits : int
-        Bits of a packet.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> losses(4320).get_ylabel()
-    'packets lost of 540 bytes (%)'
-    """
+    """Packet loss over bit error rate, independent and bursty, for packets of `bits` bits (notebook 2)."""
     ax = _new_axes(ax)
     rates = np.logspace(-7, -3, 200)
     kinds = (("independent errors, $p_{random}$", Channel.random), ("bursts of 4 bits, $p_{burst}$", Channel.burst))
@@ -274,26 +166,7 @@ def losses(bits: int, ax: Axes | None = None) -> Axes:
 
 
 def error_raster(errors: Mapping[str, np.ndarray], width: int, ax: Axes | None = None) -> Axes:
-    """Bits in error as dots, reading order, `width` bits a row: what bursts look like (notebook 2).
-
-    Parameters
-    ----------
-    errors : mapping of str to ndarray of bool, shape (k,)
-        By label, True where a bit is in error.
-    width : int
-        Bits a row.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> error_raster({"alone": np.eye(4, dtype=bool).ravel()}, 4).get_xlabel()
-    'bit of the packet'
-    """
+    """Bits in error as dots, reading order, `width` bits a row: what bursts look like (notebook 2)."""
     ax = _new_axes(ax, size=(7.0, 2.6))
     offset = 0
     for i, (name, hits) in enumerate(errors.items()):
@@ -311,22 +184,7 @@ def error_raster(errors: Mapping[str, np.ndarray], width: int, ax: Axes | None =
 
 
 def timer_walls(ax: Axes | None = None) -> Axes:
-    """Expected timeouts a packet over the loss probability: p/(1-p) and p/(1-2p) (notebook 2).
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> timer_walls().get_ylabel()
-    'expected wait (timeouts)'
-    """
+    """Expected timeouts a packet over the loss probability: p/(1-p) and p/(1-2p) (notebook 2)."""
     ax = _new_axes(ax)
     p = np.linspace(0, 0.98, 400)
     ax.plot(p, p / (1 - p), color=figures.SERIES[0], linestyle="-", label="constant timeout: p/(1 − p)")
@@ -342,27 +200,7 @@ def timer_walls(ax: Axes | None = None) -> Axes:
 
 
 def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | None = None) -> Axes:
-    """Simulated waits with 95 % intervals over the two formulas; `waits` of shape (losses, seeds) (notebook 2).
-
-    Parameters
-    ----------
-    loss : ndarray, shape (k,)
-        Loss probabilities.
-    waits : mapping of str to ndarray, shape (k, seeds)
-        By label, waits in timeouts.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> waits = np.array([[0.1, 0.2], [0.5, 0.7]])
-    >>> wall_check(np.array([0.1, 0.4]), {"constant": waits}).get_xlabel()
-    'probability p that a packet is lost'
-    """
+    """Simulated waits with 95 % intervals over the two formulas; `waits` of shape (losses, seeds) (notebook 2)."""
     ax = timer_walls(ax)
     for i, (name, samples) in enumerate(waits.items()):
         middle = samples.mean(axis=1)
@@ -378,24 +216,7 @@ def wall_check(loss: np.ndarray, waits: Mapping[str, np.ndarray], ax: Axes | Non
 
 
 def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
-    """Segments over time with lost ones crossed out: what a hole in a window does (notebook 2).
-
-    Parameters
-    ----------
-    results : mapping of str to Result
-        By label, runs with `log=True`.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> packet_trace({"one": Session(size=3000).run(log=True)}).get_ylabel()
-    'segment'
-    """
+    """Segments over time with lost ones crossed out: what a hole in a window does (notebook 2)."""
     ax = _new_axes(ax)
     for i, (label, result) in enumerate(results.items()):
         rows = result.packets[(result.packets[:, 2] == 0) & (result.packets[:, 3] >= 0)]
@@ -413,25 +234,7 @@ def packet_trace(results: Mapping[str, Result], ax: Axes | None = None) -> Axes:
 
 
 def exchange_runs(traces: Mapping[tuple[str, float], np.ndarray], ax: Axes | None = None) -> Axes:
-    """One exchange a row: its length, and a tick for each lost packet (Fig. 7.7 to 7.12, notebook 3).
-
-    Parameters
-    ----------
-    traces : mapping of (str, float) to ndarray, shape (k, 3)
-        By kind of error and bit error rate, as `Exchange.trace` gives them.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> trace = Exchange(packets=2).trace(np.random.default_rng(1))
-    >>> exchange_runs({("random", 1e-6): trace}).get_xlabel()
-    'time (s)'
-    """
+    """One exchange a row: its length, and a tick for each lost packet (Fig. 7.7 to 7.12, notebook 3)."""
     ax = _new_axes(ax, size=(7.0, 3.4))
     for row, (key, trace) in enumerate(traces.items()):
         lost = trace[trace[:, 2] > 0, 0]
@@ -453,24 +256,7 @@ def exchange_runs(traces: Mapping[tuple[str, float], np.ndarray], ax: Axes | Non
 
 
 def lossy_windows(times: Mapping[tuple[str, int], np.ndarray], ax: Axes | None = None) -> Axes:
-    """Latency over the initial window in a lossy channel: Fig. 7.5 (notebook 3).
-
-    Parameters
-    ----------
-    times : mapping of (str, int) to ndarray, shape (runs,)
-        By restart rule and initial window (bytes): latencies, s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> lossy_windows({("initial", 2048): np.array([130.0, 140.0])}).get_ylabel()
-    'latency of 100 kB (s)'
-    """
+    """Latency over the initial window in a lossy channel: Fig. 7.5 (notebook 3)."""
     ax = _new_axes(ax)
     rules, windows = (list(dict.fromkeys(column)) for column in zip(*times, strict=True))
     for i, rule in enumerate(rules):
@@ -494,25 +280,7 @@ def lossy_windows(times: Mapping[tuple[str, int], np.ndarray], ax: Axes | None =
 
 
 def table_73(outcomes: Mapping[tuple[str, float], Outcomes], ax: Axes | None = None) -> Axes:
-    """Distribution of the Monte Carlo latencies with the printed values: Table 7.3 (notebook 3).
-
-    Parameters
-    ----------
-    outcomes : mapping of (str, float) to Outcomes
-        By kind of error and bit error rate.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> out = Exchange().run(3, np.random.default_rng(1))
-    >>> table_73({("random", 1e-6): out}).get_xlabel()
-    'latency, as a share of the printed one'
-    """
+    """Distribution of the Monte Carlo latencies with the printed values: Table 7.3 (notebook 3)."""
     ax = _new_axes(ax, size=(7.0, 3.8))
     for i, (key, out) in enumerate(outcomes.items()):
         ratio = out.seconds / paper.TABLE_73[key]
@@ -539,24 +307,7 @@ def table_73(outcomes: Mapping[tuple[str, float], Outcomes], ax: Axes | None = N
 
 
 def slot_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
-    """Latency over slot time at three bit rates: Fig. 7.13 to 7.15 on one pair of axes (notebook 3).
-
-    Parameters
-    ----------
-    session : ShortSession
-        What is transferred.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> slot_latency(ShortSession()).get_ylabel()
-    'latency (s)'
-    """
+    """Latency over slot time at three bit rates: Fig. 7.13 to 7.15 on one pair of axes (notebook 3)."""
     ax = _new_axes(ax)
     active = np.linspace(*paper.SLOT_RANGE_MS, 61)
     times = latency_map(session, paper.RATES, active)
@@ -569,24 +320,7 @@ def slot_latency(session: ShortSession, ax: Axes | None = None) -> Axes:
 
 
 def efficiency_map(session: ShortSession, ax: Axes | None = None) -> Axes:
-    """Efficiency over slot time against the best latency of the map, with the four printed points (notebook 3).
-
-    Parameters
-    ----------
-    session : ShortSession
-        What is transferred.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> efficiency_map(ShortSession()).get_ylabel()
-    'efficiency (%)'
-    """
+    """Efficiency over slot time against the best latency of the map, with the four printed points (notebook 3)."""
     ax = _new_axes(ax)
     active = np.linspace(*paper.SLOT_RANGE_MS, 61)
     times = latency_map(session, paper.RATES, active)
@@ -606,26 +340,7 @@ def efficiency_map(session: ShortSession, ax: Axes | None = None) -> Axes:
 
 
 def control_share(session: ShortSession, rate: float, ax: Axes | None = None) -> Axes:
-    """Latency over the share of control messages, three roundings: Fig. 7.16 (notebook 3).
-
-    Parameters
-    ----------
-    session : ShortSession
-        What is transferred.
-    rate : float
-        Bit rate, kbit/s.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> control_share(ShortSession(), 848.0).get_xlabel()
-    'share of slots for control messages, a/b'
-    """
+    """Latency over the share of control messages, three roundings: Fig. 7.16 (notebook 3)."""
     ax = _new_axes(ax)
     shares = np.arange(paper.SECTION_SLOTS) / paper.SECTION_SLOTS
     names = ("Eq. 7.4, not rounded", "packet rounded up", "section rounded up")
@@ -645,24 +360,7 @@ def control_share(session: ShortSession, rate: float, ax: Axes | None = None) ->
 
 
 def expected_latency(exchange: Exchange, ax: Axes | None = None) -> Axes:
-    """Expected latency of the exchange over the bit error rate, both kinds and both timers (notebook 2).
-
-    Parameters
-    ----------
-    exchange : Exchange
-        Whose packets and timer.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> expected_latency(Exchange()).get_ylabel()
-    'expected latency (s)'
-    """
+    """Expected latency of the exchange over the bit error rate, both kinds and both timers (notebook 2)."""
     ax = _new_axes(ax)
     rates = np.logspace(-6.5, -3.6, 160)
     i = 0

@@ -92,23 +92,7 @@ _WINDOWS: list[Case] = [
 
 
 def check_lab_slots(answer: object) -> Feedback:
-    """Chapter 1, stage 1: bytes of an IP packet -> its slots.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_slots(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 1: bytes of an IP packet -> its slots."""
     return staged(
         answer,
         [(n,) for n in (0, 1, 4, 5, 34, 40, 44, 540, 1064, 1500)],
@@ -124,23 +108,7 @@ def check_lab_slots(answer: object) -> Feedback:
 
 
 def check_lab_segments(answer: object) -> Feedback:
-    """Chapter 1, stage 2: bytes to send and MSS -> slots of each data packet.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_segments(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 2: bytes to send and MSS -> slots of each data packet."""
     return staged(
         answer,
         [(2500, 1000), (2000, 1000), (1, 1460), (5000, 536), (999, 1000)],
@@ -165,23 +133,7 @@ def check_lab_segments(answer: object) -> Feedback:
 
 
 def check_lab_control(answer: object) -> Feedback:
-    """Chapter 1, stage 3: the device's response -> slots of a handshake, from the SYN to the first data packet.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_control(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 3: the device's response -> slots of a handshake, from the SYN to the first data packet."""
     return staged(
         answer,
         [(8,), (20,), (108,)],
@@ -200,23 +152,7 @@ def check_lab_control(answer: object) -> Feedback:
 
 
 def check_lab_answer(answer: object) -> Feedback:
-    """Chapter 1, stage 4: when the appliance's answer is ready.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_answer(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 4: when the appliance's answer is ready."""
     return staged(
         answer,
         _MOMENTS,
@@ -244,23 +180,7 @@ def check_lab_answer(answer: object) -> Feedback:
 
 
 def check_lab_turn(answer: object) -> Feedback:
-    """Chapter 1, stage 5: who gets the idle link.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_turn(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 5: who gets the idle link."""
     return staged(
         answer,
         _FLAGS,
@@ -288,23 +208,7 @@ def check_lab_turn(answer: object) -> Feedback:
 
 
 def check_lab_allowed(answer: object) -> Feedback:
-    """Chapter 1, stage 6: how far the window lets the sender go.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_allowed(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 6: how far the window lets the sender go."""
     return staged(
         answer,
         _WINDOWS,
@@ -328,23 +232,7 @@ def check_lab_allowed(answer: object) -> Feedback:
 
 
 def check_lab_session(answer: object) -> Feedback:
-    """Chapter 1, stage 7: a whole session without errors, equal to the package's on sessions not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lab_session(lambda *given: None).ok
-    False
-    """
+    """Chapter 1, stage 7: a whole session without errors, equal to the package's on sessions not seen before."""
     return staged(
         answer,
         _sessions(40, 11),

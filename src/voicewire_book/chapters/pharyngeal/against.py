@@ -50,31 +50,9 @@ foreach file $argv {
 def spoken(rng: np.random.Generator, f0: int, snr: float) -> tuple[NDArray[np.float64], Sound]:
     """Make a steady vowel with one of Peterson and Barney's triples of formants, and noise.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Draws the token and the noise.
-    f0 : {80, 120, 160, 200, 250, 300}
-        Hz, in the middle; it falls by 4 %. A man has it up to 160 Hz, a woman up to 250, a child at 300.
-    snr : float
-        Vowel's power over that of white noise below 8 kHz, dB.
-
-    Returns
-    -------
-    truth : ndarray of float, shape (3,)
-        F1 to F3, Hz.
-    sound : Sound
-        0.2 s.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/02_formants``, equation ``eq-pharyngeal-klatt``.
-
-    Examples
-    --------
-    >>> truth, sound = spoken(np.random.default_rng(1), 120, 40.0)
-    >>> truth.shape, sound.duration
-    ((3,), 0.2)
     """
     talker = TALKERS[f0]
     own = dict(vetted._tokens())[talker]
@@ -112,31 +90,10 @@ def _snack(vowels: Sequence[Sound]) -> list[list[float]]:
 def record(folder: str | Path, each: int = _EACH) -> Path:
     """Measure the same vowels with all three and write what they said beside the truth.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Gets ``formants_f0.csv``: F0 (Hz), SNR (dB), formant, truth, and each tracker's number (Hz; empty: refused).
-    each : int
-        Vowels for each F0 and noise.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    SoundError
-        If Snack can't be run.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/02_formants``. The command is told whose voice it is; the two others keep the
     settings they come with, which know no talker.
-
-    Examples
-    --------
-    >>> record("data/pharyngeal")  # doctest: +SKIP
     """
     rng = np.random.default_rng(_SEED)
     cases = [(f0, snr, *spoken(rng, f0, snr)) for f0 in TALKERS for snr in NOISES for _ in range(each)]
@@ -154,25 +111,7 @@ def record(folder: str | Path, each: int = _EACH) -> Path:
 
 @checks.takes(table=checks.table)
 def by_pitch(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each tracker's median error and share refused, by formant, noise and F0.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `record` writes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns formant, snr (dB), f0 (Hz), tracker, error (median of the absolute error over the vowels that got a
-        number, Hz; NaN if none did), refused (share without a number, 0 to 1).
-
-    Examples
-    --------
-    >>> row = {"f0": 80, "snr": 40, "formant": 1, "true": 500.0, "book": 510.0, "praat": 530.0, "snack": None}
-    >>> by_pitch(pd.DataFrame([row]))["error"].tolist()
-    [10.0, 30.0, nan]
-    """
+    """Return each tracker's median error and share refused, by formant, noise and F0."""
     rows = []
     for (formant, snr, f0), of in table.groupby(["formant", "snr", "f0"]):
         for name in NAMES:
@@ -183,32 +122,7 @@ def by_pitch(table: pd.DataFrame) -> pd.DataFrame:
 
 @checks.takes(table=checks.table, snr=checks.number())
 def over_pitch(table: pd.DataFrame, snr: float = 20, axes: Sequence[Axes] | None = None) -> list[Axes]:
-    """Draw the median errors of F1 and F2 over F0, with the middle half of the vowels.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `record` writes.
-    snr : float
-        Which noise of the table, dB.
-    axes : sequence of Axes, optional
-        Two, for F1 and F2.
-
-    Returns
-    -------
-    list of Axes
-
-    Raises
-    ------
-    ValueError
-        For a noise that isn't in the table.
-
-    Examples
-    --------
-    >>> row = {"f0": 80, "snr": 20, "formant": 1, "true": 500.0, "book": 510.0, "praat": 530.0, "snack": 540.0}
-    >>> over_pitch(pd.DataFrame([row, {**row, "formant": 2}]))[1].get_title(loc="left")
-    'F2'
-    """
+    """Draw the median errors of F1 and F2 over F0, with the middle half of the vowels."""
     kept = table[table["snr"] == snr]
     if kept.empty:
         raise ValueError(f"no vowel at {snr:g} dB; the table has {', '.join(map(str, sorted(set(table['snr']))))}")

@@ -32,24 +32,7 @@ Array = NDArray[Any]
 
 
 def drawn(every: Callable[[list[Array], Array, list[Array]], Any], seed: int = 12) -> Any:
-    """Draw the hyoid bone that a function carries to a frame nobody traced, over that frame.
-
-    Parameters
-    ----------
-    every : callable
-        (key pictures, what was traced on them, pictures) -> a contour a picture, as stage 6 of the lab gives them.
-    seed : int
-        Which film.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> drawn(lambda keys, traced, pictures: traced[:1]).get_xlabel()
-    'behind the incisor (cm)'
-    """
+    """Draw the hyoid bone that a function carries to a frame nobody traced, over that frame."""
     postures, film = organs.film(61, np.random.default_rng(seed))
     traced = [organs.contours(posture) for posture in postures]
     place = keyframes.window("hyoid")
@@ -60,23 +43,7 @@ def drawn(every: Callable[[list[Array], Array, list[Array]], Any], seed: int = 1
 
 
 def check_meets(answer: object) -> Feedback:
-    """Stage 1: (foot, way, a, b) -> how far along a line a piece is met; -1 if it is not.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_meets(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (foot, way, a, b) -> how far along a line a piece is met; -1 if it is not."""
     rng = np.random.default_rng(96)
     o, down = np.zeros(2), np.array([0.0, 1.0])
     cases: list[Case] = [
@@ -103,23 +70,7 @@ def check_meets(answer: object) -> Feedback:
 
 
 def check_reach(answer: object) -> Feedback:
-    """Stage 2: (foot, way, contour) -> the nearest place where a line meets a contour; -1 if none.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_reach(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (foot, way, contour) -> the nearest place where a line meets a contour; -1 if none."""
     rng = np.random.default_rng(97)
     o, down = np.zeros(2), np.array([0.0, 1.0])
     fold = np.array([[-1.0, 5.0], [1.0, 5.0], [1.0, 2.0], [-1.0, 2.0], [-1.0, 3.0], [1.0, 3.0]])
@@ -141,23 +92,7 @@ def check_reach(answer: object) -> Feedback:
 
 
 def check_waves(answer: object) -> Feedback:
-    """Stage 3: (length, count) -> the slowest cosines, a row each.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_waves(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (length, count) -> the slowest cosines, a row each."""
     return staged(
         answer,
         [(2, 2), (9, 4), (40, 12)],
@@ -176,23 +111,7 @@ def check_waves(answer: object) -> Feedback:
 
 
 def check_slow(answer: object) -> Feedback:
-    """Stage 4: (picture, count) -> its slow waves without brightness and its slopes.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_slow(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (picture, count) -> its slow waves without brightness and its slopes."""
     rng = np.random.default_rng(98)
     return staged(
         answer,
@@ -211,23 +130,7 @@ def check_slow(answer: object) -> Feedback:
 
 
 def check_carry(answer: object) -> Feedback:
-    """Stage 5: (seen, traced, new) -> the contour of a new frame, as the package's.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_carry(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (seen, traced, new) -> the contour of a new frame, as the package's."""
     rng = np.random.default_rng(99)
     cases: list[Case] = [(np.array([[0.0], [2.0]]), np.array([[5.0], [6.0]]), np.array([1.0]))]
     cases += [(rng.normal(size=(6, 9)), rng.normal(size=(6, 4)), rng.normal(size=9)) for _ in range(3)]
@@ -256,23 +159,7 @@ def check_carry(answer: object) -> Feedback:
 
 
 def check_every(answer: object) -> Feedback:
-    """Stage 6: (keys, traced, pictures) -> a contour for each picture of a film.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_every(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (keys, traced, pictures) -> a contour for each picture of a film."""
     return staged(
         answer,
         [film(1), film(2)],

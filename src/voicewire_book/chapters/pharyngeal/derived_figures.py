@@ -12,29 +12,7 @@ __all__ = ["narrowings"]
 
 
 def narrowings(length: float, sections: int = 35, share: float = 0.02, ax: Axes | None = None) -> Axes:
-    """Shift of F1 and F2 if one section of a uniform tube is narrowed: chain matrix on perturbation theory.
-
-    Parameters
-    ----------
-    length : float
-        Of the tube, cm.
-    sections : int
-        Cylinders of equal length that it is cut into.
-    share : float
-        By how much of its area one of them is narrowed.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> narrowings(17.5, sections=7).get_xlabel()
-    'place of the narrowing, from the glottis (cm)'
-    """
+    """Shift of F1 and F2 if one section of a uniform tube is narrowed: chain matrix on perturbation theory."""
     ax = house.new_axes(ax)
     lengths, area = [length / sections] * sections, 4.0
     even = tube.resonances([area] * sections, lengths, walls=False, radiation=False).frequencies

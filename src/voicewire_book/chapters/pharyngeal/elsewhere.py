@@ -60,29 +60,9 @@ def _tidy(table: pd.DataFrame, source: str, kind: str) -> pd.DataFrame:
 def letters(folder: str | Path) -> pd.DataFrame:
     """Measure the long /a/ in the names of fifteen Arabic letters, each said once by a child.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Holds ``a-01.ogg`` to ``a-28.ogg``, as the package klettres-data does in ``ar/alpha``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Three rows a letter, with the columns `COLUMNS`: kind of consonant, label, formant, frequency and bandwidth
-        (Hz), confidence, f0 (Hz), ceiling (Hz), reason.
-
-    Raises
-    ------
-    SoundError
-        For a file that is missing or isn't a letter's name.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/02_formants``. Each letter is a file of its own, with a ceiling of its own.
-
-    Examples
-    --------
-    >>> letters("klettres/ar/alpha")  # doctest: +SKIP
     """
     rows = []
     for kind, names in KINDS.items():
@@ -95,28 +75,9 @@ def letters(folder: str | Path) -> pd.DataFrame:
 def sentences(folder: str | Path) -> pd.DataFrame:
     """Measure the vowels of sentences whose phones were aligned, all by one man.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Holds pairs ``NAME.wav`` and ``NAME.phone.json``, as the source of pocketsphinx does in its tests.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `letters` gives it; kind is ``read aloud``, label the phone.
-
-    Raises
-    ------
-    SoundError
-        For a folder without such pairs, or a sound that cannot be read.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/02_formants``. Vowels shorter than 60 ms are left out.
-
-    Examples
-    --------
-    >>> sentences("pocketsphinx-5.1.1/test/data/librivox")  # doctest: +SKIP
     """
     rows = []
     for file in sorted(Path(folder).glob("*.phone.json")):
@@ -134,24 +95,7 @@ def sentences(folder: str | Path) -> pd.DataFrame:
 
 
 def write(letters_folder: str | Path, sentences_folder: str | Path, target: str | Path) -> Path:
-    """Measure both and write the numbers.
-
-    Parameters
-    ----------
-    letters_folder, sentences_folder : str or Path
-        See `letters` and `sentences`.
-    target : str or Path
-        CSV file to write.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Examples
-    --------
-    >>> write("klettres/ar/alpha", "pocketsphinx-5.1.1/test/data/librivox", "elsewhere.csv")  # doctest: +SKIP
-    """
+    """Measure both and write the numbers."""
     target = Path(target)
     both = pd.concat([letters(letters_folder), sentences(sentences_folder)])
     sheets.to_csv(both, target, index=False, float_format="%.2f", lineterminator="\n")
@@ -159,25 +103,7 @@ def write(letters_folder: str | Path, sentences_folder: str | Path, target: str 
 
 
 def by_letter(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw F2 beside each letter, by the kind of its consonant.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of `letters`.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> row = {"kind": "plain", "label": "t", "formant": 2, "frequency": 2500.0}
-    >>> by_letter(pd.DataFrame([row])).get_ylabel()
-    'F2 of the /a/ in its name (kHz)'
-    """
+    """Draw F2 beside each letter, by the kind of its consonant."""
     ax = figures.new_axes(ax)
     rows = table[table["formant"] == 2]
     named: list[str] = []
@@ -193,25 +119,7 @@ def by_letter(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
 
 def bands(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw Peterson and Barney's vowels, the limits that follow for men, women and children, and the letters' own.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Of `letters`.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> row = {"label": "t", "frequency": 2500.0}
-    >>> bands(pd.DataFrame([row | {"formant": 1, "frequency": 900.0}, row | {"formant": 2}])).get_xlabel()
-    'F2 (kHz)'
-    """
+    """Draw Peterson and Barney's vowels, the limits that follow for men, women and children, and the letters' own."""
     ax = figures.new_axes(ax, (5.6, 4.2))
     talkers: tuple[vetted.Talker, ...] = ("man", "woman", "child")
     for index, talker in enumerate(talkers):

@@ -21,24 +21,9 @@ SPEED = 353.0
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_tube(rng), _narrowing(rng), _resonator(rng), _missing(rng), _transition(rng)]
 
@@ -172,24 +157,9 @@ def _transition(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it; ``notebooks/pharyngeal/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['t1', 't2', 't3', 't4']
     """
     drawn = (rng.uniform(3, 6, 5) for _ in range(99))
     tables = ({name: round(float(v), 4) for name, v in zip("abcde", values, strict=True)} for values in drawn)

@@ -39,46 +39,12 @@ __all__ = [
 
 
 def check_quarter_wave(answer: object, seed: int | None = None) -> Feedback:
-    """How many resonances of a uniform tube of 15 cm lie below 8 kHz.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_quarter_wave(8)
-    Not yet: the eighth lies above 8 kHz: round down.
-    """
+    """How many resonances of a uniform tube of 15 cm lie below 8 kHz."""
     return QUARTER.own(seed).check(answer)
 
 
 def check_two_tubes(answer: object) -> Feedback:
-    """Hertz between F1 and F2 of two tubes of 8.825 cm, the front one three times as wide.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_two_tubes("2000/3")
-    Right: kl is 60° and 120°: F1 is 667 Hz, F2 1333 Hz.
-    """
+    """Hertz between F1 and F2 of two tubes of 8.825 cm, the front one three times as wide."""
     cycle = reference.SPEED / 8.825 / 360  # Hz for a degree of kl
     bare = math.degrees(math.atan(3))
     hints = {
@@ -92,23 +58,7 @@ def check_two_tubes(answer: object) -> Feedback:
 
 
 def check_tract_length(answer: object) -> Feedback:
-    """A function formants (Hz) -> length (cm) of the uniform tube that fits best by least squares.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_tract_length(lambda formants: 35_300 / (4 * formants[0]))
-    Not yet: this fits F1 alone; the others count too.
-    """
+    """A function formants (Hz) -> length (cm) of the uniform tube that fits best by least squares."""
 
     def odd(formants: Sequence[float]) -> np.ndarray:
         return 2 * np.arange(len(formants)) + 1.0
@@ -131,23 +81,7 @@ def check_tract_length(answer: object) -> Feedback:
 
 
 def check_perturbation(answer: object) -> Feedback:
-    """A function n, a, b, e -> relative change of F_n: a uniform tube is narrowed by the share e from a to b.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_perturbation(lambda n, a, b, e: e * (b - a))
-    Not yet: where the narrowing lies counts: integrate the cosine.
-    """
+    """A function n, a, b, e -> relative change of F_n: a uniform tube is narrowed by the share e from a to b."""
 
     def right(n: int, a: float, b: float, e: float) -> float:
         m = (2 * n - 1) * math.pi
@@ -170,23 +104,7 @@ def check_perturbation(answer: object) -> Feedback:
 
 
 def check_strongest_knob(answer: object) -> Feedback:
-    """Which articulator lowers F2 most for one tenth of its range.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_strongest_knob("larynx")
-    Not yet: Raising the larynx shortens the tract: F2 rises; lowered, it takes off less than another knob.
-    """
+    """Which articulator lowers F2 most for one tenth of its range."""
     return choice(
         answer,
         "body",
@@ -201,23 +119,7 @@ def check_strongest_knob(answer: object) -> Feedback:
 
 
 def check_share(answer: object) -> Feedback:
-    """What "both signs in 82 % of shapes drawn at random" does not say.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_share("b")
-    Right: it is a share of the model's shapes, drawn evenly; nobody's vowels are.
-    """
+    """What "both signs in 82 % of shapes drawn at random" does not say."""
     hints = {
         "a": "is a shape that a generator drew a speaker? Which tongues does /a/ use?",
         "c": "of 200 shapes the share is known to some 5 %: more shapes would make it no share of speakers.",
@@ -243,23 +145,7 @@ def _shut(areas: Sequence[float], lengths: Sequence[float]) -> float:
 
 
 def check_closed(answer: object) -> Feedback:
-    """A function areas, lengths -> lowest resonance (Hz, above 20) of a hard tract that is closed at both ends.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_closed(lambda areas, lengths: 35_300 / (2 * sum(lengths)))
-    Not yet: right for a uniform tube; where it is narrow counts.
-    """
+    """A function areas, lengths -> lowest resonance (Hz, above 20) of a hard tract that is closed at both ends."""
     mistakes: Mistakes = [
         (lambda a, x: reference.resonances(a, x, 1)[0], "this one is open at the lips: at a closed end u = 0, not p."),
         (lambda a, x: 2 * reference.resonances(a, x, 1)[0], "twice the open F1: right for a uniform tube only."),
@@ -272,23 +158,7 @@ def check_closed(answer: object) -> Feedback:
 
 
 def check_same_vowel(answer: object) -> Feedback:
-    """Two configurations with nearly the same F1 and F2, from different tongues.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_same_vowel((tract.Articulation(), tract.Articulation()))
-    Not yet: The two tongues are nearly the same; let root or body differ by at least 0.3.
-    """
+    """Two configurations with nearly the same F1 and F2, from different tongues."""
     if unanswered(answer):
         return UNANSWERED
     first: object
@@ -312,23 +182,7 @@ def check_same_vowel(answer: object) -> Feedback:
 
 
 def check_lobanov(answer: object) -> Feedback:
-    """The lowest of the F2 2100, 1500, 900 and 1500 Hz in Lobanov's units, by the sample SD.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lobanov(-600)
-    Not yet: this is the distance from the mean in Hz; divide by the SD.
-    """
+    """The lowest of the F2 2100, 1500, 900 and 1500 Hz in Lobanov's units, by the sample SD."""
     sample = math.sqrt(240_000)
     hints = {
         600 / sample: "the vowel lies below the speaker's mean.",
@@ -341,23 +195,7 @@ def check_lobanov(answer: object) -> Feedback:
 
 
 def check_burg(answer: object) -> Feedback:
-    """The second k of Burg's method for x = (1, 2, 1).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_burg(0.8)
-    Not yet: f_t meets b one sample earlier: drop the first of f and the last of b.
-    """
+    """The second k of Burg's method for x = (1, 2, 1)."""
     hints = {
         -0.8: "this is the first k; update f and b with it, and go on.",
         0.8: "f_t meets b one sample earlier: drop the first of f and the last of b.",
@@ -370,46 +208,12 @@ def check_burg(answer: object) -> Feedback:
 
 
 def check_order(answer: object, seed: int | None = None) -> Feedback:
-    """Order of prediction for a tract of 13 cm, recorded at 16 000 samples a second.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_order(18)
-    Not yet: two more than the rate in kilohertz is for a tract of 17.5 cm; count this one's formants.
-    """
+    """Order of prediction for a tract of 13 cm, recorded at 16 000 samples a second."""
     return ORDER.own(seed).check(answer)
 
 
 def check_ceiling(answer: object) -> Feedback:
-    """A function L, n -> ceiling (Hz) half-way between formants n and n + 1 of a uniform tube of L cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_ceiling(lambda L, n: n * 35_300 / (2 * L))
-    Right: n c / 2L: half a wave of the ceiling for each formant below it.
-    """
+    """A function L, n -> ceiling (Hz) half-way between formants n and n + 1 of a uniform tube of L cm."""
     c = reference.SPEED
     mistakes: Mistakes = [
         (lambda L, n: (2 * n - 1) * c / (4 * L), "this is formant n itself: noise may put it above the ceiling."),
@@ -423,23 +227,7 @@ def check_ceiling(answer: object) -> Feedback:
 
 
 def check_false_alarms(answer: object) -> Feedback:
-    """A function n, alpha -> level of each of n independent tests, so that a share alpha has a false alarm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_false_alarms(lambda n, alpha: alpha / n)
-    Not yet: safe, but not exact: it counts studies with two false alarms twice.
-    """
+    """A function n, alpha -> level of each of n independent tests, so that a share alpha has a false alarm."""
     mistakes: Mistakes = [
         (lambda n, a: a / n, "safe, but not exact: it counts studies with two false alarms twice."),
         (lambda n, a: 1 - (1 - a) ** n, "the other way round: this is the share if each is tested at alpha."),
@@ -452,23 +240,7 @@ def check_false_alarms(answer: object) -> Feedback:
 
 
 def check_agree(answer: object) -> Feedback:
-    """What it says of the truth that two trackers agree.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_agree("a")
-    Not yet: their codes are independent; are their assumptions?
-    """
+    """What it says of the truth that two trackers agree."""
     hints = {
         "a": "their codes are independent; are their assumptions?",
         "c": "a small bandwidth says that the pole rings for long, not that it lies at the right place.",
@@ -479,23 +251,7 @@ def check_agree(answer: object) -> Feedback:
 
 
 def check_harmonic(answer: object) -> Feedback:
-    """RMS error of a tracker that gives the nearest harmonic, F0 240 Hz.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student, Hz.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_harmonic(120)
-    Not yet: that is the largest error; most are smaller.
-    """
+    """RMS error of a tracker that gives the nearest harmonic, F0 240 Hz."""
     f0 = 240.0
     hints = {
         f0 / 2: "that is the largest error; most are smaller.",
@@ -508,26 +264,7 @@ def check_harmonic(answer: object) -> Feedback:
 
 
 def check_rmse(answer: object, errors: ArrayLike) -> Feedback:
-    """Share of the mean square error of F2 that is bias, with Praat's default settings.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    errors : array_like of float, shape (n, 4)
-        From `validation.errors`, Hz.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> errors = np.array([[0.0, 3, 0, 0], [0, 5, 0, 0]])
-    >>> check_rmse(16 / 17, errors)
-    Right: the square of the mean, over the mean of the squares.
-    """
+    """Share of the mean square error of F2 that is bias, with Praat's default settings."""
     second = np.asarray(errors, dtype=float)[:, 1]
     share = float(np.nanmean(second) ** 2 / np.nanmean(second**2))
     hints = {
@@ -549,23 +286,7 @@ _UNFOUND: list[tuple[list[float], list[float]]] = [([math.nan, 1400.0, 1420.0], 
 
 
 def check_middle(answer: object) -> Feedback:
-    """A function frequencies, bandwidths -> median (Hz) of the frames no wider than 600 Hz; NaN if there is none.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_middle(lambda frequencies, bandwidths: np.median(frequencies))
-    Not yet: poles wider than 600 Hz count here.
-    """
+    """A function frequencies, bandwidths -> median (Hz) of the frames no wider than 600 Hz; NaN if there is none."""
 
     def median(f: Sequence[float], b: Sequence[float], widest: float = 600.0) -> float:
         return float(np.median([x for x, width in zip(f, b, strict=True) if width <= widest and math.isfinite(x)]))

@@ -48,25 +48,7 @@ _FREE_ROOT = 0.7  # a root farther back than this could not move by the last of 
 
 
 def causes(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
-    """Change the plain shapes by one cause at a time: a higher larynx, the tongue, the tongue with jaw and lips.
-
-    Parameters
-    ----------
-    family : mapping of str to list of Articulation
-        Of `shapes.load`.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (n, 4)
-        Change of F1 to F4 by the cause, Hz: ``larynx`` as much as was measured (0.14 cm), ``larynx 1 cm``,
-        ``tongue`` and ``tongue, jaw, lips`` as much as F1 and F2 beside the emphatic consonant need.
-
-    Examples
-    --------
-    >>> found = causes({kind: members[:2] for kind, members in shapes.load().items()})
-    >>> bool(np.abs(found["larynx"][:, 0]).max() < np.abs(found["tongue"][:, 0]).min())
-    True
-    """
+    """Change the plain shapes by one cause at a time: a higher larynx, the tongue, the tongue with jaw and lips."""
     plain = family["plain"]
     before = shapes.formants(plain)
     return {
@@ -78,125 +60,31 @@ def causes(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
 
 
 def larynx_heights(plain: list[Articulation], heights: Sequence[float] = HEIGHTS) -> Array:
-    """Return the mean change of F1 to F4 with the larynx at each height, Hz, shape (heights, 4).
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes.
-    heights : sequence of float
-        Against the shape's own, cm.
-
-    Returns
-    -------
-    ndarray of float, shape (heights, 4)
-        Hz.
-
-    Examples
-    --------
-    >>> low, high = larynx_heights(shapes.load()["plain"][:2], (-0.3, 0.3))
-    >>> bool((low < high).all())
-    True
-    """
+    """Return the mean change of F1 to F4 with the larynx at each height, Hz, shape (heights, 4)."""
     return np.array([shapes.changes(plain, larynx=float(height)).mean(axis=0) for height in heights])
 
 
 def root_advances(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> Array:
-    """Return F2 - F1 (Hz) as the tongue root moves back, shape (roots,), from where the text's plain vowel has it.
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes; those whose root cannot move so far are left out.
-    roots : sequence of float
-        Movements, in the model's unit.
-
-    Returns
-    -------
-    ndarray of float, shape (roots,)
-        Mean over the shapes, Hz.
-
-    Examples
-    --------
-    >>> near, far = root_advances(shapes.load()["plain"], (0.0, 0.45))
-    >>> bool(far < near)
-    True
-    """
+    """Return F2 - F1 (Hz) as the tongue root moves back, shape (roots,), from where the text's plain vowel has it."""
     goal, _ = shapes.targets()
     return np.asarray(goal[1] - goal[0] + root_movements(plain, roots).mean(axis=1))
 
 
 def root_movements(plain: list[Articulation], roots: Sequence[float] = ROOTS) -> Array:
-    """Return the change of F2 - F1 in each shape as the tongue root moves back, see `root_advances`.
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes; those whose root cannot move so far are left out.
-    roots : sequence of float
-        Movements, in the model's unit.
-
-    Returns
-    -------
-    ndarray of float, shape (roots, shapes)
-        Hz.
-
-    Examples
-    --------
-    >>> bool((root_movements(shapes.load()["plain"], (0.0, 0.45))[1] < 0).all())
-    True
-    """
+    """Return the change of F2 - F1 in each shape as the tongue root moves back, see `root_advances`."""
     able = [shape for shape in plain if shape.root <= _FREE_ROOT]
     moved = np.array([shapes.changes(able, root=float(root)) for root in roots])
     return np.asarray(moved[:, :, 1] - moved[:, :, 0])
 
 
 def constricted_at(plain: list[Articulation], places: Sequence[float], narrowing: float = 0.5) -> Array:
-    """Return what a constriction of the throat does to the formants, place by place.
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes; each is taken with a root at rest and with a constricted one.
-    places : sequence of float
-        Where the root is nearest to the wall, cm along the wall from the incisor (`tract.LIMITS`).
-    narrowing : float
-        How far the root moves towards the wall there, cm.
-
-    Returns
-    -------
-    ndarray of float, shape (places, shapes, 4)
-        Change of F1 to F4, Hz.
-
-    Examples
-    --------
-    >>> high, low = constricted_at([Articulation(jaw=0.3)], (9.5, 13.5))[:, 0, 1]
-    >>> bool(high < low < 0)
-    True
-    """
+    """Return what a constriction of the throat does to the formants, place by place."""
     at_rest = [[replace(shape, root=0.0, root_place=place) for shape in plain] for place in places]
     return np.array([shapes.changes(members, root=narrowing) for members in at_rest])
 
 
 def gestures(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
-    """Return what share of the shifts of F1 and F2 the paper's gestures give, and what share jaw and lips.
-
-    Parameters
-    ----------
-    family : mapping of str to list of Articulation
-        Of `shapes.load`.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (n, 2)
-        ``larynx and tongue``: the recorded tongue that aims at the emphatic F1 and F2 with jaw and lips as they were,
-        and the larynx raised as was measured; ``jaw and lips``: these two aim alone.
-
-    Examples
-    --------
-    >>> gestures({kind: members[:1] for kind, members in shapes.load().items()})["jaw and lips"].shape
-    (1, 2)
-    """
+    """Return what share of the shifts of F1 and F2 the paper's gestures give, and what share jaw and lips."""
     plain, goal = family["plain"], shapes.targets()[1][:2]
     before = shapes.formants(plain)[:, :2]
     raised = [tract.moved(shape, larynx=shapes.RISE_MORE) for shape in family["tongue"]]
@@ -206,28 +94,7 @@ def gestures(family: Mapping[str, list[Articulation]]) -> dict[str, Array]:
 
 
 def superimposed(frames: int, rng: np.random.Generator, tracing: float = 0.05) -> dict[str, Array]:
-    """Measure the larynx's height in frames of a moving head, superimposed by incisor and palate, and as they stand.
-
-    Parameters
-    ----------
-    frames : int
-        Frames; the head is turned by 3 degrees and shifted by 0.5 cm in either direction (standard deviations).
-    rng : Generator
-        Random generator.
-    tracing : float
-        Standard deviation of each traced point in either direction, cm.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (frames,)
-        Size of the error, cm: ``superimposed`` and ``as it stands``.
-
-    Examples
-    --------
-    >>> found = superimposed(20, np.random.default_rng(1), tracing=0.0)
-    >>> bool(found["superimposed"].max() < 1e-9 < found["as it stands"].min())
-    True
-    """
+    """Measure the larynx's height in frames of a moving head, superimposed by incisor and palate, and as they stand."""
     fixed = tract.wall(np.linspace(0.0, _HARD_PALATE, 6))[0]
     larynx = tract.wall(np.array([tract.wall_length(tract.REST_LARYNX)]))[0]
     errors: dict[str, list[float]] = {"superimposed": [], "as it stands": []}
@@ -244,51 +111,14 @@ def superimposed(frames: int, rng: np.random.Generator, tracing: float = 0.05) -
 
 
 def coupled_roots(plain: list[Articulation], couplings: Sequence[float]) -> Array:
-    """Return what the measured rise of the larynx changes when the tongue root goes back with it.
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes; those whose root cannot move so far are left out.
-    couplings : sequence of float
-        How far the root goes back for each centimetre that the larynx rises, at most 3.
-
-    Returns
-    -------
-    ndarray of float, shape (couplings, shapes, 2)
-        Change of F1 and F2, Hz.
-
-    Examples
-    --------
-    >>> free, tied = coupled_roots(shapes.load()["plain"], (0.0, 1.5))
-    >>> bool(free[:, 1].mean() > 0 > tied[:, 1].mean())
-    True
-    """
+    """Return what the measured rise of the larynx changes when the tongue root goes back with it."""
     rise = shapes.RISE_MORE
     able = [shape for shape in plain if shape.root <= _FREE_ROOT]
     return np.array([shapes.changes(able, larynx=rise, root=float(c) * rise)[:, :2] for c in couplings])
 
 
 def larynx_tubes(plain: list[Articulation], shares: Sequence[float] = (0.6, 1.0, 1.4)) -> Array:
-    """Return what the measured rise of the larynx changes when its tube is shorter or longer, shape (shares, 2).
-
-    Parameters
-    ----------
-    plain : list of Articulation
-        Shapes.
-    shares : sequence of float
-        Length of the larynx tube against the model's.
-
-    Returns
-    -------
-    ndarray of float, shape (shares, 2)
-        Mean change of F1 and F2, Hz.
-
-    Examples
-    --------
-    >>> larynx_tubes(shapes.load()["plain"][:2], (1.0,)).shape
-    (1, 2)
-    """
+    """Return what the measured rise of the larynx changes when its tube is shorter or longer, shape (shares, 2)."""
     found = []
     for share in shares:
         shifts = []
@@ -308,21 +138,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     It takes a few seconds; so does `quick`. The search for the shapes takes longer: it is recorded, by ``voicewire
     record pharyngeal shapes``.
-
-    Parameters
-    ----------
-    quick : bool
-        Three shapes of each kind, not all.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> round(run(quick=True)["pharyngeal.table-1.sd-larynx-tt"], 4)
-    0.2862
     """
     family = {kind: members[:3] if quick else members for kind, members in shapes.load().items()}
     plain = family["plain"]

@@ -83,22 +83,7 @@ def draw_response(articulation: Articulation, ax: Axes | None = None) -> Axes:
 
 
 def tract_and_sound(articulation: Articulation) -> Figure:
-    """Draw outline and gain side by side, the frame of the sliders.
-
-    Parameters
-    ----------
-    articulation : Articulation
-        Positions of the articulators.
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> len(tract_and_sound(Articulation()).axes)
-    2
-    """
+    """Draw outline and gain side by side, the frame of the sliders."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.6, 3.1), width_ratios=(1, 1.3))
     draw_outline(articulation, left)
     draw_response(articulation, right)
@@ -107,22 +92,7 @@ def tract_and_sound(articulation: Articulation) -> Figure:
 
 
 def describe(articulation: Articulation) -> str:
-    """Say in words what `tract_and_sound` shows.
-
-    Parameters
-    ----------
-    articulation : Articulation
-        Positions of the articulators.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> describe(Articulation()).startswith("Outline of a vocal tract")
-    True
-    """
+    """Say in words what `tract_and_sound` shows."""
     f = tract.formants(articulation).frequencies
     narrow = tract.outline(articulation)
     inner = narrow.opening[4:]
@@ -135,24 +105,7 @@ def describe(articulation: Articulation) -> str:
 
 
 def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
-    """Draw the first four resonances of uniform tubes against their length: chain matrix on the closed form.
-
-    Parameters
-    ----------
-    lengths : ndarray of float, shape (n,)
-        cm.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> "Hz" in tube_resonances(np.array([16.0, 17.5])).get_ylabel()
-    True
-    """
+    """Draw the first four resonances of uniform tubes against their length: chain matrix on the closed form."""
     ax = _new_axes(ax)
     ours = np.array([tube.resonances([4.0], [x], walls=False, radiation=False).frequencies for x in lengths])
     fine = np.linspace(lengths.min(), lengths.max(), 100)
@@ -174,30 +127,7 @@ def tube_resonances(lengths: Array, ax: Axes | None = None) -> Axes:
 
 
 def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | None = None, unit: str = "cm") -> Axes:
-    """Draw how F1 to F3 move when one articulator moves.
-
-    Parameters
-    ----------
-    base : Articulation
-        Where from.
-    knob : str
-        Which articulator.
-    values : sequence of float
-        Amounts.
-    ax : Axes, optional
-        Where to draw.
-    unit : str
-        Of the amounts.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> len(sweep(Articulation(), "larynx", [0.0, 0.5]).lines) >= 3
-    True
-    """
+    """Draw how F1 to F3 move when one articulator moves."""
     ax = _new_axes(ax)
     found = np.array([tract.formants(tract.moved(base, **{knob: float(v)}), 3).frequencies for v in values])
     for k in range(3):
@@ -216,30 +146,7 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
 
 
 def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw formant tracks over a spectrogram, and the truth where it is known.
-
-    Parameters
-    ----------
-    sound : Sound
-        Mono sound.
-    track : Track
-        From `formants.track`.
-    truth : (ndarray, ndarray), optional
-        Times (s) and true F1 to F4 (Hz).
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal import formants
-    >>> vowel = tract.speak(Articulation())
-    >>> "Hz" in tracks(vowel, formants.track(vowel)).get_ylabel()
-    True
-    """
+    """Draw formant tracks over a spectrogram, and the truth where it is known."""
     librosa = libraries.librosa()
     ax = _new_axes(ax)
     window = 80
@@ -266,24 +173,7 @@ def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None,
 
 
 def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Axes:
-    """Draw the error of each formant for each tracker: median, quartiles, and 5 to 95 %.
-
-    Parameters
-    ----------
-    errors_by_tracker : mapping of str to ndarray
-        Name to errors, Hz, shape (n, 4).
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> "Hz" in errors({"Praat": np.zeros((3, 4))}).get_ylabel()
-    True
-    """
+    """Draw the error of each formant for each tracker: median, quartiles, and 5 to 95 %."""
     ax = _new_axes(ax)
     names = list(errors_by_tracker)
     for i, name in enumerate(names):
@@ -304,27 +194,7 @@ def errors(errors_by_tracker: Mapping[str, Array], ax: Axes | None = None) -> Ax
 
 
 def transitions(ways: Mapping[str, tuple[Array, Array, Transition]], ax: Axes | None = None) -> Axes:
-    """Draw how a formant comes from its consonants into the vowel: tracked points and the fitted exponential.
-
-    Parameters
-    ----------
-    ways : mapping of str to (ndarray, ndarray, Transition)
-        By context: times (s), formant (Hz), and what `transitions.fit` found.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal.transitions import fit
-    >>> times = np.linspace(0.0, 0.1, 9)
-    >>> values = 1200.0 + 600.0 * np.exp(-times / 0.02)
-    >>> len(transitions({"plain": (times, values, fit(times, values))}).lines)
-    2
-    """
+    """Draw how a formant comes from its consonants into the vowel: tracked points and the fitted exponential."""
     ax = _new_axes(ax)
     for index, (name, (times, values, found)) in enumerate(ways.items()):
         way = found.target + found.extent * np.exp(-times / found.tau)
@@ -337,27 +207,7 @@ def transitions(ways: Mapping[str, tuple[Array, Array, Transition]], ax: Axes | 
 
 
 def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)") -> Axes:
-    """Draw F1 against F2 (both reversed, as phoneticians do); an ellipse holds 68 % of a context's fitted normal.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Columns context, F1, F2.
-    ax : Axes, optional
-        Where to draw.
-    unit : str
-        For the labels.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"context": "plain", "F1": [500.0, 520, 510], "F2": [1500.0, 1510, 1560]})
-    >>> vowel_space(table).get_ylabel()
-    'F1 (Hz)'
-    """
+    """Draw F1 against F2 (both reversed, as phoneticians do); an ellipse holds 68 % of a context's fitted normal."""
     ax = _new_axes(ax, (5.6, 4.2))
     for i, (context, rows) in enumerate(table.groupby("context", sort=True)):
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
@@ -391,30 +241,7 @@ def _picture(shown: xray.Frame, ax: Axes) -> None:
 
 
 def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
-    """Draw a synthetic x-ray frame with the tracked and the true contour.
-
-    Parameters
-    ----------
-    shown : xray.Frame
-        A frame and its truth.
-    tracker : xray.Tracker
-        That tracked it.
-    opening : ndarray of float, shape (112,)
-        What it found, cm.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> shown = xray.film(1, np.random.default_rng(1))[0]
-    >>> tracker = xray.Tracker(shown.outline.larynx)
-    >>> len(frame(shown, tracker, tracker.truth(shown.outline)).lines)
-    2
-    """
+    """Draw a synthetic x-ray frame with the tracked and the true contour."""
     ax = _new_axes(ax, (4.2, 3.8))
     _picture(shown, ax)
     truth = xray.pixels(shown.outline.tongue)
@@ -432,29 +259,7 @@ def _parts(contour: Array, gap: float) -> Array:
 
 
 def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Array], ax: Axes | None = None) -> Axes:
-    """Draw a synthetic x-ray frame with the tracked and the true contours of its organs.
-
-    Parameters
-    ----------
-    shown : xray.Frame
-        A frame.
-    found, truth : mapping of str to ndarray of float, shape (n, 2)
-        Contours by organ, cm from the incisor.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal import organs as drawing
-    >>> posture = drawing.Posture(Articulation())
-    >>> frame = drawing.render(posture, np.random.default_rng(1))
-    >>> len(organs(frame, drawing.contours(posture), drawing.contours(posture)).lines)
-    10
-    """
+    """Draw a synthetic x-ray frame with the tracked and the true contours of its organs."""
     ax = _new_axes(ax, (4.8, 4.4))
     _picture(shown, ax)
     styles = (("truth", truth, "#F5D000", 3.0, "-"), ("tracked", found, "#D55E00", 1.4, "--"))
@@ -471,28 +276,7 @@ def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Ar
 
 
 def grid(lines: Grid, outlines: Mapping[str, tract.Outline], ax: Axes | None = None) -> Axes:
-    """Draw a speaker's grid over the contours that it measures.
-
-    Parameters
-    ----------
-    lines : Grid
-        From `grid.adapted`.
-    outlines : mapping of str to Outline
-        By name; the wall is that of the first.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal.grid import adapted
-    >>> rest = tract.outline(Articulation())
-    >>> len(grid(adapted(rest.wall), {"rest": rest}).lines)
-    32
-    """
+    """Draw a speaker's grid over the contours that it measures."""
     ax = _new_axes(ax, (4.2, 4.4))
     for foot, end in zip(lines.feet, lines.feet + 2.2 * lines.directions, strict=True):
         ax.plot(*np.transpose([foot, end]), color="0.7", linewidth=0.8)
@@ -509,26 +293,7 @@ def grid(lines: Grid, outlines: Mapping[str, tract.Outline], ax: Axes | None = N
 
 
 def factors(models: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Figure:
-    """Draw what two standard deviations of each factor do to a contour, one factor a column.
-
-    Parameters
-    ----------
-    models : mapping of str to ArticulatoryModel
-        By organ, of contours whose x and y follow each other point by point.
-    names : mapping of str to sequence of str
-        The names of each model's factors.
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal.components import fit
-    >>> model = fit(np.random.default_rng(1).standard_normal((9, 8)), count=2)
-    >>> len(factors({"lips": model}, {"lips": ("aperture", "protrusion")}).axes)
-    2
-    """
+    """Draw what two standard deviations of each factor do to a contour, one factor a column."""
     pairs = [(organ, k) for organ, model in models.items() for k in range(len(model.spread))]
     _, axes = plt.subplots(1, len(pairs), figsize=(1.9 * len(pairs), 2.6), squeeze=False)
     for ax, (organ, k) in zip(axes[0], pairs, strict=True):
@@ -548,28 +313,7 @@ def factors(models: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Fi
 
 
 def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> Figure:
-    """Draw the mean contour and what two standard deviations of each component do to it.
-
-    Parameters
-    ----------
-    model : ArticulatoryModel
-        From `components.fit`.
-    place : ndarray of float, shape (n,)
-        Along the wall, cm.
-    axes : sequence of Axes, optional
-        One a component.
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal.components import fit
-    >>> model = fit(np.random.default_rng(1).standard_normal((9, 5)), count=2)
-    >>> len(components(model, np.arange(5.0)).axes)
-    2
-    """
+    """Draw the mean contour and what two standard deviations of each component do to it."""
     count = model.components.shape[0]
     if axes is None:
         axes = list(plt.subplots(1, count, figsize=(7.2, 2.6), sharey=True, squeeze=False)[1][0])
@@ -588,24 +332,7 @@ def components(model: Any, place: Array, axes: Sequence[Axes] | None = None) -> 
 
 
 def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
-    """Draw where repeated tracings of one contour put its constriction: opening against location.
-
-    Parameters
-    ----------
-    openings, places : ndarray of float, shape (n,)
-        cm.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> locations(np.array([0.4]), np.array([11.0])).get_ylabel()
-    'opening (cm)'
-    """
+    """Draw where repeated tracings of one contour put its constriction: opening against location."""
     ax = _new_axes(ax)
     ax.plot(places, openings, "o", color=COLOURS["simulated"], alpha=0.35)
     ax.set(xlabel="location along the wall from the incisor (cm)", ylabel="opening (cm)", xlim=(0, 15))
@@ -613,29 +340,7 @@ def locations(openings: Array, places: Array, ax: Axes | None = None) -> Axes:
 
 
 def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], ax: Axes | None = None) -> Axes:
-    """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the tokens.
-    rise : sequence of float
-        cm.
-    f1 : sequence of float
-        Hz.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> ax = leverage(["a", "b", "c"], [0.1, 0.2, 0.9], [500.0, 510.0, 640.0])
-    >>> len(ax.lines) >= 2
-    True
-    """
+    """Draw F1 against the rise of the larynx with the fitted lines with and without the token of highest leverage."""
     from voicewire.pharyngeal.correlation import leverage as lever
 
     ax = _new_axes(ax)
@@ -658,27 +363,7 @@ def leverage(names: Sequence[str], rise: Sequence[float], f1: Sequence[float], a
 
 
 def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None = None) -> Axes:
-    """Draw what each of several movements does to F1 and F2, beside what the paper found.
-
-    Parameters
-    ----------
-    changes : sequence of (str, ndarray)
-        Name of a movement, change of F1 and F2 (Hz).
-    wanted : ndarray of float, shape (2,) or longer
-        What the paper found, Hz.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> ax = shares([("larynx", np.array([30.0, 100.0]))], np.array([138.0, -314.0]))
-    >>> len(ax.patches)
-    4
-    """
+    """Draw what each of several movements does to F1 and F2, beside what the paper found."""
     ax = _new_axes(ax, (7.0, 3.4))
     rows = [("the paper", wanted), *changes]
     for i, (_, change) in enumerate(rows):
@@ -699,24 +384,7 @@ def shares(changes: Sequence[tuple[str, Array]], wanted: Array, ax: Axes | None 
 
 
 def missing(solved: Mapping[str, tuple[Array, float]], axes: Sequence[Axes] | None = None) -> Figure:
-    """Draw the listed /a/ tokens of each column, their printed mean, and the unlisted token that the mean needs.
-
-    Parameters
-    ----------
-    solved : mapping of str to (ndarray, float)
-        Column to its listed tokens and the unlisted one, cm.
-    axes : sequence of Axes, optional
-        One a column.
-
-    Returns
-    -------
-    Figure
-
-    Examples
-    --------
-    >>> len(missing({"larynx": (np.array([5.5, 5.9]), 5.7)}).axes)
-    1
-    """
+    """Draw the listed /a/ tokens of each column, their printed mean, and the unlisted token that the mean needs."""
     if axes is None:
         axes = list(plt.subplots(1, len(solved), figsize=(7.2, 2.8), squeeze=False)[1][0])
     for ax, (name, (listed, token)) in zip(axes, solved.items(), strict=True):

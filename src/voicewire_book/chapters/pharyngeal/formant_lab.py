@@ -46,46 +46,12 @@ RATE = 10_000  # Hz
 
 
 def spoken(seed: int = 5) -> Array:
-    """A vowel beside the emphatic consonant, 10 000 samples a second: a new one for each seed.
-
-    Parameters
-    ----------
-    seed : int
-        Which.
-
-    Returns
-    -------
-    ndarray of float, shape (1800,)
-
-    Examples
-    --------
-    >>> spoken().shape
-    (1800,)
-    """
+    """A vowel beside the emphatic consonant, 10 000 samples a second: a new one for each seed."""
     return np.asarray(resample_poly(vowel(seed).sound.samples, 5, 8))
 
 
 def drawn(tracked: Callable[[Array, float], Rows], seed: int = 5) -> Any:
-    """Draw what a tracker finds over a vowel's spectrogram, beside the truth.
-
-    Parameters
-    ----------
-    tracked : callable
-        (x, rate) -> time (s), frequencies and bandwidths (Hz) of each frame, as stage 6 of the lab gives them.
-    seed : int
-        Which vowel, as for `spoken`.
-
-    Returns
-    -------
-    Axes
-        Poles no wider than 600 Hz, the first four of a frame.
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal.reference import track
-    >>> drawn(track).get_ylabel()
-    'frequency (Hz)'
-    """
+    """Draw what a tracker finds over a vowel's spectrogram, beside the truth."""
     token, rows = vowel(seed), list(tracked(spoken(seed), RATE))
     found = np.full((2, len(rows), 4), np.nan)
     for i, (_, F, B) in enumerate(rows):
@@ -98,23 +64,7 @@ def drawn(tracked: Callable[[Array, float], Rows], seed: int = 5) -> Any:
 
 
 def check_raised(answer: object) -> Feedback:
-    """Stage 1: (x, rate) -> x with its high frequencies raised.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_raised(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (x, rate) -> x with its high frequencies raised."""
     cases: list[Case] = [(np.array([4.0, 2.0, 2.0]), 8000.0), (noise(0, 30), 10_000.0), (noise(1, 30), 16_000.0)]
     return staged(
         answer,
@@ -134,23 +84,7 @@ def check_raised(answer: object) -> Feedback:
 
 
 def check_grown(answer: object) -> Feedback:
-    """Stage 2: (a, k) -> the coefficients of the next order.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_grown(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (a, k) -> the coefficients of the next order."""
     cases: list[Case] = [(np.array([1.0, -2.0]), 3.0), (np.array([1.0]), -0.5), (np.append(1.0, noise(2, 5)), 0.4)]
     return staged(
         answer,
@@ -170,23 +104,7 @@ def check_grown(answer: object) -> Feedback:
 
 
 def check_foretell(answer: object) -> Feedback:
-    """Stage 3: (x, p) -> 1, a_1, …, a_p by Burg's method.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_foretell(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (x, p) -> 1, a_1, …, a_p by Burg's method."""
     cases: list[Case] = [
         (np.array([1.0, 2.0, 1.0]), 1),
         (np.array([1.0, 2.0, 1.0]), 2),
@@ -215,23 +133,7 @@ def check_foretell(answer: object) -> Feedback:
 
 
 def check_rings(answer: object) -> Feedback:
-    """Stage 4: (a, rate) -> frequencies and bandwidths of the resonances, Hz.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rings(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (a, rate) -> frequencies and bandwidths of the resonances, Hz."""
     cases: list[Case] = [
         (np.array([1.0, 0.0, 0.25]), 8000.0),
         (burg(noise(6, 100), 8), 10_000.0),
@@ -271,23 +173,7 @@ def check_rings(answer: object) -> Feedback:
 
 
 def check_frames(answer: object) -> Feedback:
-    """Stage 5: (x, n, hop) -> the frames, faded, a row each.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_frames(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (x, n, hop) -> the frames, faded, a row each."""
     cases: list[Case] = [
         (np.arange(1.0, 6.0), 3, 2),
         (noise(8, 40), 9, 4),
@@ -315,23 +201,7 @@ def check_frames(answer: object) -> Feedback:
 
 
 def check_tracked(answer: object) -> Feedback:
-    """Stage 6: (x, rate) -> time, frequencies, bandwidths of each frame, as the package's.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_tracked(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (x, rate) -> time, frequencies, bandwidths of each frame, as the package's."""
     cases: list[Case] = [(np.append(np.zeros(700), spoken(seed)), RATE) for seed in (21, 22)]
     cases.append((np.asarray(resample_poly(vowel(23).sound.samples, 1, 2)), 8000))
     return staged(

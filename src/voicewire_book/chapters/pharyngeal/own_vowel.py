@@ -113,30 +113,6 @@ def _longest(true: NDArray[np.bool_]) -> tuple[int, int]:
 @checks.takes(sound=checks.a(Sound), talker=checks.one_of(*CEILINGS))
 def measure(sound: Sound, talker: str = "man") -> Vowel:
     """Measure a vowel that is held: F1 and F2 by the chapter's tracker, medians over the middle of its voiced stretch.
-
-    Parameters
-    ----------
-    sound : Sound
-        Mono, 0.5 to 10 s.
-    talker : str
-        ``man`` or ``woman``: where formants are looked for, up to 5000 or 5500 Hz.
-
-    Returns
-    -------
-    Vowel
-
-    Raises
-    ------
-    SoundError
-        With the reason, for silence, a clipped wave, noise, a vowel that is too short or not held, or a rate below
-        twice the ceiling.
-
-    Examples
-    --------
-    >>> from voicewire.pharyngeal import tract
-    >>> vowel = tract.speak(tract.Articulation(), duration=0.8)
-    >>> round(measure(vowel).f0)
-    115
     """
     ceiling = CEILINGS[talker]
     if not 0.5 <= sound.duration <= 10:
@@ -177,26 +153,7 @@ def measure(sound: Sound, talker: str = "man") -> Vowel:
 
 @checks.takes(vowel=checks.a(Vowel), talker=checks.one_of(*CEILINGS), ax=checks.maybe(checks.a(Axes)))
 def chart(vowel: Vowel, talker: str = "man", ax: Axes | None = None) -> Axes:
-    """Draw a vowel on the chart of American vowels, F1 against F2, both reversed as phoneticians have them.
-
-    Parameters
-    ----------
-    vowel : Vowel
-        What `measure` found.
-    talker : str
-        Whose means stand beside it.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> chart(Vowel(0.5, 1.5, 118.0, 702.4, 1190.9)).get_xlabel()
-    'F2 (Hz)'
-    """
+    """Draw a vowel on the chart of American vowels, F1 against F2, both reversed as phoneticians have them."""
     ax = figures.new_axes() if ax is None else ax
     for name, (F1, F2) in CHART[talker].items():
         ax.plot(F2, F1, ".", color="0.45", markersize=4)
@@ -211,22 +168,7 @@ def chart(vowel: Vowel, talker: str = "man", ax: Axes | None = None) -> Axes:
 
 @checks.takes(samples=checks.array(sound=True), rate=checks.number(1000.0, 1e6), talker=checks.one_of(*CEILINGS))
 def show(samples: Array, rate: float, talker: str = "man") -> None:
-    """Print what was found in a recording and draw it, or print why there is nothing to be found.
-
-    Parameters
-    ----------
-    samples : ndarray of float, shape (n,)
-        From -1 to 1.
-    rate : float
-        Samples a second, Hz; rounded.
-    talker : str
-        ``man`` or ``woman``.
-
-    Examples
-    --------
-    >>> show(np.zeros(48_000), 48_000.0)
-    Your recording: silence: is the microphone on?
-    """
+    """Print what was found in a recording and draw it, or print why there is nothing to be found."""
     try:
         vowel = measure(Sound(np.asarray(samples, dtype=float), round(rate), "Your recording"), talker)
     except SoundError as error:

@@ -83,29 +83,9 @@ def _row(program: Any, state: Array) -> tuple[float, ...]:
 def record(folder: str | Path) -> Path:
     """Measure the second tract at each height of its larynx, with its tongue root held and moving along.
 
-    Parameters
-    ----------
-    folder : str or Path
-        Gets ``larynx_mri.csv``: `COLUMNS`; rise and root_back in cm (how far the root goes back), length in cm,
-        narrowest in cm^2, formants in Hz: the program's, and the book's tube on the same areas.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If VocalTractLab isn't installed.
-
     Notes
     -----
     Chapter ``notebooks/pharyngeal/01_tract_to_formants``. A height that the speaker file's limits exclude is left out.
-
-    Examples
-    --------
-    >>> record("data/pharyngeal")  # doctest: +SKIP
     """
     try:
         program = importlib.import_module("vocaltractlab_cython")
@@ -135,29 +115,7 @@ def record(folder: str | Path) -> Path:
 
 @checks.takes(table=checks.table)
 def changes(table: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each formant lies from that of the same vowel with the larynx at rest, %.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `record` writes.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows; F1 to F3 and book_F1 to book_F3 in %.
-
-    Raises
-    ------
-    ValueError
-        If a vowel has no row at rest.
-
-    Examples
-    --------
-    >>> rest = dict.fromkeys(COLUMNS, 500.0) | {"vowel": "a", "root": "held", "rise": 0.0}
-    >>> float(changes(pd.DataFrame([rest, rest | {"rise": 0.2, "F1": 505.0}]))["F1"].iloc[1].round(6))
-    1.0
-    """
+    """Return how far each formant lies from that of the same vowel with the larynx at rest, %."""
     hertz = [name for name in COLUMNS if name.endswith(_FORMANTS)]
     rest = table[table["rise"] == 0].set_index(["vowel", "root"])[hertz]
     keys = pd.MultiIndex.from_frame(table[["vowel", "root"]])
@@ -170,51 +128,14 @@ def changes(table: pd.DataFrame) -> pd.DataFrame:
 
 @checks.takes(table=checks.table)
 def coupling(table: pd.DataFrame) -> float:
-    """Return how far the second tract's root goes back for each centimetre that its larynx rises: the median.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `record` writes.
-
-    Returns
-    -------
-    float
-        cm a cm.
-
-    Examples
-    --------
-    >>> row = {"root": "follows", "rise": 0.4, "root_back": 0.3}
-    >>> round(coupling(pd.DataFrame([row])), 6)
-    0.75
-    """
+    """Return how far the second tract's root goes back for each centimetre that its larynx rises: the median."""
     moved = table[(table["root"] == "follows") & (table["rise"] != 0)]
     return float((moved["root_back"] / moved["rise"]).median())
 
 
 @checks.takes(rng=checks.generator, count=checks.whole(1, 1000), share=checks.number(0.0, 1.5))
 def able(rng: np.random.Generator, count: int, share: float) -> list[Articulation]:
-    """Draw shapes of the book's tract that stay open while the larynx goes 0.4 cm down and up, root held or not.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Draws the shapes, from all that the articulators allow.
-    count : int
-        How many.
-    share : float
-        How far the root goes back with the larynx, cm a cm.
-
-    Returns
-    -------
-    list of Articulation
-        Their larynx lies at rest.
-
-    Examples
-    --------
-    >>> able(np.random.default_rng(1), 1, 0.9)[0].larynx
-    0.0
-    """
+    """Draw shapes of the book's tract that stay open while the larynx goes 0.4 cm down and up, root held or not."""
     kept: list[Articulation] = []
     while len(kept) < count:
         shape = replace(tract.random_open(rng), larynx=0.0)
@@ -233,28 +154,7 @@ def able(rng: np.random.Generator, count: int, share: float) -> list[Articulatio
     shapes=checks.each(checks.a(Articulation)), rises=checks.array(low=-0.8, high=1.8), share=checks.number(0.0, 1.5)
 )
 def own_changes(shapes: Sequence[Articulation], rises: Sequence[float], share: float) -> Array:
-    """Return what raising the larynx changes in the book's tract, its root going back by a share of the rise, %.
-
-    Parameters
-    ----------
-    shapes : sequence of Articulation
-        Where from.
-    rises : sequence of float
-        cm.
-    share : float
-        How far the root goes back, cm a cm; 0 holds it.
-
-    Returns
-    -------
-    ndarray of float, shape (rises, shapes, 3)
-        Change of F1 to F3, %.
-
-    Examples
-    --------
-    >>> held, back = (own_changes([Articulation()], [0.4], share)[0, 0] for share in (0.0, 0.9))
-    >>> bool(held[1] > 0 > back[1])
-    True
-    """
+    """Return what raising the larynx changes in the book's tract, its root going back by a share of the rise, %."""
     rest = np.array([tract.formants(shape, 3).frequencies for shape in shapes])
     steps = [{"larynx": float(rise), "root": share * float(rise)} for rise in rises]
     found = [[tract.formants(tract.moved(shape, **step), 3).frequencies for shape in shapes] for step in steps]
@@ -267,28 +167,7 @@ def own_changes(shapes: Sequence[Articulation], rises: Sequence[float], share: f
     axes=checks.maybe(checks.each(checks.a(Axes), least=4)),
 )
 def beside(table: pd.DataFrame, shapes: Sequence[Articulation], axes: Sequence[Axes] | None = None) -> list[Axes]:
-    """Draw the change of F1 and F2 over the larynx's height in both tracts, the root held and moving along.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `record` writes.
-    shapes : sequence of Articulation
-        Of the book's tract, as from `able`.
-    axes : sequence of Axes, optional
-        Four: F1 in the book's tract and in the second one, then F2.
-
-    Returns
-    -------
-    list of Axes
-
-    Examples
-    --------
-    >>> rest = dict.fromkeys(COLUMNS, 500.0) | {"vowel": "a", "rise": 0.0, "root_back": 0.1}
-    >>> table = pd.DataFrame([rest | {"root": root, "rise": rise} for root in ROOTS for rise in (0.0, 0.2)])
-    >>> len(beside(table, [Articulation()]))
-    4
-    """
+    """Draw the change of F1 and F2 over the larynx's height in both tracts, the root held and moving along."""
     if axes is None:
         axes = list(plt.subplots(2, 2, figsize=(7.2, 5.8), sharey="row", layout="constrained")[1].ravel())
     rises = np.linspace(-_DRAWN, _DRAWN, 5)

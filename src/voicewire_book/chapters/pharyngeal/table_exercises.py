@@ -36,23 +36,7 @@ __all__ = [
 
 
 def check_elevation(answer: object) -> Feedback:
-    """Rise (cm) of the larynx from 7.20 to 7.10 cm, while the incisor moves from 0.90 to 1.30 cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_elevation(0.1)
-    Not yet: the head has moved too: take each depth from the incisor of its own frame.
-    """
+    """Rise (cm) of the larynx from 7.20 to 7.10 cm, while the incisor moves from 0.90 to 1.30 cm."""
     hints = {
         0.1: "the head has moved too: take each depth from the incisor of its own frame.",
         -0.5: "depths grow downwards, elevations upwards: rest minus frame.",
@@ -64,23 +48,7 @@ def check_elevation(answer: object) -> Feedback:
 
 
 def check_first_contact(answer: object) -> Feedback:
-    """Location (cm) by the paper's rule: 0.35, 0.02, 0.01 and 0.30 cm of distance at 1.2, 1.9, 7.0 and 12.4 cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_first_contact(7.0)
-    Not yet: here the distance is least; but where the tongue touches, the most anterior contact counts.
-    """
+    """Location (cm) by the paper's rule: 0.35, 0.02, 0.01 and 0.30 cm of distance at 1.2, 1.9, 7.0 and 12.4 cm."""
     hints = {
         7.0: "here the distance is least; but where the tongue touches, the most anterior contact counts.",
         1.2: "most anterior of all places, but the tongue doesn't touch there.",
@@ -92,46 +60,12 @@ def check_first_contact(answer: object) -> Feedback:
 
 
 def check_crossing(answer: object, seed: int | None = None) -> Feedback:
-    """Distance (cm) along the grid line from (1, 0) in direction (0.6, 0.8) to the contour from (2, 5) to (6, 3).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_crossing(0.5)
-    Not yet: this is t, how far along the contour; r is asked.
-    """
+    """Distance (cm) along the grid line from (1, 0) in direction (0.6, 0.8) to the contour from (2, 5) to (6, 3)."""
     return CROSSING.own(seed).check(answer)
 
 
 def check_least(answer: object) -> Feedback:
-    """A function d0, bend, error, slope -> opening that is measured near a minimum with a tracing error.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_least(lambda d0, bend, error, slope: d0 + error)
-    Not yet: this is the distance at the old place; the least one lies beside it.
-    """
+    """A function d0, bend, error, slope -> opening that is measured near a minimum with a tracing error."""
     mistakes: Mistakes = [
         (lambda d, k, e, s: d + e, "this is the distance at the old place; the least one lies beside it."),
         (
@@ -152,23 +86,7 @@ def check_least(answer: object) -> Feedback:
 
 
 def check_frames(answer: object) -> Feedback:
-    """A function between, within, tokens, frames -> standard error (cm) of a context's mean.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_frames(lambda between, within, tokens, frames: between / tokens**0.5)
-    Not yet: and the scatter of the frames within a token?
-    """
+    """A function between, within, tokens, frames -> standard error (cm) of a context's mean."""
     mistakes: Mistakes = [
         (
             lambda b, w, t, f: math.sqrt((b * b + w * w) / (t * f)),
@@ -192,23 +110,7 @@ def check_frames(answer: object) -> Feedback:
 
 
 def check_location_range(answer: object) -> Feedback:
-    """Which of two minima gives a location to trust: 0.5 cm with a bend of 0.4, or 0.1 cm with 0.02 a cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_location_range("a")
-    Not yet: how narrow it is moves nothing: look at what divides the error's slope.
-    """
+    """Which of two minima gives a location to trust: 0.5 cm with a bend of 0.4, or 0.1 cm with 0.02 a cm."""
     hints = {
         "a": "how narrow it is moves nothing: look at what divides the error's slope.",
         "c": "both errors are alike, but what they do to the location is not.",
@@ -219,23 +121,7 @@ def check_location_range(answer: object) -> Feedback:
 
 
 def check_change(answer: object) -> Feedback:
-    """Why the opening falls by 0.17 cm where line 24 of the grid falls by 1.04 cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_change("c")
-    Right: one compares two places, the other one place in two frames.
-    """
+    """Why the opening falls by 0.17 cm where line 24 of the grid falls by 1.04 cm."""
     hints = {
         "a": "a slant makes a line read too much by a share, and in both frames: not six times.",
         "b": "tracing moves an opening by some hundredths of a centimetre.",
@@ -255,23 +141,7 @@ _SPREADS: list[tuple[list[float], float]] = [
 
 
 def check_components(answer: object) -> Feedback:
-    """A function singular, share -> number of components that explain at least this share of the variance.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_components(lambda singular, share: np.searchsorted(np.cumsum(np.square(singular)), share))
-    Not yet: <lambda>([10.0, 3.0, 1.0, 1.0], 0.95): 0 is too small.
-    """
+    """A function singular, share -> number of components that explain at least this share of the variance."""
 
     def needed(values: Sequence[float], share: float, power: int = 2) -> int:
         parts = np.asarray(values, dtype=float) ** power
@@ -290,23 +160,7 @@ def check_components(answer: object) -> Feedback:
 
 
 def check_count(answer: object) -> Feedback:
-    """A function start, end, rate -> number of frames whose middle lies between start and end (s).
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_count(lambda start, end, rate: round((end - start) * rate))
-    Not yet: the length doesn't tell: a short stretch may lie between two middles.
-    """
+    """A function start, end, rate -> number of frames whose middle lies between start and end (s)."""
 
     def whole(start: float, end: float, rate: float) -> int:
         return max(math.floor(end * rate) - math.ceil(start * rate), 0)
@@ -329,23 +183,7 @@ def check_count(answer: object) -> Feedback:
 
 
 def check_sd(answer: object) -> Feedback:
-    """Which tokens and which cut make 0.84 of 2.0, 2.6 and 3.2 cm.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_sd("d")
-    Not yet: 0.8485 rounds to 0.85.
-    """
+    """Which tokens and which cut make 0.84 of 2.0, 2.6 and 3.2 cm."""
     hints = {
         "a": "the three lie 0.6, 0 and 0.6 cm from their mean: √(0.72 / 2) = 0.60.",
         "b": "of two tokens the population SD is half their distance: 0.60.",
@@ -356,46 +194,12 @@ def check_sd(answer: object) -> Feedback:
 
 
 def check_needed_rise(answer: object, seed: int | None = None) -> Feedback:
-    """Hertz by which F2 moves if a uniform shortening takes F1 from 519.60 up by 138.52 Hz, F2 being 1573.44 Hz.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_needed_rise(-314.15)
-    Not yet: this is what the paper finds; what would a shorter tube do?
-    """
+    """Hertz by which F2 moves if a uniform shortening takes F1 from 519.60 up by 138.52 Hz, F2 being 1573.44 Hz."""
     return RISE.own(seed).check(answer)
 
 
 def check_pairings(answer: object) -> Feedback:
-    """Fewest tokens with which a test over all pairings can give a p below 0.01.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pairings(4)
-    Not yet: of 24 pairings one is 4 %.
-    """
+    """Fewest tokens with which a test over all pairings can give a p below 0.01."""
     hints = {
         4.0: "of 24 pairings one is 4 %.",
         6.0: "six do, but fewer are enough.",
@@ -408,23 +212,7 @@ def check_pairings(answer: object) -> Feedback:
 
 
 def check_percent(answer: object) -> Feedback:
-    """A function x -> percentage of the smaller value, of a difference that is x % of the larger one.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_percent(lambda x: x)
-    Not yet: the divisor is smaller, so the percentage is larger.
-    """
+    """A function x -> percentage of the smaller value, of a difference that is x % of the larger one."""
     mistakes: Mistakes = [
         (lambda x: x, "the divisor is smaller, so the percentage is larger."),
         (lambda x: 100 * x / (100 + x), "the other way round: from the smaller value's to the larger one's."),
@@ -438,23 +226,7 @@ def check_percent(answer: object) -> Feedback:
 
 
 def check_missing_token(answer: object) -> Feedback:
-    """A function n, decimals -> width (cm) of the range of one unlisted token, by a truncated mean over n + 1.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_missing_token(lambda n, decimals: 10.0**-decimals)
-    Not yet: this is the mean's range; the token has to move the mean alone.
-    """
+    """A function n, decimals -> width (cm) of the range of one unlisted token, by a truncated mean over n + 1."""
     mistakes: Mistakes = [
         (lambda n, d: 10.0**-d, "this is the mean's range; the token has to move the mean alone."),
         (lambda n, d: n * 10.0**-d, "the mean is over n + 1 tokens."),
@@ -470,23 +242,7 @@ def check_missing_token(answer: object) -> Feedback:
 
 
 def check_family(answer: object) -> Feedback:
-    """What follows from a larynx that raises F2 in all 13 shapes.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_family("d")
-    Not yet: the recordings aren't ours to judge, and the tongue explains the fall.
-    """
+    """What follows from a larynx that raises F2 in all 13 shapes."""
     hints = {
         "a": "are thirteen shapes of a model all speakers, and does nothing else move in a speaker?",
         "c": "they come from many starts, and all have one sign: it does say something of the model.",
@@ -504,23 +260,7 @@ _CLOUDS: list[tuple[list[float], list[float]]] = [
 
 
 def check_without_leverage(answer: object) -> Feedback:
-    """A function x, y -> correlation without the point of highest leverage.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_without_leverage(correlation.pearson)
-    Not yet: this is with all points; leave one out.
-    """
+    """A function x, y -> correlation without the point of highest leverage."""
 
     def without(x: Sequence[float], y: Sequence[float], which: int) -> float:
         return correlation.pearson(np.delete(x, which), np.delete(y, which))
@@ -554,23 +294,7 @@ _PRINTS = (
 
 
 def check_cut(answer: object) -> Feedback:
-    """A function value, printed (text) -> "both", "rounded", "truncated" or "" for how the print was cut.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_cut(lambda value, printed: "rounded")
-    Not yet: of 5.73215, printed 5.7321, it says 'rounded'.
-    """
+    """A function value, printed (text) -> "both", "rounded", "truncated" or "" for how the print was cut."""
     if unanswered(answer):
         return UNANSWERED
     if not callable(answer):

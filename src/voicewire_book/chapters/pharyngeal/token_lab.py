@@ -45,23 +45,7 @@ SMALL: Rows = [
 
 
 def tracked(formant: int = 2) -> Rows:
-    """Tokens of five made speakers, two a context, as Praat tracks them.
-
-    Parameters
-    ----------
-    formant : int
-        Which formant, 1 to 4.
-
-    Returns
-    -------
-    list of (str, str, float)
-        Speaker, context ("plain" or "tt"), Hz.
-
-    Examples
-    --------
-    >>> sorted({context for _, context, _ in tracked()})
-    ['plain', 'tt']
-    """
+    """Tokens of five made speakers, two a context, as Praat tracks them."""
     made = [one for one in validation.tokens(speakers=5, repetitions=2, snr=30.0) if one.context in ("plain", "tt")]
     off = validation.errors(made, *validation.METHODS["Praat Burg, male settings"])[:, formant - 1]
     return [
@@ -71,23 +55,7 @@ def tracked(formant: int = 2) -> Rows:
 
 
 def check_fits(answer: object) -> Feedback:
-    """Stage 1: (printed, value) -> 1 if the value, rounded or truncated, gives the print.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_fits(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (printed, value) -> 1 if the value, rounded or truncated, gives the print."""
     values = (1.58, 1.46, 1.61, 1.44, 1.52)
     cases: list[Case] = [("1.5", value) for value in values]
     cases += [
@@ -122,23 +90,7 @@ def check_fits(answer: object) -> Feedback:
 
 
 def check_subsets(answer: object) -> Feedback:
-    """Stage 2: (printed, tokens) -> how many subsets have a mean that gives the print.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_subsets(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (printed, tokens) -> how many subsets have a mean that gives the print."""
     tokens = [4.6535, 5.5298, 5.9345, 5.1861, 5.9788, 5.7102]
     cases: list[Case] = [
         ("1.5", [1.0, 2.0, 3.0]),
@@ -165,23 +117,7 @@ def check_subsets(answer: object) -> Feedback:
 
 
 def check_unlisted(answer: object) -> Feedback:
-    """Stage 3: (mean, listed) -> the token that is not listed.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_unlisted(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (mean, listed) -> the token that is not listed."""
     cases: list[Case] = [(4.0, [2.0, 3.0]), (1.5, [1.0]), (5.6, [5.2, 5.9, 5.98, 5.7, 5.65])]
     return staged(
         answer,
@@ -203,23 +139,7 @@ def check_unlisted(answer: object) -> Feedback:
 
 
 def check_pairings(answer: object) -> Feedback:
-    """Stage 4: (x, y) -> the share of all pairings that are correlated as highly.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pairings(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (x, y) -> the share of all pairings that are correlated as highly."""
     rng = np.random.default_rng(102)
     cases: list[Case] = [([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]), ([1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 1.0, 3.0])]
     cases += [(rng.normal(size=5).tolist(), rng.normal(size=5).tolist()) for _ in range(3)]
@@ -246,23 +166,7 @@ def check_pairings(answer: object) -> Feedback:
 
 
 def check_shifts(answer: object) -> Feedback:
-    """Stage 5: (table) -> each speaker's shift, in the order of their names.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_shifts(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (table) -> each speaker's shift, in the order of their names."""
     cases: list[Case] = [(SMALL,), (tokens(1)[0],), (tokens(2, 4)[0],)]
     return staged(
         answer,
@@ -282,23 +186,7 @@ def check_shifts(answer: object) -> Feedback:
 
 
 def check_interval(answer: object) -> Feedback:
-    """Stage 6: (samples, t) -> mean, low and high end of its interval.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_interval(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (samples, t) -> mean, low and high end of its interval."""
     drawn = ([1.0, 2.0, 3.0], [149.4, 133.7, 141.9, 135.4, 170.2], [-3.0, 5.0, 4.0, 1.0])
     cases: list[Case] = [(samples, float(stats.t.ppf(0.975, len(samples) - 1))) for samples in drawn]
     return staged(
@@ -317,23 +205,7 @@ def check_interval(answer: object) -> Feedback:
 
 
 def check_trial(answer: object) -> Feedback:
-    """Stage 7: (table, printed, tolerance, t) -> mean, interval and verdict.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_trial(lambda *given: None).ok
-    False
-    """
+    """Stage 7: (table, printed, tolerance, t) -> mean, interval and verdict."""
     cases: list[Case] = []
     for seed, printed, tolerance in (
         (11, 140.0, 40.0),

@@ -32,23 +32,7 @@ THREE = ([2.0, 0.5, 5.0], [6.0, 3.0, 8.0])
 
 
 def check_cylinder(answer: object) -> Feedback:
-    """Stage 1: (area, length, sigma, gamma) -> the chain matrix of one cylinder.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_cylinder(lambda *given: None).ok
-    False
-    """
+    """Stage 1: (area, length, sigma, gamma) -> the chain matrix of one cylinder."""
     cases: list[Case] = [(1.0, 1.0, 1j * np.pi / 2 * SPEED, 1.0)]
     cases += [(area, 3.0, *wave(2j * np.pi * f)) for area, f in ((4.0, 500.0), (0.5, 1800.0))]
     return staged(
@@ -78,23 +62,7 @@ def check_cylinder(answer: object) -> Feedback:
 
 
 def check_lips(answer: object) -> Feedback:
-    """Stage 2: (area, s) -> the load at the lips.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_lips(lambda *given: None).ok
-    False
-    """
+    """Stage 2: (area, s) -> the load at the lips."""
     return staged(
         answer,
         [(4.0, 2j * np.pi * f) for f in (100.0, 2000.0)] + [(0.7, -200 + 2j * np.pi * 1500.0)],
@@ -113,23 +81,7 @@ def check_lips(answer: object) -> Feedback:
 
 
 def check_supply(answer: object) -> Feedback:
-    """Stage 3: (areas, lengths, sigma, gamma, Z) -> flow at the glottis for a flow of 1 at the lips.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_supply(lambda *given: None).ok
-    False
-    """
+    """Stage 3: (areas, lengths, sigma, gamma, Z) -> flow at the glottis for a flow of 1 at the lips."""
     cases: list[Case] = [([4.0], [17.65], 2j * np.pi * 250, 1.0, 0.0), (*TWO, 2j * np.pi * 900, 1.0, 0.0)]
     for shape in (TWO, THREE):
         s = 2j * np.pi * 1200
@@ -152,23 +104,7 @@ def check_supply(answer: object) -> Feedback:
 
 
 def check_halved(answer: object) -> Feedback:
-    """Stage 4: (f, low, high) -> where f changes its sign.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_halved(lambda *given: None).ok
-    False
-    """
+    """Stage 4: (f, low, high) -> where f changes its sign."""
     cases: list[Case] = [
         (lambda x: x - 3, 0.0, 8.0), (lambda x: 3 - x, 0.0, 8.0), (np.cos, 1.0, 3.0), (lambda x: x**3 - 5, 1.0, 2.0),
     ]  # fmt: skip
@@ -194,23 +130,7 @@ def check_halved(answer: object) -> Feedback:
 
 
 def check_rings(answer: object) -> Feedback:
-    """Stage 5: (areas, lengths, count) -> resonances, as the package's.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rings(lambda *given: None).ok
-    False
-    """
+    """Stage 5: (areas, lengths, count) -> resonances, as the package's."""
     rng = np.random.default_rng(91)
     cases: list[Case] = [([4.0], [17.65], 3)]
     cases += [(rng.uniform(0.5, 8, n).tolist(), rng.uniform(2, 17 / n, n).tolist(), 4) for n in (2, 3, 5)]
@@ -236,23 +156,7 @@ def check_rings(answer: object) -> Feedback:
 
 
 def check_passed(answer: object) -> Feedback:
-    """Stage 6: (areas, lengths, f) -> the gain of a tract with soft walls and lips.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_passed(lambda *given: None).ok
-    False
-    """
+    """Stage 6: (areas, lengths, f) -> the gain of a tract with soft walls and lips."""
     return staged(
         answer,
         [(*shape, f) for shape in (([4.0] * 35, [0.5] * 35), TWO, THREE) for f in (100.0, 508.0, 1300.0)],
@@ -269,23 +173,7 @@ def check_passed(answer: object) -> Feedback:
 
 
 def check_spoken(answer: object) -> Feedback:
-    """Stage 7: (areas, lengths, f0, rate, size) -> the samples of a vowel.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_spoken(lambda *given: None).ok
-    False
-    """
+    """Stage 7: (areas, lengths, f0, rate, size) -> the samples of a vowel."""
     return staged(
         answer,
         [

@@ -11,15 +11,7 @@ __all__ = ["record_options"]
 
 
 def record_options(parser: argparse.ArgumentParser) -> None:
-    """Add what `voicewire record transport` takes beside its names.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> record_options(parser)
-    >>> parser.parse_args(["--network", "lan"]).network
-    'lan'
-    """
+    """Add what `voicewire record transport` takes beside its names."""
     parser.add_argument("--network", choices=("lan", "internet"), help="experiment: only these cells, without tables")
     counts = "experiment: 150; series, coap: 60; bounds: 200"
     parser.add_argument("--iterations", type=whole(2, 10**7), metavar="N", help=counts)

@@ -16,24 +16,9 @@ __all__ = ["hidden", "questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_packet(rng), _time(rng), _worth(rng), _nonces(rng), _even(rng)]
 
@@ -155,25 +140,10 @@ def _even(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it;
     ``notebooks/transport/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['t1', 't2', 't3', 't4']
     """
     counts = [(int(rng.integers(4, 60)), int(rng.integers(1, 4)), bool(k % 2)) for k in range(4)]
     sizes = [int(2 ** rng.uniform(0, 21)) for _ in "12345"]

@@ -18,23 +18,6 @@ __all__ = [
 
 def check_header_bytes(answer: object, seed: int | None = None) -> Feedback:
     """TCP header bytes of a connection that carries 12,000 bytes in full segments, every second one acknowledged (01).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_header_bytes(656)), bool(check_header_bytes(624))
-    (True, False)
     """
     return HEADER.own(seed).check(answer)
 
@@ -50,23 +33,7 @@ _LENGTHS = (
 
 
 def check_remaining_length(answer: object) -> Feedback:
-    """The bytes that encode a Remaining Length of 20,011, lowest first (01).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_remaining_length([171, 156, 1])), bool(check_remaining_length([43, 28, 1]))
-    (True, False)
-    """
+    """The bytes that encode a Remaining Length of 20,011, lowest first (01)."""
     for wrong, hint in _LENGTHS:
         if not unanswered(answer) and sequence(answer, wrong, 1e-9):
             return Feedback(False, hint)
@@ -75,23 +42,7 @@ def check_remaining_length(answer: object) -> Feedback:
 
 
 def check_largest_payload(answer: object) -> Feedback:
-    """The largest payload of a QoS 1 PUBLISH on "ict/object" whose Remaining Length takes one byte (01).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_largest_payload(113)), bool(check_largest_payload(127))
-    (True, False)
-    """
+    """The largest payload of a QoS 1 PUBLISH on "ict/object" whose Remaining Length takes one byte (01)."""
     return number(
         answer, 113, 1e-9, unit="bytes",
         hints={127: "the topic and the packet identifier are counted by the Remaining Length too.",
@@ -116,49 +67,13 @@ _DIFFER = {
 
 
 def check_counters(answer: object) -> Feedback:
-    """Why a capture and the kernel differ by +40, -480 and +36 header bytes (01).
-
-    Parameters
-    ----------
-    answer : object
-        One word for each of the three, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_counters("listen, offload, sack")
-    Right: one SYN-ACK of 40 bytes; 15 headers that a card adds later; three acknowledgements with 12 bytes more.
-    >>> check_counters(["sack", "offload", "listen"])
-    Not yet: A: three acknowledgements with one block each make 36 bytes; 40 is another number.
-    """
+    """Why a capture and the kernel differ by +40, -480 and +36 header bytes (01)."""
     said = "one SYN-ACK of 40 bytes; 15 headers that a card adds later; three acknowledgements with 12 bytes more."
     return matched(answer, ("listen", "offload", "sack"), _DIFFER, said)
 
 
 def check_kept_open(answer: object) -> Feedback:
-    """A function n -> TCP header bytes of n small messages over one connection, from opening to closing (01).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_kept_open(lambda n: 272 * n)
-    Not yet: this opens and closes a connection for each message.
-    >>> check_kept_open(lambda n: 208 + 64 * n)
-    Right: 64 bytes a message, 208 for opening and closing: for one message the 272 of the text.
-    """
+    """A function n -> TCP header bytes of n small messages over one connection, from opening to closing (01)."""
     return judged(
         answer, [(n,) for n in (1, 2, 10, 150)], lambda n: 64 * n + 208,
         [
@@ -174,23 +89,7 @@ def check_kept_open(answer: object) -> Feedback:
 
 
 def check_tag_key(answer: object) -> Feedback:
-    """A function m1, t1, m2, t2, p -> the secret h of two tags that were made with the same nonce (01).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_tag_key(lambda m1, t1, m2, t2, p: (t1 - t2) // (m1 - m2))
-    Not yet: tags are sums modulo p: to divide is to multiply by the inverse, pow(x, -1, p).
-    """
+    """A function m1, t1, m2, t2, p -> the secret h of two tags that were made with the same nonce (01)."""
 
     def right(m1: int, t1: int, m2: int, t2: int, p: int) -> int:
         return (t1 - t2) * pow(m1 - m2, -1, p) % p
@@ -218,23 +117,7 @@ def check_tag_key(answer: object) -> Feedback:
 
 
 def check_encode(answer: object) -> Feedback:
-    """A function value -> the bytes that encode it as a Remaining Length (01).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_encode(lambda value: [value])
-    Not yet: a byte holds seven bits: from 128 on it takes more than one.
-    """
+    """A function value -> the bytes that encode it as a Remaining Length (01)."""
     return judged(
         answer, [(n,) for n in (0, 1, 127, 128, 300, 16_383, 16_384, 268_435_455)], lambda n: list(encode_length(n)),
         [
@@ -249,23 +132,7 @@ def check_encode(answer: object) -> Feedback:
 
 
 def check_undercount(answer: object) -> Feedback:
-    """Header bytes that a capture above a card's segmentation misses, of 20,000 bytes (02).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_undercount(416)), bool(check_undercount(448))
-    (True, False)
-    """
+    """Header bytes that a capture above a card's segmentation misses, of 20,000 bytes (02)."""
     return number(
         answer, 416, 1e-9, unit="bytes",
         hints={448: "the capture did see one of them.",
@@ -278,23 +145,7 @@ def check_undercount(answer: object) -> Feedback:
 
 
 def check_iterations(answer: object) -> Feedback:
-    """A function spread, half, r -> iterations for a half width, at the normal quantile and geometric memory (02).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_iterations(lambda spread, half, r: (1.96 * spread / half) ** 2)
-    Not yet: right for independent samples; what does the memory r take away?
-    """
+    """A function spread, half, r -> iterations for a half width, at the normal quantile and geometric memory (02)."""
     def many(spread: float, half: float, r: float) -> float:
         return (1.96 * spread / half) ** 2 * (1 + r) / (1 - r)
 
@@ -315,23 +166,7 @@ def check_iterations(answer: object) -> Feedback:
 
 
 def check_effective_samples(answer: object) -> Feedback:
-    """What 169 samples are worth by the sum, with correlations 0.4, 0.3, 0.1, 0.05, -0.1, 0.2 (02).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_effective_samples(65)), bool(check_effective_samples(72.4))
-    (True, False)
-    """
+    """What 169 samples are worth by the sum, with correlations 0.4, 0.3, 0.1, 0.05, -0.1, 0.2 (02)."""
     return number(
         answer, 65, 0.002,
         hints={169 * 0.6 / 1.4: "this is the form for neighbours only; 0.3 is not 0.4².",
@@ -345,25 +180,7 @@ def check_effective_samples(answer: object) -> Feedback:
 
 
 def check_rare(answer: object, seed: int | None = None) -> Feedback:
-    """Iterations that miss what strikes one message in 400 in at most 5 % of all cases (02).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_rare(1197)), bool(check_rare(400))
-    (True, False)
-    """
+    """Iterations that miss what strikes one message in 400 in at most 5 % of all cases (02)."""
     return RARE.own(seed).check(answer)
 
 
@@ -384,47 +201,13 @@ _CONFUSED = {
 
 
 def check_causes(answer: object) -> Feedback:
-    """Which of loss, stall, warm-up and memory each of four runs shows (02).
-
-    Parameters
-    ----------
-    answer : object
-        One word for each of the four, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_causes("loss stall warm-up memory")
-    Right: a second is a timer, 40 ms in each are a setting, a slow start is a beginning, and a wave is memory.
-    >>> check_causes("stall loss warm-up memory")
-    Not yet: A: a stall takes 40 ms; a whole second is another timer.
-    """
+    """Which of loss, stall, warm-up and memory each of four runs shows (02)."""
     said = "a second is a timer, 40 ms in each are a setting, a slow start is a beginning, and a wave is memory."
     return matched(answer, ("loss", "stall", "warm-up", "memory"), _CONFUSED, said)
 
 
 def check_on_wire(answer: object) -> Feedback:
-    """A function lengths, mss -> segments on the wire, from the payloads of the captured ones (02).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_on_wire(lambda lengths, mss: len(lengths))
-    Not yet: these are the captured ones; the card cuts what is longer than mss.
-    """
+    """A function lengths, mss -> segments on the wire, from the payloads of the captured ones (02)."""
     def on_wire(lengths: list[int], mss: int) -> int:
         return sum(max(1, math.ceil(n / mss)) for n in lengths)
 

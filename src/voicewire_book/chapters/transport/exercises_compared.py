@@ -18,46 +18,12 @@ __all__ = [
 
 
 def check_round_trips(answer: object, seed: int | None = None) -> Feedback:
-    """Time of a fresh QoS 2 message in ms, 40 ms to the broker and 10 ms from it to an open session (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_round_trips(155)), bool(check_round_trips(200))
-    (True, False)
-    """
+    """Time of a fresh QoS 2 message in ms, 40 ms to the broker and 10 ms from it to an open session (03)."""
     return TRIPS.own(seed).check(answer)
 
 
 def check_secure_session(answer: object) -> Feedback:
-    """Which change to a fresh session over TLS 1.3 with Nagle's algorithm saves most (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_secure_session("a")
-    Not yet: that saves the one round trip in which CONNECT is held back: 120 ms remain. Another change saves more.
-    """
+    """Which change to a fresh session over TLS 1.3 with Nagle's algorithm saves most (03)."""
     return choice(
         answer, "d", ("a", "b", "c", "d"),
         hints={"a": "that saves the one round trip in which CONNECT is held back: 120 ms remain. "
@@ -69,23 +35,7 @@ def check_secure_session(answer: object) -> Feedback:
 
 
 def check_merged(answer: object) -> Feedback:
-    """A function n, size -> header bytes of n publishes that merge into full segments, all acknowledged (03).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_merged(lambda n, size: 64 * n)
-    Not yet: that is without merging: a segment for each publish.
-    """
+    """A function n, size -> header bytes of n publishes that merge into full segments, all acknowledged (03)."""
     return judged(
         answer, [(150, 17), (150, 1016), (10, 1448), (3, 5000), (1, 1), (7, 724)],
         lambda n, size: 64 * math.ceil(n * size / 1448),
@@ -103,23 +53,7 @@ def check_merged(answer: object) -> Feedback:
 
 
 def check_icto_overhead(answer: object) -> Feedback:
-    """Bytes that an object with one part and the readers r0, nurse and doctor adds (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_icto_overhead(469)), bool(check_icto_overhead(390))
-    (True, False)
-    """
+    """Bytes that an object with one part and the readers r0, nurse and doctor adds (03)."""
     one, three = overhead(["r0"], {"part": 1}), overhead(["r0", "nurse", "doctor"], {"part": 3})
     more = three - one
     return number(
@@ -136,23 +70,7 @@ def check_icto_overhead(answer: object) -> Feedback:
 
 
 def check_two_networks(answer: object) -> Feedback:
-    """Which pair of runs rises on the private network and is steady on the public one (03).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_two_networks("c")
-    Not yet: 80 ms are 40 round trips there and two here: nothing merges on either, both are steady.
-    """
+    """Which pair of runs rises on the private network and is steady on the public one (03)."""
     return choice(
         answer, "d", ("a", "b", "c", "d"),
         hints={"a": "without a gap messages merge on both: both rise.",
@@ -167,23 +85,7 @@ _BLOCKS = ((0, False, 16), (0, True, 1024), (2, False, 1024), (3, True, 64), (29
 
 
 def check_block(answer: object) -> Feedback:
-    """A function option -> number, more, size of CoAP's option Block1 (03).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_block(lambda option: (0, False, 1024))
-    Not yet: <lambda>(b''): item 3: 1024 is too large.
-    """
+    """A function option -> number, more, size of CoAP's option Block1 (03)."""
     from voicewire.transport.reference import block_option  # needs cryptography, and no other check does
 
     def parts(option: bytes) -> list[float]:
@@ -210,24 +112,7 @@ def check_block(answer: object) -> Feedback:
 
 
 def check_break_even(answer: object) -> Feedback:
-    """A function first, further, each -> messages from which a session is cheaper (04).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> import math
-    >>> check_break_even(lambda first, further, each: math.ceil((first - further) / (each - further)))
-    Not yet: where both cost the same the session is not cheaper yet: look at (480, 64, 272).
-    """
+    """A function first, further, each -> messages from which a session is cheaper (04)."""
     def least(first: int, further: int, each: int) -> int:
         return (first - further) // (each - further) + 1
 
@@ -247,23 +132,7 @@ def check_break_even(answer: object) -> Feedback:
 
 
 def check_replay(answer: object) -> Feedback:
-    """What a broker can still do to a lock whose sealed commands are valid for 60 s (04).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_replay("a")
-    Not yet: the object's own end of validity is over by then.
-    """
+    """What a broker can still do to a lock whose sealed commands are valid for 60 s (04)."""
     return choice(
         answer, "c", ("a", "b", "c", "d"),
         hints={"a": "the object's own end of validity is over by then.",
@@ -274,23 +143,7 @@ def check_replay(answer: object) -> Feedback:
 
 
 def check_all_links(answer: object) -> Feedback:
-    """Receivers from which MQTT needs fewer bytes over all links than TCP kept open (04).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_all_links("b")
-    Not yet: each receiver brings a link of its own, and MQTT's bytes on it are not fewer than TCP's.
-    """
+    """Receivers from which MQTT needs fewer bytes over all links than TCP kept open (04)."""
     each = "each receiver brings a link of its own, and MQTT's bytes on it are not fewer than TCP's."
     return choice(
         answer, "c", ("a", "b", "c", "d"),
@@ -301,46 +154,12 @@ def check_all_links(answer: object) -> Feedback:
 
 
 def check_link_bytes(answer: object, seed: int | None = None) -> Feedback:
-    """Bytes on the sender's link: six objects of 3000 bytes, all segments acknowledged, 380 for the session (04).
-
-    Parameters
-    ----------
-    answer : object
-        What the reader wrote, in any form.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> bool(check_link_bytes(20_252)), bool(check_link_bytes(19_628))
-    (True, False)
-    """
+    """Bytes on the sender's link: six objects of 3000 bytes, all segments acknowledged, 380 for the session (04)."""
     return LINK.own(seed).check(answer)
 
 
 def check_long_run(answer: object) -> Feedback:
-    """A function m -> how many times as long m messages take over MQTT QoS 2 as over TCP, sessions kept open (04).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_long_run(lambda m: 6)
-    Not yet: that is where it goes to; what of few messages, with both openings?
-    """
+    """A function m -> how many times as long m messages take over MQTT QoS 2 as over TCP, sessions kept open (04)."""
     return judged(
         answer, [(m,) for m in (1, 2, 10, 150, 10**6)], lambda m: (6 * m + 4) / (m + 2),
         [
@@ -405,23 +224,7 @@ def _never_twice(seen: dict[str, Any], sender: str, n: int) -> bool:
 
 
 def check_guard(answer: object) -> Feedback:
-    """A function seen, sender, number -> whether a lock acts; it keeps in seen what it must (04).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student, in any form.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a hint for the usual mistakes.
-
-    Examples
-    --------
-    >>> check_guard(lambda seen, sender, number: True)
-    Not yet: nothing is ever refused.
-    """
+    """A function seen, sender, number -> whether a lock acts; it keeps in seen what it must (04)."""
     return judged(
         _door(answer) if callable(answer) else answer, [(calls,) for calls in _CALLS], _door(_newer),
         [

@@ -35,28 +35,7 @@ LINES = {"our private network": None, "54 Mbit/s": 54e6, "6 Mbit/s": 6e6}
 
 
 def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float]:
-    """Return MQTT's header bytes over TCP's (means, QoS 0, sender's end), by reading.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    dict of str to float
-        By reading.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(header_ratios(r, "lan")["fresh against fresh"], 2)
-    1.47
-    """
+    """Return MQTT's header bytes over TCP's (means, QoS 0, sender's end), by reading."""
 
     def mean(transport: str, session: str) -> float:
         return float(r.header(network, transport, session, size).mean())
@@ -73,32 +52,7 @@ def header_ratios(r: Recorded, network: str, size: int = 100) -> dict[str, float
 def pooled_times(
     r: Recorded, network: str, transport: str, session: str = "fresh", qualities: Sequence[int] = QUALITIES
 ) -> Samples:
-    """Average the times over payloads and kinds, iteration by iteration, at the quality of service that is fastest.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    transport : str
-        ``tcp`` or ``mqtt``.
-    session : str
-        ``fresh`` or ``persistent``, MQTT's ``loop`` as well.
-    qualities : sequence of int
-        MQTT's qualities of service.
-
-    Returns
-    -------
-    ndarray of float, shape (iterations,)
-        ms; a kind that was not recorded in a loop counts as bytes.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> bool(pooled_times(r, "lan", "tcp").mean() < pooled_times(r, "lan", "mqtt").mean())
-    True
-    """
+    """Average the times over payloads and kinds, iteration by iteration, at the quality of service that is fastest."""
     pooled = [
         np.mean(
             [
@@ -114,29 +68,7 @@ def pooled_times(
 
 
 def header_time_share(r: Recorded, network: str, rate: float | None = None) -> float:
-    """Return the share of MQTT's extra time that its extra headers take on the line, at most.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    rate : float, optional
-        Of the line, bit/s; the network's own if left out. On another one all that MQTT sends more takes so much longer.
-
-    Returns
-    -------
-    float
-        From 0 to 1: the largest over payloads, of fresh sessions at each quality of service and of 150 publishes
-        against one TCP connection.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> header_time_share(r, "lan") < 0.05
-    True
-    """
+    """Return the share of MQTT's extra time that its extra headers take on the line, at most."""
     own = paper.NETWORKS[network].rate or np.inf
     speed = rate or own
 
@@ -156,30 +88,7 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
 
 
 def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = False) -> dict[str, float]:
-    """Return what each cipher object costs over MQTT, over what it costs over TCP: bytes above IP, and time.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    reading : str
-        Of `readings.COMPARED`: which sessions are compared. Objects were recorded in fresh sessions at QoS 1; elsewhere
-        byte sequences stand for them, of the recorded lengths that an object can have. 150 publishes carry 150 objects.
-    instead : bool
-        Put bare TCP in MQTT's place, on the first link: the rival.
-
-    Returns
-    -------
-    dict of str to float
-        The least ratio of the means over both networks and every recorded size: bytes on the sender's link and on all
-        links together, and time.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> icto_ratios(r)["bytes, all links"] > 1.5
-    True
-    """
+    """Return what each cipher object costs over MQTT, over what it costs over TCP: bytes above IP, and time."""
 
     session, plain, qualities = readings.COMPARED[reading]
     kind = "icto" if reading == readings.FRESH else "bytes"
@@ -212,28 +121,7 @@ def icto_ratios(r: Recorded, reading: str = readings.FRESH, *, instead: bool = F
 
 
 def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = False) -> dict[str, float]:
-    """Return the share of the wire's TCP bytes that is payload, over TCP and divided by that over MQTT, by payload.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    reading : str
-        Of `readings.COMPARED`: which sessions are compared. 150 publishes carry 150 payloads.
-    instead : bool
-        Put bare TCP in MQTT's place: the rival.
-
-    Returns
-    -------
-    dict of str to float
-        The least over both networks and all qualities of service, for each payload of the axes.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(efficiency(r)["1000 B"], 2)
-    1.13
-    """
+    """Return the share of the wire's TCP bytes that is payload, over TCP and divided by that over MQTT, by payload."""
     session, plain, qualities = readings.COMPARED[reading]
     end = "sender" if instead else "publisher"
 
@@ -252,28 +140,7 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
 
 
 def mqtt_overhead(r: Recorded, size: int, session: str = "persistent") -> float:
-    """Return the IP bytes beside the payload of one MQTT message (QoS 1, publisher's link, LAN).
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    size : int
-        Payload, bytes.
-    session : str
-        ``persistent`` or ``fresh``.
-
-    Returns
-    -------
-    float
-        Bytes.
-
-    Examples
-    --------
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> round(mqtt_overhead(r, 100))
-    124
-    """
+    """Return the IP bytes beside the payload of one MQTT message (QoS 1, publisher's link, LAN)."""
     cell = r.cell("lan", "mqtt", session, size, qos=1)
     whole = cell.publisher_header + cell.publisher_payload + theory.IP_HEADER * cell.publisher_segments
     return float(whole.mean()) - size
@@ -282,27 +149,9 @@ def mqtt_overhead(r: Recorded, size: int, session: str = "persistent") -> float:
 def coap_share(more: Mapping[str, Any], transport: int = 2 * (theory.HEADER + theory.IP_HEADER)) -> float:
     """Return the share of the bytes that MQTT needs more than CoAP which UDP and TCP make, for one small message.
 
-    Parameters
-    ----------
-    more : mapping
-        As in ``extras.json``.
-    transport : int
-        Bytes of the headers below MQTT, IP's included: a segment and its acknowledgement, if left out.
-
-    Returns
-    -------
-    float
-
     Notes
     -----
     What is left of either is the protocol's own. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> coap = {"ip_bytes": 180, "datagrams": 2}
-    >>> more = {"size": 100, "coap": {"100": coap}, "mqtt": {"persistent": {"payload": 120}}}
-    >>> round(coap_share(more), 2)
-    1.09
     """
     size = more["size"]
     coap = more["coap"][str(size)]
@@ -315,21 +164,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
     """Compute the study's main results from the recorded experiment: headers, times and their ratios.
 
     It takes three seconds. Measuring anew takes hours: that is ``voicewire record transport``.
-
-    Parameters
-    ----------
-    quick : bool
-        A tenth of the bootstrap's resamples.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> run(quick=True)["transport.mqtt-header-order-of-magnitude"]["one session against a fresh connection"] < 1
-    True
     """
     r = Recorded(recording.load_iterations(paths.data("transport")))
     factors = timing.Factors(r, 100 if quick else 1000)

@@ -45,33 +45,7 @@ def _plain(axis: Axis) -> None:
 
 
 def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = None, *, gap: float = 0.0) -> Axes:
-    """Draw the TCP header bytes over payload (the paper's figures 4 and 6), one line for each configuration.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    session : str
-        ``fresh``, ``persistent`` or ``loop``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-    gap : float
-        Pause between the messages of a loop, round trips.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> headers(rows, "lan", "fresh").get_xlabel()
-    'payload of a message (bytes)'
-    """
+    """Draw the TCP header bytes over payload (the paper's figures 4 and 6), one line for each configuration."""
     ax = new_axes(ax, (7.2, 4.2))
     for number, (transport, qos) in enumerate(_CONFIGURATIONS):
         if gap and (transport, qos) != ("mqtt", 0):
@@ -88,31 +62,7 @@ def headers(recorded: Recorded, network: str, session: str, ax: Axes | None = No
 
 
 def times(recorded: Recorded, network: str, session: str, ax: Axes | None = None) -> Axes:
-    """Draw the total time over payload (the paper's figures 5 and 7), one line for each configuration.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    session : str
-        ``fresh``, ``persistent`` or ``loop``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> times(rows, "lan", "fresh").get_ylabel()
-    'start to complete receipt (ms)'
-    """
+    """Draw the total time over payload (the paper's figures 5 and 7), one line for each configuration."""
     ax = new_axes(ax, (7.2, 4.2))
     for number, (transport, qos) in enumerate(_CONFIGURATIONS):
         samples = [recorded.time(network, transport, session, size, qos=qos) for size in paper.SIZES]
@@ -123,30 +73,7 @@ def times(recorded: Recorded, network: str, session: str, ax: Axes | None = None
 
 
 def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: int = 100) -> Axes:
-    """Draw measured times in round trips (median, quartiles) beside the number counted on paper.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> ax = round_trips(rows, "internet")
-    """
+    """Draw measured times in round trips (median, quartiles) beside the number counted on paper."""
     ax = new_axes(ax, (7.2, 3.8))
     rtt = 1e3 * paper.NETWORKS[network].rtt
     labels, counted = [], []
@@ -171,29 +98,7 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
 
 
 def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
-    """Draw the header bytes of a loop of 150 publishes over the gap between them, one line for each payload.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> coalescing(rows, "internet").get_xlabel()
-    'gap between messages (round trips)'
-    """
+    """Draw the header bytes of a loop of 150 publishes over the gap between them, one line for each payload."""
     ax = new_axes(ax, (7.2, 4.2))
     gaps = (0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0)
     for number, size in enumerate((1, 100, 500, 1000)):
@@ -211,26 +116,7 @@ def coalescing(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes
 
 
 def stall(recorded: Recorded, ax: Axes | None = None) -> Axes:
-    """Draw the times of one fresh message with Nagle's algorithm in the broker and without: cumulative shares.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> ax = stall(rows)
-    """
+    """Draw the times of one fresh message with Nagle's algorithm in the broker and without: cumulative shares."""
     ax = new_axes(ax, (7.2, 3.8))
     number = 0
     for qos in (0, 1, 2):
@@ -250,26 +136,6 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
     """Draw the times of the series beyond the paper in round trips beside the number counted on paper.
 
     Each time is a mean with its 95 % interval.
-
-    Parameters
-    ----------
-    networks : mapping of str to (pandas.DataFrame, float)
-        For each label the rows of `series.load_series`, and the round trip of its links, s.
-    ax : Axes, optional
-        Where to draw.
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import series
-    >>> rows = series.load_series(paths.data("transport"), "lan")
-    >>> ax = beyond({"private network": (rows, paper.LAN.rtt)})
     """
     ax = new_axes(ax, (7.2, 5.2))
     names: list[str] = []
@@ -294,25 +160,7 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
 
 
 def memory(times: Any, ax: Axes | None = None, lags: int = 25) -> Axes:
-    """Draw the autocorrelation of successive times, with the band in which independent ones would lie.
-
-    Parameters
-    ----------
-    times : array_like, shape (n,)
-        In the order in which they were measured.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-    lags : int
-        How many.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> ax = memory(np.random.default_rng(1).normal(size=150))
-    """
+    """Draw the autocorrelation of successive times, with the band in which independent ones would lie."""
     ax = new_axes(ax, (7.2, 3.4))
     x = np.asarray(times, float) - np.mean(times)
     r = [float(x[k:] @ x[: len(x) - k] / (x @ x)) for k in range(1, lags + 1)]
@@ -326,25 +174,7 @@ def memory(times: Any, ax: Axes | None = None, lags: int = 25) -> Axes:
 
 
 def ladder(segments: Sequence[Segment], ax: Axes | None = None) -> Axes:
-    """Draw a session as a ladder: each segment an arrow from host to host, time downwards.
-
-    Parameters
-    ----------
-    segments : sequence of Segment
-        As captured.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import examples
-    >>> ax = ladder(examples.load(paths.data("transport"), "tcp").segments)
-    """
+    """Draw a session as a ladder: each segment an arrow from host to host, time downwards."""
     ax = new_axes(ax, (7.2, 0.36 * len(segments) + 1.2))
     for row, s in enumerate(segments):
         start, end = (0.0, 1.0) if s.outgoing else (1.0, 0.0)
@@ -364,26 +194,6 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
     """Draw the time that a cipher object adds to plain bytes, over payload, for TCP and MQTT QoS 1.
 
     Lines are medians, bands quartiles.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> ax = icto_cost(rows, "lan")
     """
     ax = new_axes(ax, (7.2, 3.8))
     for number, (transport, qos) in enumerate((("tcp", 0), ("mqtt", 1))):
@@ -404,30 +214,7 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
 
 
 def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | None = None) -> Axes:
-    """Draw bytes on the sender's link and total time of each way to send, counted on paper.
-
-    Parameters
-    ----------
-    rtt : float
-        Round trip, ms.
-    size : int
-        Bytes of an object.
-    messages : int
-        Objects in a session.
-    subscribers : int
-        Receivers.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> len(advice(40, 100, 10, 10).patches) > 2
-    True
-    """
+    """Draw bytes on the sender's link and total time of each way to send, counted on paper."""
     ax = new_axes(ax, (6.0, 2.7))
     options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     ax.barh(range(len(options)), [o.cost.octets for o in options], color=SERIES[0], height=0.55)
@@ -441,28 +228,7 @@ def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | No
 
 
 def describe_advice(rtt: float, size: int, messages: int, subscribers: int) -> str:
-    """Say in words what `advice` shows.
-
-    Parameters
-    ----------
-    rtt : float
-        Round trip, ms.
-    size : int
-        Bytes of an object.
-    messages : int
-        Objects in a session.
-    subscribers : int
-        Receivers.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> describe_advice(40, 100, 10, 10).split(":")[0]
-    'Round trip 40 ms, objects of 100 bytes, 10 a session, 10 receivers, cheapest first'
-    """
+    """Say in words what `advice` shows."""
     options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     words = "; ".join(f"{o.name} {o.cost.octets} bytes, {1e3 * o.cost.seconds:.0f} ms" for o in options)
     return (

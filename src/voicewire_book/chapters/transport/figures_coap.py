@@ -18,26 +18,7 @@ _WHOLE_PERCENT = 100
 
 
 def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
-    """Draw the time to complete receipt over the payload: means with 95 % intervals, and CoAP's count on paper.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `coap_timed.load_blocks` gives them.
-    rtt : float
-        Round trip of the links, s.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> ax = by_size(coap_timed.load_blocks(paths.data("transport"), "internet"), 0.04)
-    """
+    """Draw the time to complete receipt over the payload: means with 95 % intervals, and CoAP's count on paper."""
     ax = new_axes(ax, (7.2, 3.8))
     sizes = sorted(set(rows["size"]))
     steps = np.unique(np.geomspace(sizes[0], sizes[-1], 400).astype(int))
@@ -55,29 +36,7 @@ def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
 
 
 def by_loss(recorded: Mapping[float, pd.DataFrame], rtt: float, known: bool = True, ax: Axes | None = None) -> Axes:
-    """Draw the mean delay over the share of packets lost: measured with 95 % intervals, and CoAP's closed form.
-
-    Parameters
-    ----------
-    recorded : mapping of float to pandas.DataFrame
-        For each probability of loss what `coap_timed.load_loss` gives.
-    rtt : float
-        Round trip without loss, s.
-    known : bool
-        Whether the clock runs until the sender knows, or until the receiver has the message.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> folder = paths.data("transport")
-    >>> ax = by_loss({loss: coap_timed.load_loss(folder, loss) for loss in coap_timed.LOSSES}, 0.04)
-    """
+    """Draw the mean delay over the share of packets lost: measured with 95 % intervals, and CoAP's closed form."""
     ax = new_axes(ax, (7.2, 3.8))
     losses = sorted(recorded)
     line = np.linspace(0, 1.1 * losses[-1], 60)

@@ -28,41 +28,10 @@ CURVES = [(transport, kind, end) for transport in ("mqtt", "tcp") for kind in KI
 def curve(r: Recorded, what: str, network: str, transport: str, kind: str, end: int) -> list[Samples]:
     """Return the iterations behind one curve of Figures 4 to 7, payload by payload.
 
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    what : {"header", "time"}
-        TCP header bytes (Figures 4 and 6), or time (Figures 5 and 7).
-    network : str
-        ``lan`` or ``internet``.
-    transport, kind : str
-        As in `Recorded.cell`.
-    end : {0, 1}
-        The sending or the receiving end. Time ends where the receiver has all, or the sender's connection is closed.
-
-    Returns
-    -------
-    list of ndarray of float
-        Bytes or ms, an array for each payload of the axes.
-
-    Raises
-    ------
-    ValueError
-        If `what` is neither.
-
     Notes
     -----
     Header bytes of MQTT are those of 150 publishes at QoS 0, the reading that comes nearest to the printed range; all
     else is one message in a session of its own. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> [float(samples.mean()) for samples in curve(rows, "header", "lan", "tcp", "file", 0)]
-    [272.0, 272.0, 272.0, 272.0, 272.0]
     """
     if what == "header":
         session = "loop" if transport == "mqtt" else "fresh"
@@ -95,32 +64,7 @@ def _bands(ax: Axes, found: Iterator[tuple[int, str, list[Samples]]]) -> None:
 
 
 def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, lower: Axes | None = None) -> Axes:
-    """Draw one of Figures 4 to 7 as the slides have it: four curves of MQTT above, four of TCP below.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    what : {"header", "time"}
-        See `curve`.
-    upper, lower : Axes, optional
-        Where to draw; a new figure with two axes if left out.
-
-    Returns
-    -------
-    Axes
-        The upper one.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> printed(rows, "lan", "header").get_ylabel()
-    'MQTT: TCP headers (bytes)'
-    """
+    """Draw one of Figures 4 to 7 as the slides have it: four curves of MQTT above, four of TCP below."""
     if upper is None or lower is None:
         _, (upper, lower) = plt.subplots(2, 1, figsize=(6.0, 4.6), sharex=True)
     for ax, transport in ((upper, "mqtt"), (lower, "tcp")):
@@ -141,29 +85,7 @@ def printed(r: Recorded, network: str, what: str, upper: Axes | None = None, low
 
 
 def ratio(r: Recorded, network: str, ax: Axes | None = None) -> Axes:
-    """Draw the paper's ratio of header bytes to payload over the payload, sending end, by session and transport.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire.transport import recording
-    >>> rows = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> ratio(rows, "lan").get_ylabel()
-    'header bytes over payload'
-    """
+    """Draw the paper's ratio of header bytes to payload over the payload, sending end, by session and transport."""
     ax = new_axes(ax, (7.2, 4.2))
     ways = [("tcp", "fresh", 1), ("mqtt", "fresh", 1), ("tcp", "persistent", 1), ("mqtt", "persistent", 1)]
     for number, (transport, session, messages) in enumerate([*ways, ("mqtt", "loop", paper.LOOP)]):
@@ -180,28 +102,7 @@ def ratio(r: Recorded, network: str, ax: Axes | None = None) -> Axes:
 
 
 def under_loss(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
-    """Draw the share of messages that have arrived over the time since they were published, with each mode's bound.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `bounds.measure` gives them.
-    rtt : float
-        Round trip of each link, s.
-    ax : Axes, optional
-        Where to draw; new axes if left out.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> rows = bounds.load_bounds(paths.data("transport"))
-    >>> under_loss(rows, bounds.SPEC.rtt).get_ylabel()
-    'share of messages that have arrived'
-    """
+    """Draw the share of messages that have arrived over the time since they were published, with each mode's bound."""
     ax = new_axes(ax, (7.2, 4.2))
     for qos in range(3):
         times = rows[rows.qos == qos].time_ms

@@ -48,23 +48,7 @@ def _acknowledgement(packet_id: int, token: bytes, code: int, block: bytes | Non
 
 @called
 def check_option(answer: Function) -> Feedback:
-    """Stage 1: (delta, value) -> bytes of an option.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_option(lambda delta, value: bytes([16 * delta + len(value)]) + value)
-    Not yet: 13 stands for one byte more, less 13; 14 for two, less 269: begins d0 00, yours d0.
-    """
+    """Stage 1: (delta, value) -> bytes of an option."""
     cases = [(11, b"ict"), (0, b"object"), (12, b""), (13, b""), (27, b"\x0e"), (60, b"x" * 13), (268, b"x" * 268)]
     cases += [(269, b"y" * 269), (65_000, b"z")]
     for delta, value in cases:
@@ -94,23 +78,7 @@ def _extended(number: int) -> tuple[int, bytes]:
 
 @called
 def check_request(answer: Function) -> Feedback:
-    """Stage 2: (packet_id, token, path, block, part) -> bytes of a confirmable PUT with one block of a body.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_request(lambda packet_id, token, path, block, part: part)
-    Not yet: no CoAP packet: the first byte has version 1, type CON and the token's length: 0x41, yours 0x69.
-    """
+    """Stage 2: (packet_id, token, path, block, part) -> bytes of a confirmable PUT with one block of a body."""
     cases = [
         (7, b"\x01", ["ict"], block_option(0, True, 1024), b"i" * 1024),
         (65_535, b"mark", ["ict", "object"], block_option(3, False, 64), b"tail"),
@@ -151,23 +119,7 @@ def _requested(got: bytes, packet_id: int, token: bytes, path: list[str], block:
 
 @called
 def check_answer(answer: Function) -> Feedback:
-    """Stage 3: data -> (packet id, code, Block1 or None) of a server's acknowledgement; None for another packet.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_answer(lambda data: None)
-    Not yet: an acknowledgement, and yours gives None.
-    """
+    """Stage 3: data -> (packet id, code, Block1 or None) of a server's acknowledgement; None for another packet."""
     cases: list[tuple[bytes, tuple[int, int, bytes | None] | None, str]] = []
     for packet_id, token, code, block in (
         (7, b"\1", _CONTINUE, b"\x0e"), (65_535, b"mark", _CHANGED, b"\x26"), (300, b"", _CHANGED, None),
@@ -202,23 +154,7 @@ def check_answer(answer: Function) -> Feedback:
 
 @called
 def check_following(answer: Function) -> Feedback:
-    """Stage 4: (number, size, block) -> (number, size) of the block to send next, after an answer 2.31.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_following(lambda number, size, block: (number + 1, size))
-    Not yet: the server asks for blocks of 256 bytes: go on with them.
-    """
+    """Stage 4: (number, size, block) -> (number, size) of the block to send next, after an answer 2.31."""
     for number, size in ((0, 1024), (5, 1024), (2, 64), (0, 16)):
         for smaller in (size, size // 4, 16):
             if smaller < 16:
@@ -309,23 +245,7 @@ class _Network:
 
 
 def check_client(answer: object) -> Feedback:
-    """Stage 5: put(send, receive, path, body) -> True if the server has it, False if it was given up.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_client(lambda send, receive, path, body: True)
-    Not yet: world 1: yours says that the body of 1025 bytes arrived, and the server has 0 of it.
-    """
+    """Stage 5: put(send, receive, path, body) -> True if the server has it, False if it was given up."""
     answer = as_function(answer)
     if isinstance(answer, Feedback):
         return answer

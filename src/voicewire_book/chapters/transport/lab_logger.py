@@ -48,31 +48,7 @@ def _packet(source: End, target: End, seq: int, flags: str, payload: bytes = b""
 def session(
     said: bytes, heard: bytes, seed: int, piece: int = 1448, again: float = 0.0, late: float = 0.0
 ) -> list[bytes]:
-    """Make up the packets of a connection, as a capture on the client's machine holds them.
-
-    Parameters
-    ----------
-    said, heard : bytes
-        What the client says, and what it is told.
-    seed : int
-        Of first sequence numbers, repetitions and their order.
-    piece : int
-        Most bytes of a segment.
-    again : float
-        Share of the segments that are sent again, some of them cut elsewhere.
-    late : float
-        Share of the segments that come later than the one behind.
-
-    Returns
-    -------
-    list of bytes
-        Each from the IP header on.
-
-    Examples
-    --------
-    >>> len(session(b"hi", b"", 1))
-    9
-    """
+    """Make up the packets of a connection, as a capture on the client's machine holds them."""
     rng = np.random.default_rng(seed)
     first, second = int(rng.integers(2**32)), int(rng.integers(2**32))
     options = b"\x02\x04\x05\xb4\x04\x02\x08\x0a" + bytes(8) + b"\x01\x03\x03\x07"
@@ -103,23 +79,7 @@ def _told(s: Segment | None) -> tuple[Any, ...] | None:
 
 @called
 def check_segment(answer: Function) -> Feedback:
-    """Stage 1: packet -> (source, target, seq, flags, IP header, TCP header, payload bytes), or None.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_segment(lambda packet: None)
-    Not yet: a whole segment, and yours gives None.
-    """
+    """Stage 1: packet -> (source, target, seq, flags, IP header, TCP header, payload bytes), or None."""
     plain = _packet(_HERE, _THERE, 2**32 - 5, "PA", b"hello")
     longer = bytes([0x46]) + plain[1:2] + (len(plain) + 4).to_bytes(2, "big") + plain[4:20] + bytes(4) + plain[20:]
     cases = [
@@ -167,23 +127,7 @@ def _captures(seed: int) -> list[list[bytes]]:
 
 @called
 def check_counted(answer: Function) -> Feedback:
-    """Stage 2: (packets, port) -> (segments, TCP header bytes) of all connections with this port.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_counted(lambda packets, port: (len(packets), 32 * len(packets)))
-    Not yet: other connections, and what isn't TCP, must not be counted: 11 segments are wanted, yours has 14.
-    """
+    """Stage 2: (packets, port) -> (segments, TCP header bytes) of all connections with this port."""
     foreign = [_packet(("10.0.0.1", 22), ("10.0.0.2", 23), n, "A") for n in (1, 2)]
     for packets in _captures(11):
         mixed = [*foreign, *packets, packets[0][:9] + bytes([socket.IPPROTO_UDP]) + packets[0][10:]]
@@ -201,23 +145,7 @@ def check_counted(answer: Function) -> Feedback:
 
 @called
 def check_on_wire(answer: Function) -> Feedback:
-    """Stage 3: (packets, port, largest) -> stage 2's counts as they are on the wire, behind a card that cuts.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_on_wire(lambda packets, port, largest: (8, 272))
-    Not yet: 10 segments and 336 header bytes are on the wire, yours says 8 and 272.
-    """
+    """Stage 3: (packets, port, largest) -> stage 2's counts as they are on the wire, behind a card that cuts."""
     for size in (1449, 100, 1448, 20_000, 2896, 65_000):
         text = np.random.default_rng(size).bytes(size)
         seen, cut = session(text, b"", 3, piece=65_000), session(text, b"", 3)
@@ -233,23 +161,7 @@ def check_on_wire(answer: Function) -> Feedback:
 
 @called
 def check_repeated(answer: Function) -> Feedback:
-    """Stage 4: packets -> sequence numbers that had been captured before, in both directions.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_repeated(lambda packets: 0)
-    Not yet: connection 2: 1748 numbers came again, yours says 0.
-    """
+    """Stage 4: packets -> sequence numbers that had been captured before, in both directions."""
     both = [_packet(_HERE, _THERE, 100, "PA", b"abc"), _packet(_THERE, _HERE, 100, "PA", b"abc")]
     if answer(list(both)):
         return Feedback(False, "each direction has numbers of its own: what one said, the other has not said before.")
@@ -269,23 +181,7 @@ def check_repeated(answer: Function) -> Feedback:
 
 @called
 def check_spoken(answer: Function) -> Feedback:
-    """Stage 5: (packets, source, target) -> what source said, or None if a part is missing.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_spoken(lambda packets, source, target: b"".join(packets))
-    Not yet: connection 1, out of order 0, repeated 0: what 10.0.0.1 said has 2500 bytes, yours has others.
-    """
+    """Stage 5: (packets, source, target) -> what source said, or None if a part is missing."""
     rng = np.random.default_rng(31)
     for number, (again, late) in enumerate(((0.0, 0.0), (0.0, 0.6), (0.5, 0.0), (0.5, 0.5)), start=1):
         said, heard = rng.bytes(2500 * number), rng.bytes(700)
@@ -312,23 +208,7 @@ def check_spoken(answer: Function) -> Feedback:
 
 @called
 def check_logged(answer: Function) -> Feedback:
-    """Stage 6: packets -> (segments, header bytes, repeated, said, heard) of the connection in a capture.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_logged(lambda packets: (8, 272, 0, b"", b""))
-    Not yet: capture tcp: said is wrong.
-    """
+    """Stage 6: packets -> (segments, header bytes, repeated, said, heard) of the connection in a capture."""
     folder = paths.data("transport") / "captures"
     recorded = {name: [packet for _, packet in capture.read_packets(folder / f"{name}.pcap")] for name in _NAMES}
     made = {f"made up {i}": packets for i, packets in enumerate(_captures(61)[:4], start=1)}

@@ -34,25 +34,7 @@ _CREATED = 1_700_000_000
 
 
 def badly_sealed(text: bytes, key: bytes) -> bytes:
-    """Seal a text badly: AES in counter mode, each time from the same counter, and nothing that shows a change.
-
-    Parameters
-    ----------
-    text : bytes
-        What is sealed.
-    key : bytes
-        32 of them.
-
-    Returns
-    -------
-    bytes
-        As long as the text.
-
-    Examples
-    --------
-    >>> badly_sealed(badly_sealed(b"open", bytes(32)), bytes(32))
-    b'open'
-    """
+    """Seal a text badly: AES in counter mode, each time from the same counter, and nothing that shows a change."""
     made = Cipher(AES(key), CTR(bytes(16))).encryptor()
     return made.update(text) + made.finalize()
 
@@ -68,23 +50,7 @@ def _bad_ones(seed: int, texts: tuple[bytes, ...]) -> list[bytes]:
 
 @called
 def check_other(answer: Function) -> Feedback:
-    """Stage 1: (one, two, known) -> the text in the second object, from that in the first.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_other(lambda one, two, known: known)
-    Not yet: from 'pulse 71/min' yours makes 'pulse 71/min', and the second text is another one.
-    """
+    """Stage 1: (one, two, known) -> the text in the second object, from that in the first."""
     for seed, texts in enumerate([(b"pulse 71/min", b"pulse 48/min"), (b"\0\1\2\xff", b"\xffabc"), (b"", b"")]):
         one, two = _bad_ones(seed, texts)
         got = bytes(answer(one, two, texts[0]))
@@ -100,23 +66,7 @@ def check_other(answer: Function) -> Feedback:
 
 @called
 def check_forged(answer: Function) -> Feedback:
-    """Stage 2: (sealed, known, wanted) -> bytes that open as the wanted text; nobody gave the key.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_forged(lambda sealed, known, wanted: sealed)
-    Not yet: the lock opens yours and reads 'shut', not 'open'.
-    """
+    """Stage 2: (sealed, known, wanted) -> bytes that open as the wanted text; nobody gave the key."""
     for seed, (known, wanted) in enumerate([(b"shut", b"open"), (b"dose 010 mg", b"dose 100 mg")]):
         key = np.random.default_rng(seed).bytes(32)
         sealed = badly_sealed(known, key)
@@ -158,23 +108,7 @@ def _objects(seed: int, count: int) -> Iterator[tuple[bytes, dict[str, Rule]]]:
 
 @called
 def check_signed(answer: Function) -> Feedback:
-    """Stage 3: (data, owner) -> whether the owner signed exactly these bytes.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_signed(lambda data, owner: True)
-    Not yet: one bit of byte 0 was turned, and yours says that it is signed.
-    """
+    """Stage 3: (data, owner) -> whether the owner signed exactly these bytes."""
     ann, bob, *_ = _people()
     rng = np.random.default_rng(5)
     for data, _ in _objects(1, 4):
@@ -199,23 +133,7 @@ def check_signed(answer: Function) -> Feedback:
 
 @called
 def check_place(answer: Function) -> Feedback:
-    """Stage 4: (data, me, name, now) -> number of the reader's envelope, or None.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_place(lambda data, me, name, now: 0)
-    Not yet: it is too early.
-    """
+    """Stage 4: (data, me, name, now) -> number of the reader's envelope, or None."""
     people = _people()[:3]
     for data, rules in _objects(2, 12):
         for name, rule in rules.items():
@@ -245,23 +163,7 @@ def _place_hint(rule: Rule, who: str, now: float, got: Any, wanted: int | None) 
 
 @called
 def check_part_key(answer: Function) -> Feedback:
-    """Stage 5: (data, own, name, number) -> the part's key, out of the reader's envelope.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_part_key(lambda data, own, name, number: bytes(32))
-    Not yet: 32 bytes, but not those that are in the envelope.
-    """
+    """Stage 5: (data, own, name, number) -> the part's key, out of the reader's envelope."""
     for data, rules in _objects(3, 6):
         for name, rule in rules.items():
             for one in _people()[:3]:
@@ -301,23 +203,7 @@ def _read(data: bytes, one: Identity, owner: Identity, name: str, now: float) ->
 
 @called
 def check_opened(answer: Function) -> Feedback:
-    """Stage 6: (data, own, owner, name, now) -> what was sealed, or None; as the package's on unseen objects.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_opened(lambda data, own, owner, name, now: None)
-    Not yet: object 1, part diagnosis: ann may open it now, and yours gives None.
-    """
+    """Stage 6: (data, own, owner, name, now) -> what was sealed, or None; as the package's on unseen objects."""
     ann, _, _, mallory = _people()
     rng = np.random.default_rng(7)
     opened = refused = 0

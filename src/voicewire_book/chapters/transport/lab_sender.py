@@ -39,31 +39,7 @@ _ARRIVED = "after a timeout all is marked lost; what SACK says since has arrived
 
 
 def started(total: int, rto: float = 1.0, window: float = 10.0) -> State:
-    """A sender's state after the handshake, before anything has left.
-
-    Parameters
-    ----------
-    total : int
-        Segments that the program has written.
-    rto : float
-        The timer's length, s.
-    window : float
-        Initial window, segments.
-
-    Returns
-    -------
-    dict
-        ``total``; ``una`` and ``next``, the first segment not acknowledged, and the next new one; ``waiting``, what is
-        sent and not acknowledged, a dictionary for each with ``number``, ``sacked``, ``lost`` and ``again``; ``cwnd``
-        and ``ssthresh``, segments; ``recover``, a loss is repaired until this segment is acknowledged (-1: none is),
-        and ``fast``, whether SACK showed it; ``rto``, ``backoff`` (times the timer's length), and ``timer``, when it
-        fires, s (infinite: it rests).
-
-    Examples
-    --------
-    >>> started(5)["waiting"], started(5)["cwnd"]
-    ([], 10.0)
-    """
+    """A sender's state after the handshake, before anything has left."""
     return {
         "total": total, "una": 0, "next": 0, "waiting": [], "cwnd": window, "ssthresh": math.inf,
         "recover": -1, "fast": False, "rto": rto, "backoff": 1.0, "timer": math.inf,
@@ -138,23 +114,7 @@ def _state(waiting: Sequence[str] = (), **entries: Any) -> State:
 
 @called
 def check_pipe(answer: Function) -> Feedback:
-    """Stage 1: waiting -> segments under way.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pipe(len)
-    Not yet: a segment that is SACKed has arrived: it is no longer under way.
-    """
+    """Stage 1: waiting -> segments under way."""
     cases = [
         ((), 0, ""),
         (("4", "5"), 2, "what waits and is neither SACKed nor lost is under way."),
@@ -172,23 +132,7 @@ def check_pipe(answer: Function) -> Feedback:
 
 @called
 def check_grow(answer: Function) -> Feedback:
-    """Stage 2: (cwnd, ssthresh) -> the window after an acknowledgement of something new, segments.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_grow(lambda cwnd, ssthresh: 2 * cwnd)
-    Not yet: it doubles in a round trip, that is with as many acknowledgements as there are segments: one more for each.
-    """
+    """Stage 2: (cwnd, ssthresh) -> the window after an acknowledgement of something new, segments."""
     for cwnd, ssthresh in ((10.0, math.inf), (1.0, 8.0), (8.0, 8.0), (20.0, 5.0), (7.5, 8.0)):
         got = answer(cwnd, ssthresh)
         verdict = number(got, cwnd + (1.0 if cwnd < ssthresh else 1 / cwnd), 1e-9)
@@ -205,23 +149,7 @@ def check_grow(answer: Function) -> Feedback:
 
 @called
 def check_push(answer: Function) -> Feedback:
-    """Stage 3: (state, now) -> numbers of the segments that leave now; the state is changed.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_push(lambda state, now: [])
-    Not yet: a fresh window: leaves [0 1 2 3 4 5 6 7 8 9] is wanted, you have [].
-    """
+    """Stage 3: (state, now) -> numbers of the segments that leave now; the state is changed."""
     cases = [
         ("a fresh window", _state(), 0.0),
         ("the program's last segments", _state(total=3), 0.5),
@@ -252,23 +180,7 @@ def check_push(answer: Function) -> Feedback:
 
 @called
 def check_acknowledge(answer: Function) -> Feedback:
-    """Stage 4: (state, now, upto, sacked) changes the state; `upto` is the next segment that the receiver asks for.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_acknowledge(lambda state, now, upto, sacked: None)
-    Not yet: una: all below upto has arrived (6 is wanted, you have 4).
-    """
+    """Stage 4: (state, now, upto, sacked) changes the state; `upto` is the next segment that the receiver asks for."""
     out = [str(n) for n in range(4, 12)]
     fast = {"recover": 12, "fast": True, "cwnd": 4.0, "ssthresh": 4.0}
     cases: list[tuple[State, int, tuple[tuple[int, int], ...]]] = [
@@ -308,23 +220,7 @@ def check_acknowledge(answer: Function) -> Feedback:
 
 @called
 def check_expire(answer: Function) -> Feedback:
-    """Stage 5: state is changed by the timer that fired.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_expire(lambda state: None)
-    Not yet: waiting: all that waits is taken for lost, SACKed or not, and nothing of it was sent again ...
-    """
+    """Stage 5: state is changed by the timer that fired."""
     cases = [
         _state(["4", "5s", "6", "7", "8", "9"]),
         _state(["4la", "5la", "6"], backoff=2.0, ssthresh=3.0, recover=7, cwnd=1.0),
@@ -350,23 +246,7 @@ def check_expire(answer: Function) -> Feedback:
 
 
 def check_sender(answer: object) -> Feedback:
-    """Stage 6: (push, acknowledge, expire) sends over a path that loses segments; turn for turn as the package's.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_sender("all of them")
-    Not yet: hand over your three functions: (push, acknowledge, expire).
-    """
+    """Stage 6: (push, acknowledge, expire) sends over a path that loses segments; turn for turn as the package's."""
     if unanswered(answer):
         return UNANSWERED
     functions: Any = answer

@@ -13,30 +13,7 @@ __all__ = ["importances"]
 
 
 def importances(weights: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Share of packets that matter no more than this (the question of Figure 3.5).
-
-    Parameters
-    ----------
-    weights : array_like of float, shape (packets,)
-        Importance of each packet, 0 to 1, as of `importance.frame_importance`.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Raises
-    ------
-    VoipError
-        Without any packet, or for a weight that is not within 0 and 1.
-
-    Examples
-    --------
-    >>> importances([0.1, 0.1, 1.0]).get_ylabel()
-    'share of packets'
-    """
+    """Share of packets that matter no more than this (the question of Figure 3.5)."""
     weight = np.sort(np.asarray(weights, dtype=float))
     if weight.ndim != 1 or not weight.size or not ((weight >= 0) & (weight <= 1)).all():
         raise VoipError("importances are a row of numbers from 0 to 1, at least one")

@@ -17,27 +17,7 @@ __all__ = ["event_rates", "playout_plane"]
 
 
 def event_rates(lost: ArrayLike, counted: Mapping[int, Sequence[float]], ax: Axes | None = None) -> Axes:
-    """Loss event rate over the share of packets lost at random: counted, and q / (1 + n q).
-
-    Parameters
-    ----------
-    lost : array_like of float, shape (points,)
-        Shares of the packets lost.
-    counted : mapping of int to sequence of float
-        Packets in a round trip, to the events a packet that were counted at each share.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> event_rates([0.01, 0.1], {5: [0.0095, 0.067]}).get_ylabel()
-    'loss events a packet / %'
-    """
+    """Loss event rate over the share of packets lost at random: counted, and q / (1 + n q)."""
     ax = house.new_axes(ax)
     q = np.asarray(lost, dtype=float)
     fine = np.geomspace(q.min(), q.max(), 100)
@@ -53,30 +33,7 @@ def event_rates(lost: ArrayLike, counted: Mapping[int, Sequence[float]], ax: Axe
 
 
 def playout_plane(delays: Sequence[float], spurts: Sequence[int], codec: Codec, ax: Axes | None = None) -> Axes:
-    """Draw what a call may choose: frames played and their cost, the lower hull, and lines of equal R.
-
-    Parameters
-    ----------
-    delays : sequence of float
-        Delay of each frame, ms, inf for one that never came; a handful of frames.
-    spurts : sequence of int
-        Talkspurt of each.
-    codec : Codec
-        Whose frames they are.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.voip.paper import CODECS
-    >>> playout_plane([50.0, 90.0], [0, 0], CODECS["G.711"]).get_xlabel()
-    'frames played, i'
-    """
+    """Draw what a call may choose: frames played and their cost, the lower hull, and lines of equal R."""
     ax = house.new_axes(ax)
     rows = reference.talkspurts(delays, spurts)
     costs = [[0.0] + [j * reference.delay_impairment(d) for j, d in enumerate(row, start=1)] for row in rows]

@@ -16,24 +16,9 @@ __all__ = ["hidden", "questions"]
 def questions(rng: np.random.Generator) -> list[Question]:
     """Return the questions, their numbers drawn.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    list of Question
-        Five.
-
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control`` and those after it.
-
-    Examples
-    --------
-    >>> len(questions(np.random.default_rng(1)))
-    5
     """
     return [_interval(rng), _loss(rng), _events(rng), _quality(rng), _buffer(rng)]
 
@@ -172,24 +157,9 @@ def _buffer(rng: np.random.Generator) -> Question:
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
     """Return calls with which an assignment's hidden tests try the functions that it asks for.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Where the inputs come from.
-
-    Returns
-    -------
-    dict of str to list of tuple
-        By the cell of the tests: a call, and the condition under which it counts (nothing: always).
-
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control`` and those after it; ``notebooks/voip/assignment.ipynb``.
-
-    Examples
-    --------
-    >>> sorted(hidden(np.random.default_rng(1)))
-    ['floor-test', 'interval-test', 'playout-test', 'throughput-test']
     """
     rates = [
         (int(rng.integers(20, 1460)), int(rng.integers(2, 40)) / 100, int(rng.integers(1, 300)) / 1000) for _ in "123"

@@ -35,46 +35,12 @@ __all__ = [
 
 
 def check_mean_interval(answer: object, seed: int | None = None) -> Feedback:
-    """I_mean in packets: 90 open, closed 60, 40, 100, 80, 50, 50, 100 and 300, newest first.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_mean_interval(72)
-    Not yet: 72 packets is too small.
-    """
+    """I_mean in packets: 90 open, closed 60, 40, 100, 80, 50, 50, 100 and 300, newest first."""
     return MEAN.own(seed).check(answer)
 
 
 def check_after_silence(answer: object) -> Feedback:
-    """Packets a second after a report of five packets of 20 bytes over 1.6 s; the equation allows 5000 B/s.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_after_silence(3.125)
-    Not yet: this is what is reported; the sender may send twice that.
-    """
+    """Packets a second after a report of five packets of 20 bytes over 1.6 s; the equation allows 5000 B/s."""
     hints = {
         3.125: "this is what is reported; the sender may send twice that.",
         100.0: "the bytes are divided by the round trip or by the time since the last report, whichever is longer.",
@@ -89,23 +55,7 @@ def check_after_silence(answer: object) -> Feedback:
 
 
 def check_climb(answer: object) -> Feedback:
-    """Seconds of Faster Restart from one packet a round trip to 50 packets a second, 200 ms one way.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_climb(2.0)
-    Not yet: so long takes doubling; Faster Restart allows four times what was reported.
-    """
+    """Seconds of Faster Restart from one packet a round trip to 50 packets a second, 200 ms one way."""
     need = math.log(20, 4)
     hints = {
         2.0: "so long takes doubling; Faster Restart allows four times what was reported.",
@@ -119,23 +69,7 @@ def check_climb(answer: object) -> Feedback:
 
 
 def check_restart_window(answer: object) -> Feedback:
-    """Longest one-way delay in ms at which G.711 never waits for an acknowledgement with a window of 4380 bytes.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_restart_window(547.5)
-    Not yet: so long may the round trip be; one way is asked.
-    """
+    """Longest one-way delay in ms at which G.711 never waits for an acknowledgement with a window of 4380 bytes."""
     hints = {
         547.5: "so long may the round trip be; one way is asked.",
         182.5: "that is RFC 2581's window of two segments of 1460 bytes.",
@@ -148,23 +82,7 @@ def check_restart_window(answer: object) -> Feedback:
 
 
 def check_loss_budget(answer: object) -> Feedback:
-    """A function n -> loss event rate at which the first term allows just n packets a round trip.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_loss_budget(lambda n: 1.5 / n)
-    Not yet: the loss event rate stands under a root: square both sides.
-    """
+    """A function n -> loss event rate at which the first term allows just n packets a round trip."""
     mistakes: Mistakes = [
         (lambda n: 1.5 / n, "the loss event rate stands under a root: square both sides."),
         (lambda n: math.sqrt(1.5) / n, "this is the root of p."),
@@ -176,23 +94,7 @@ def check_loss_budget(answer: object) -> Feedback:
 
 
 def check_too_late(answer: object) -> Feedback:
-    """A function R -> share of the talkspurts that have ended before doubling has reached the voice's rate.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_too_late(lambda R: math.exp(-R))
-    Not yet: <lambda>(0.1): 0.9048 is too large.
-    """
+    """A function R -> share of the talkspurts that have ended before doubling has reached the voice's rate."""
 
     def after(seconds: Callable[[float], float]) -> Callable[[float], float]:
         return lambda R: 1 - math.exp(-seconds(R))
@@ -212,23 +114,7 @@ def check_too_late(answer: object) -> Feedback:
 
 
 def check_ceiling(answer: object) -> Feedback:
-    """What ends the climb of the delays in the figure.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_ceiling("c")
-    Not yet: the dots are frames that came, played or not; the playout drops none of them here.
-    """
+    """What ends the climb of the delays in the figure."""
     hints = {
         "b": "the timer halves a rate; here the floor holds the rate, and a rate would change the slope.",
         "c": "the dots are frames that came, played or not; the playout drops none of them here.",
@@ -239,23 +125,7 @@ def check_ceiling(answer: object) -> Feedback:
 
 
 def check_same_score(answer: object) -> Feedback:
-    """Why plain TFRC, SP and Faster Restart score the same to the last digit without loss.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_same_score("a")
-    Not yet: all transports had the same words, and UDP and MD still score otherwise.
-    """
+    """Why plain TFRC, SP and Faster Restart score the same to the last digit without loss."""
     hints = {
         "a": "all transports had the same words, and UDP and MD still score otherwise.",
         "c": "none of the three has a floor; MD has.",
@@ -281,23 +151,7 @@ def _chained(times: Sequence[float], rtt: float) -> int:
 
 
 def check_events(answer: object) -> Feedback:
-    """A function times, rtt -> number of loss events of losses at these times (s, rising).
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_events(lambda times, rtt: len(times))
-    Not yet: these are losses; those within a round trip of the first are one event.
-    """
+    """A function times, rtt -> number of loss events of losses at these times (s, rising)."""
     mistakes: Mistakes = [
         (lambda times, rtt: len(times), "these are losses; those within a round trip of the first are one event."),
         (_chained, "the round trip runs from the first loss of the event, not from the loss before."),
@@ -313,23 +167,7 @@ def check_events(answer: object) -> Feedback:
 
 
 def check_uneven(answer: object) -> Feedback:
-    """A function a, x -> Jain's index if the share a of the calls gets x instead of 1.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_uneven(lambda a, x: 1 - a + a * x)
-    Not yet: this is the mean; Jain squares.
-    """
+    """A function a, x -> Jain's index if the share a of the calls gets x instead of 1."""
 
     def mean(a: float, x: float) -> float:
         return 1 - a + a * x
@@ -346,23 +184,7 @@ def check_uneven(answer: object) -> Feedback:
 
 
 def check_pairs(answer: object) -> Feedback:
-    """A function rho -> how many times as many calls an unpaired comparison needs as a paired one.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_pairs(lambda rho: 1 / (1 - rho) ** 2)
-    Not yet: the variance falls with the number of calls, not with its root.
-    """
+    """A function rho -> how many times as many calls an unpaired comparison needs as a paired one."""
     mistakes: Mistakes = [
         (lambda rho: 1 / math.sqrt(1 - rho), "this is the ratio of the standard errors; calls go with its square."),
         (lambda rho: 1 / (1 - rho) ** 2, "the variance falls with the number of calls, not with its root."),
@@ -375,46 +197,12 @@ def check_pairs(answer: object) -> Feedback:
 
 
 def check_floor(answer: object, seed: int | None = None) -> Feedback:
-    """Smallest whole floor, in packets a round trip, that carries G.729 at 110 ms one way as UDP does.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_floor(8)
-    Not yet: eight packets in 0.22 s are 36 a second, and the codec makes 50.
-    """
+    """Smallest whole floor, in packets a round trip, that carries G.729 at 110 ms one way as UDP does."""
     return FLOOR.own(seed).check(answer)
 
 
 def check_order(answer: object) -> Feedback:
-    """The verdict on an order claimed for all delays, which the mean shows and one delay reverses.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_order("a")
-    Not yet: the claim speaks of each delay; a mean may hide that one of them contradicts.
-    """
+    """The verdict on an order claimed for all delays, which the mean shows and one delay reverses."""
     hints = {
         "a": "the claim speaks of each delay; a mean may hide that one of them contradicts.",
         "c": "the interval at 400 ms excludes nought: this is decided.",
@@ -425,23 +213,7 @@ def check_order(answer: object) -> Feedback:
 
 
 def check_rival(answer: object) -> Feedback:
-    """What is shown if the effect comes out as large with the mechanism taken away.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rival("a")
-    Not yet: the effect is there; that the mechanism makes it is what the rival was to test.
-    """
+    """What is shown if the effect comes out as large with the mechanism taken away."""
     hints = {
         "a": "the effect is there; that the mechanism makes it is what the rival was to test.",
         "b": "it may still add its two points; what is shown is that it is not needed for the rest.",
@@ -483,23 +255,7 @@ def _drops(answer: object, arguments: tuple[Any, ...], wrong: list[int]) -> bool
 
 
 def check_oldest(answer: object) -> Feedback:
-    """A function frames, places, gap -> numbers of the frames that a buffer drops which gives up its oldest.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_oldest(lambda frames, places, gap: [])
-    Not yet: your function of 40 frames, 5 places and 37.1 ms: frame 6 is missing.
-    """
+    """A function frames, places, gap -> numbers of the frames that a buffer drops which gives up its oldest."""
     answer = as_function(answer)
     if isinstance(answer, Feedback):
         return answer

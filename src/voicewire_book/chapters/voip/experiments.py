@@ -45,35 +45,7 @@ __all__ = [
 def point(
     rng: np.random.Generator, name: str, codec: str, delay_ms: float, loss: float, calls: int, seconds: float
 ) -> list[float]:
-    """R of `calls` calls with seeds 0, 1, …: one task of the sweep. `rng` is unused: the seeds pair the transports.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        The sweep's; not drawn on.
-    name : str
-        A transport of `transports.NAMES`.
-    codec : str
-        A codec of Table 4.1.
-    delay_ms : float
-        One-way delay in milliseconds.
-    loss : float
-        Loss probability, both ways.
-    calls : int
-        How many calls.
-    seconds : float
-        Length of each.
-
-    Returns
-    -------
-    list of float
-        R of each call.
-
-    Examples
-    --------
-    >>> len(point(np.random.default_rng(0), "UDP", "G.711", 50.0, 0.0, 3, 5.0))
-    3
-    """
+    """R of `calls` calls with seeds 0, 1, …: one task of the sweep. `rng` is unused: the seeds pair the transports."""
     del rng
     return [call(name, codec, delay_ms=delay_ms, loss=loss, seconds=seconds, seed=k).r for k in range(calls)]
 
@@ -87,39 +59,7 @@ def curves(
     seconds: float = 300.0,
     **how: Any,
 ) -> dict[str, Curve]:
-    """The curves of Figures 5.1 to 5.6, through `voicewire.sweep`; `how` goes there (workers, scheduler, cache).
-
-    Parameters
-    ----------
-    figure : str
-        A key of `FIGURES`.
-    names : sequence of str
-        Transports.
-    x : iterable of float, optional
-        Delays in ms or losses, whichever varies; without it those of section 5.1.
-    calls : int
-        Calls a point.
-    seconds : float
-        Length of each call.
-    **how : object
-        For `voicewire.sweep.sweep`: workers, scheduler, cache, progress.
-
-    Returns
-    -------
-    dict
-        Transport to `Curve`.
-
-    Raises
-    ------
-    VoipError
-        for a figure that isn't one of these, or fewer than one call.
-
-    Examples
-    --------
-    >>> how = {"workers": 1, "cache": False, "progress": False}
-    >>> curves("5.1", names=["UDP"], x=[100.0], calls=2, seconds=5.0, **how)["UDP"].r.shape
-    (1, 2)
-    """
+    """The curves of Figures 5.1 to 5.6, through `voicewire.sweep`; `how` goes there (workers, scheduler, cache)."""
     if figure not in FIGURES:
         raise VoipError(f"Figure {figure} isn't a quality plot: choose from {', '.join(FIGURES)}")
     if calls < 1:
@@ -137,28 +77,7 @@ def curves(
 
 @checks.takes(error=VoipError, rates=checks.array(low=0.0, high=1e50))
 def jain(rates: Iterable[float]) -> float:
-    """Jain's fairness index (Σx)² / (n Σx²): 1 when all get the same, 1/n when one gets all.
-
-    Parameters
-    ----------
-    rates : array_like of float, shape (n,)
-        Rates, 0 or more.
-
-    Returns
-    -------
-    float
-        1/n to 1.
-
-    Raises
-    ------
-    VoipError
-        without rates, for a negative one, or when all are zero.
-
-    Examples
-    --------
-    >>> jain([1, 1, 1, 1]), jain([1, 0, 0, 0])
-    (1.0, 0.25)
-    """
+    """Jain's fairness index (Σx)² / (n Σx²): 1 when all get the same, 1/n when one gets all."""
     x = np.asarray(rates, dtype=float)
     if x.size == 0 or np.any(~np.isfinite(x)) or np.any(x < 0) or not x.any():
         raise VoipError("Jain's index needs rates of 0 or more, at least one of them above 0")
@@ -218,50 +137,7 @@ def shared_link(
     packets: int = paper.ROUTER_BUFFER,
     **changes: Any,
 ) -> Shared:
-    """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6).
-
-    Parameters
-    ----------
-    name : str
-        A transport of `transports.NAMES`.
-    codec : str
-        A codec of Table 4.1.
-    kbit_s : float
-        Rate of the link, headers included.
-    calls : int
-        How many calls.
-    seconds : float
-        Length of each.
-    delay_ms : float
-        One-way delay in milliseconds.
-    bulk_flows : int
-        TCP transfers that compete with them.
-    red : Red, optional
-        In front of the queue.
-    seed : int
-        Of talk and losses.
-    packets : int
-        What the queue holds.
-    **changes : object
-        Single settings of the transport.
-
-    Returns
-    -------
-    Shared
-        R and share of each call, and what the link carried.
-
-    Raises
-    ------
-    VoipError
-        For parameters that no call or link can have.
-
-    Examples
-    --------
-    Two calls by UDP have room enough:
-
-    >>> shared_link("UDP", kbit_s=100.0, calls=2, seconds=5.0).delivered.tolist()
-    [1.0, 1.0]
-    """
+    """Twelve calls (section 4.4) over one link, with competing bulk TCP, RED or ECN if asked for (chapter 6)."""
     voice = codec_of(codec)
     spoken = spoken_by(calls, seconds, seed, voice.interval_ms)
     path = Path(delay_ms)
@@ -313,34 +189,7 @@ def sensitivity(
     calls: int = 10,
     seconds: float = 120.0,
 ) -> list[tuple[str, str, float]]:
-    """Median R of a TFRC variant under each assumption that the thesis leaves open: (what, choice, median R).
-
-    Parameters
-    ----------
-    name : str
-        A variant of TFRC.
-    codec : str
-        A codec of Table 4.1.
-    delay_ms : float
-        One-way delay in milliseconds.
-    loss : float
-        Loss probability, both ways.
-    calls : int
-        Calls for each assumption.
-    seconds : float
-        Length of each.
-
-    Returns
-    -------
-    list of tuple
-        What is assumed, the choice, median R.
-
-    Examples
-    --------
-    >>> rows = sensitivity("TFRC", calls=1, seconds=5.0)
-    >>> rows[1][:2]
-    ('scheduling', 'the next packet is timed from when this one left')
-    """
+    """Median R of a TFRC variant under each assumption that the thesis leaves open: (what, choice, median R)."""
     rows = []
     for what, choice, settings in ASSUMPTIONS:
         r = [
@@ -354,26 +203,6 @@ def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, flo
     """An adaptive codec in its simplest form: the one that scores better on this link, chosen before the calls.
 
     Median R over the calls for G.711, for G.729, and for the better of both; nothing changes during a call.
-
-    Parameters
-    ----------
-    kbit_s : float
-        Rate of the link, headers included.
-    calls : int
-        How many calls.
-    **how : object
-        Further arguments of `shared_link`.
-
-    Returns
-    -------
-    dict of str to float
-        "G.711", "G.729" and "adaptive".
-
-    Examples
-    --------
-    >>> found = adaptive_choice(100.0, calls=2, seconds=5.0)
-    >>> found["adaptive"] == max(found["G.711"], found["G.729"])
-    True
     """
     scores = {
         c: float(np.median(shared_link("UDP", c, kbit_s=kbit_s, calls=calls, **how).r)) for c in ("G.711", "G.729")
@@ -382,29 +211,7 @@ def adaptive_choice(kbit_s: float, calls: int = 12, **how: Any) -> dict[str, flo
 
 
 def record(calls: int = 30, seconds: float = 300.0, **how: Any) -> list[dict[str, Any]]:
-    """All six figures as rows (figure, transport, x, quartiles): the long sweep, kept in data/voip/quality.csv.
-
-    Parameters
-    ----------
-    calls : int
-        Calls a point.
-    seconds : float
-        Length of each call.
-    **how : object
-        For `voicewire.sweep.sweep`, and `names` and `x` for `curves`.
-
-    Returns
-    -------
-    list of dict
-        Rows.
-
-    Examples
-    --------
-    >>> how = {"workers": 1, "cache": False, "progress": False}
-    >>> rows = record(1, 1.0, names=["UDP"], x=[0.01], **how)
-    >>> rows[0]["figure"], rows[0]["transport"], len(rows)
-    ('5.1', 'UDP', 6)
-    """
+    """All six figures as rows (figure, transport, x, quartiles): the long sweep, kept in data/voip/quality.csv."""
     rows = []
     for figure in FIGURES:
         for transport_name, curve in curves(figure, calls=calls, seconds=seconds, **how).items():
@@ -429,22 +236,6 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     It takes some ten seconds on one core, `quick` two; the first run compiles the simulator, once. What is judged under
     several readings of the rules is read from what was recorded with each (`record voip readings`), not run again.
-
-    Parameters
-    ----------
-    quick : bool
-        Three calls of a minute for each point, not thirty of five minutes.
-
-    Returns
-    -------
-    dict of str to number, list of numbers, or dict of label to number
-        By the claim's id, in its unit, in the form in which the scorecard holds it.
-
-    Examples
-    --------
-    >>> found = run(quick=True)
-    >>> found["voip.md-above-fr"]["50 ms"] > 0
-    True
     """
     how: dict[str, Any] = {"names": PRINTED, "workers": 1, "cache": False, "progress": False}
     how |= {"calls": 3, "seconds": 60.0} if quick else {"calls": 30, "seconds": 300.0}

@@ -37,25 +37,7 @@ __all__ = [
 
 
 def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
-    """Rate against loss event rate: plain equation with G.729's packet, TFRC-SP, and what the codecs need.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-    rtt : float
-        Round-trip time in seconds.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> response().get_xlabel()
-    'loss event rate p'
-    """
+    """Rate against loss event rate: plain equation with G.729's packet, TFRC-SP, and what the codecs need."""
     ax = house.new_axes(ax)
     p = np.geomspace(1e-5, 0.5, 200)
     for k, (name, x) in enumerate(
@@ -72,25 +54,7 @@ def response(ax: Axes | None = None, rtt: float = 0.1) -> Axes:
 
 
 def intervals(losses: ArrayLike, ax: Axes | None = None) -> Axes:
-    """Weights of the loss intervals, newest first, beside the printed ones.
-
-    Parameters
-    ----------
-    losses : array_like of float, shape (8,)
-        Weights as the thesis prints them, newest first.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> intervals([1, 1, 1, 1, 8, 0.6, 0.4, 0.2]).get_ylabel()
-    'weight w'
-    """
+    """Weights of the loss intervals, newest first, beside the printed ones."""
     ax = house.new_axes(ax)
     i = np.arange(8)
     ax.bar(i - 0.2, equation.WEIGHTS, 0.4, color=house.SERIES[0], label="RFC 3448")
@@ -101,29 +65,7 @@ def intervals(losses: ArrayLike, ax: Axes | None = None) -> Axes:
 
 
 def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: Axes | None = None) -> Axes:
-    """Allowed rate X over time for several senders that carry the same words.
-
-    Parameters
-    ----------
-    calls : mapping of str to Call
-        Label to call, each made with `log=True`.
-    window : tuple of float
-        From when to when, s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.voip.calls import call
-    >>> spoken = call("TFRC", "G.729", delay_ms=50, seconds=5, log=True)
-    >>> rate_after_idle({"TFRC": spoken}, (0.0, 5.0)).get_xlabel()
-    'time / s'
-    """
+    """Allowed rate X over time for several senders that carry the same words."""
     ax = house.new_axes(ax)
     for k, (name, c) in enumerate(calls.items()):
         t = c.flow.rates[:, 0] / 1e9
@@ -148,32 +90,7 @@ def rate_after_idle(calls: Mapping[str, Call], window: tuple[float, float], ax: 
 def smoothness(
     tcp: FlowResult, tfrc: FlowResult, rtt: float, window: tuple[float, float], ax: Axes | None = None
 ) -> Axes:
-    """TCP's rate, a window a round trip, and TFRC's allowed rate, over time (the thesis' Figure 3.1).
-
-    Parameters
-    ----------
-    tcp, tfrc : FlowResult
-        Each simulated with `log=True`.
-    rtt : float
-        Round-trip time, s.
-    window : tuple of float
-        From when to when, s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
-    >>> senders = Tcp(), Tfrc()
-    >>> both = [simulate([Flow(bulk(99), 1460, s, Path(50))], log=True).flows[0] for s in senders]
-    >>> smoothness(*both, 0.1, (0.0, 1.0)).get_ylabel()
-    'rate / kB/s'
-    """
+    """TCP's rate, a window a round trip, and TFRC's allowed rate, over time (the thesis' Figure 3.1)."""
     ax = house.new_axes(ax)
     for k, (name, flow, over) in enumerate((("TCP", tcp, rtt), ("TFRC", tfrc, 1.0))):
         t, rate = flow.rates[:, 0] / 1e9, flow.rates[:, 1] / over / 1e3
@@ -192,23 +109,7 @@ def _on_bars(ax: Axes, spoken: Any) -> None:
 
 
 def mos_curve(ax: Axes | None = None) -> Axes:
-    """MOS over R (Figure 3.4), with the points of Table 4.2.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> mos_curve().get_xlabel()
-    'R'
-    """
+    """MOS over R (Figure 3.4), with the points of Table 4.2."""
     ax = house.new_axes(ax)
     r = np.linspace(0, 100, 201)
     ax.plot(r, emodel.mos(r), color=house.COLOURS["theory"], label="equation")
@@ -226,25 +127,7 @@ def mos_curve(ax: Axes | None = None) -> Axes:
 
 
 def r_surface(codec: str = "G.729", ax: Axes | None = None) -> Axes:
-    """Contours of R over delay and loss (Figure 4.2).
-
-    Parameters
-    ----------
-    codec : str
-        A codec of Table 4.1.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> r_surface("G.711").get_xlabel()
-    'delay / ms'
-    """
+    """Contours of R over delay and loss (Figure 4.2)."""
     ax = house.new_axes(ax)
     d, e = np.meshgrid(np.linspace(0, 400, 101), np.linspace(0, 0.1, 101))
     lines = ax.contour(d, 100 * e, emodel.r_factor(d, e, codec), levels=np.arange(20, 100, 10), colors=house.SERIES[0])
@@ -256,25 +139,7 @@ def r_surface(codec: str = "G.729", ax: Axes | None = None) -> Axes:
 
 
 def impairments(delay_ms: float, ax: Axes | None = None) -> Axes:
-    """R over loss for every codec at one delay.
-
-    Parameters
-    ----------
-    delay_ms : float
-        One-way delay in milliseconds.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> impairments(100.0).get_ylabel()
-    'R'
-    """
+    """R over loss for every codec at one delay."""
     ax = house.new_axes(ax)
     e = np.linspace(0, 0.1, 101)
     for k, name in enumerate(paper.CODECS):
@@ -291,28 +156,7 @@ def impairments(delay_ms: float, ax: Axes | None = None) -> Axes:
 
 
 def delays_of_call(c: Call, window: tuple[float, float], ax: Axes | None = None) -> Axes:
-    """Delay of each frame, with the playout delay that the bound chooses for its talkspurt (Figure 4.3's idea).
-
-    Parameters
-    ----------
-    c : Call
-        The call.
-    window : tuple of float
-        From when to when, s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.voip.calls import call
-    >>> delays_of_call(call("UDP", "G.729", delay_ms=50, seconds=5), (0.0, 5.0)).get_xlabel()
-    'spoken at / s'
-    """
+    """Delay of each frame, with the playout delay that the bound chooses for its talkspurt (Figure 4.3's idea)."""
     ax = house.new_axes(ax)
     t = c.talk.times / 1e9
     keep = (t >= window[0]) & (t <= window[1])
@@ -331,27 +175,7 @@ def delays_of_call(c: Call, window: tuple[float, float], ax: Axes | None = None)
 def playout_scatter(
     names: Sequence[str], best: ArrayLike, adaptive: ArrayLike, fixed: ArrayLike, ax: Axes | None = None
 ) -> Axes:
-    """R by playout rule for several transports.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Transports, n of them.
-    best, adaptive, fixed : array_like of float, shape (n,)
-        R of each under the three rules.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> playout_scatter(["UDP", "TCP"], [90, 80], [85, 75], [84, 70]).get_xlabel()
-    'R'
-    """
+    """R by playout rule for several transports."""
     ax = house.new_axes(ax)
     y = np.arange(len(names))
     for k, (label, r) in enumerate({"bound": best, "best fixed delay": fixed, "Ramjee": adaptive}.items()):
@@ -370,31 +194,7 @@ def playout_scatter(
 
 
 def quality_plot(curves: Mapping[str, Curve], what: str, ax: Axes | None = None, title: str = "") -> Axes:
-    """R against delay or loss: medians, quartiles as bands (Figures 5.1 to 5.6).
-
-    Parameters
-    ----------
-    curves : mapping of str to Curve
-        Transport to curve.
-    what : str
-        "delay" or "loss": what the x axis shows.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-    title : str
-        Above the axes.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.voip.points import Curve
-    >>> curve = Curve(np.array([50.0, 100.0]), np.array([[90.0, 91.0], [88.0, 89.0]]))
-    >>> quality_plot({"UDP": curve}, "delay").get_ylabel()
-    'R, median and quartiles'
-    """
+    """R against delay or loss: medians, quartiles as bands (Figures 5.1 to 5.6)."""
     ax = house.new_axes(ax, (6.0, 3.7))
     for k, (name, curve) in enumerate(curves.items()):
         colour = house.SERIES[k % 8]
@@ -444,29 +244,7 @@ def _fates(ax: Axes, c: Call, keep: NDArray[np.bool_]) -> None:
 
 
 def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
-    """Six panels of one call (Figures 5.7 and 5.8); the figure is returned.
-
-    Parameters
-    ----------
-    c : Call
-        The call.
-    window : tuple of float
-        From when to when, s.
-    frame_bytes : int
-        Bytes of a frame, for the rates.
-
-    Returns
-    -------
-    Figure
-        Six panels.
-
-    Examples
-    --------
-    >>> from voicewire.voip.calls import call
-    >>> spoken = call("TFRC SP", "G.729", delay_ms=50, seconds=5, log=True)
-    >>> len(trace(spoken, (0.0, 5.0)).axes) >= 6
-    True
-    """
+    """Six panels of one call (Figures 5.7 and 5.8); the figure is returned."""
     figure, axes = plt.subplots(6, 1, figsize=(6.0, 7.4), sharex=True, layout="constrained")
     t = c.talk.times / 1e9
     keep = (t >= window[0]) & (t <= window[1])
@@ -512,29 +290,7 @@ def trace(c: Call, window: tuple[float, float], frame_bytes: int = 20) -> Any:
 
 
 def shared(rows: Mapping[str, Sequence[Any]], rates: Sequence[float], ax: Axes | None = None) -> Axes:
-    """Median R of twelve calls over the rate of their common link (Figure 5.9's question).
-
-    Parameters
-    ----------
-    rows : mapping of str to sequence of Shared
-        Label to what `shared_link` gave at each rate.
-    rates : sequence of float
-        Rates of the link in kbit/s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.voip.experiments import shared_link
-    >>> row = [shared_link("UDP", kbit_s=rate, calls=2, seconds=5.0) for rate in (40, 80)]
-    >>> shared({"UDP": row}, (40, 80)).get_xlabel()
-    'bottleneck / kbit/s'
-    """
+    """Median R of twelve calls over the rate of their common link (Figure 5.9's question)."""
     ax = house.new_axes(ax)
     for k, (name, row) in enumerate(rows.items()):
         low, mid, high = np.quantile([s.r for s in row], (0.25, 0.5, 0.75), axis=1)
@@ -546,23 +302,7 @@ def shared(rows: Mapping[str, Sequence[Any]], rates: Sequence[float], ax: Axes |
 
 
 def states_plot(ax: Axes | None = None) -> Axes:
-    """The client's and the server's states, drawn from the same data that walks them.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> len(states_plot().texts) > 10
-    True
-    """
+    """The client's and the server's states, drawn from the same data that walks them."""
     from voicewire.voip.dccp.states import TRANSITIONS
 
     ax = house.new_axes(ax, (6.4, 5.2))
@@ -609,22 +349,7 @@ def states_plot(ax: Axes | None = None) -> Axes:
 
 
 def loss_rules(ax: Axes | None = None) -> Axes:
-    """Draw what a loss costs by the thesis' rule and by G.107's, at random and in bursts twice as long.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> loss_rules().get_xlabel()
-    'frames not played / %'
-    """
+    """Draw what a loss costs by the thesis' rule and by G.107's, at random and in bursts twice as long."""
     ax = house.new_axes(ax)
     loss = np.linspace(0, 0.3, 121)
     for k, name in enumerate(("G.711", "G.729")):
@@ -643,28 +368,7 @@ JUDGES = {"snr_db": "signal to noise / dB", "lsd_db": "spectral distance / dB", 
 
 
 def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax: Axes | None = None) -> Axes:
-    """Draw which place each codec and repair takes by each measure, with the median beside it.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `redundancy.load`.
-    voice : str
-        A key of `redundancy.VOICES`.
-    loss, burst : float
-        Mean loss and burst ratio as recorded.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if None.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> places(redundancy.load(), "voice", 0.1).get_ylabel()
-    'place'
-    """
+    """Draw which place each codec and repair takes by each measure, with the median beside it."""
     ax = house.new_axes(ax)
     orders = [redundancy.order(table, measure, voice, loss, burst) for measure in JUDGES]
     at = np.arange(len(orders))

@@ -20,33 +20,9 @@ def codec_changes(
 ) -> Axes:
     """Size of the packet that carries each frame, of flows whose codec changes by the allowed rate.
 
-    Parameters
-    ----------
-    words : array_like of int, shape (frames,)
-        When each frame was spoken, ns.
-    flows : mapping of str to FlowResult
-        What to call each, and what became of it.
-    window : tuple of float
-        From when to when, s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``; the thesis' Figure 3.6 has the idea.
-
-    Examples
-    --------
-    >>> from voicewire.netsim import Flow, Path, Tfrc, simulate
-    >>> words = np.arange(100) * 20_000_000
-    >>> flow = simulate([Flow(words, 160, Tfrc(lower=20), Path(50))]).flows[0]
-    >>> codec_changes(words, {"padded": flow}, (0.0, 2.0)).get_ylabel()
-    'payload of the packet / bytes'
     """
     ax = house.new_axes(ax)
     spoken = np.asarray(words) / 1e9
@@ -63,32 +39,7 @@ def codec_changes(
 def frame_delays(
     words: ArrayLike, flows: Mapping[str, FlowResult], window: tuple[float, float], ax: Axes | None = None
 ) -> Axes:
-    """Delay of each frame, spoken to delivered, over one path by several senders.
-
-    Parameters
-    ----------
-    words : array_like of int, shape (frames,)
-        When each frame was spoken, ns.
-    flows : mapping of str to FlowResult
-        What to call each, and what became of it.
-    window : tuple of float
-        From when to when, s.
-    ax : Axes, optional
-        Where to draw; without it a new figure.
-
-    Returns
-    -------
-    Axes
-        Where it was drawn.
-
-    Examples
-    --------
-    >>> from voicewire.netsim import Flow, Path, Tcp, simulate
-    >>> words = np.arange(100) * 20_000_000
-    >>> flow = simulate([Flow(words, 20, Tcp(), Path(50))]).flows[0]
-    >>> frame_delays(words, {"TCP": flow}, (0.0, 2.0)).get_ylabel()
-    'delay / ms'
-    """
+    """Delay of each frame, spoken to delivered, over one path by several senders."""
     ax = house.new_axes(ax)
     spoken = np.asarray(words)
     keep = (spoken >= window[0] * 1e9) & (spoken <= window[1] * 1e9)

@@ -69,30 +69,7 @@ def _judged(
     labels=checks.whole(2, 100), calls=checks.whole(1, 10_000), runs=checks.whole(1, 10_000), seed=checks.seed
 )
 def worlds(labels: int, calls: int, runs: int, seed: int) -> list[Draws]:
-    """Draw how labels are exchanged within each call, as stage 6 takes it.
-
-    Parameters
-    ----------
-    labels, calls, runs : int
-        How many there are of each.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    list of list of list of int, shape (runs, calls, labels)
-        For each run and each call the numbers of the labels, from 0, in random order.
-
-    Raises
-    ------
-    ValueError
-        For numbers that no study has.
-
-    Examples
-    --------
-    >>> [sorted(draw) for draw in worlds(2, calls=3, runs=1, seed=1)[0]]
-    [[0, 1], [0, 1], [0, 1]]
-    """
+    """Draw how labels are exchanged within each call, as stage 6 takes it."""
     rng = np.random.default_rng(seed)
     order = np.tile(np.arange(labels), (runs, calls, 1))
     drawn: list[Draws] = rng.permuted(order, axis=2).tolist()
@@ -148,23 +125,7 @@ _ORDERS: list[Case] = [
 
 
 def check_gap(answer: object) -> Feedback:
-    """Stage 1: the scores of two senders, call by call -> the interval of how much the second is above the first.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_gap(lambda *given: None).ok
-    False
-    """
+    """Stage 1: the scores of two senders, call by call -> the interval of how much the second is above the first."""
 
     def ends(low: list[float], high: list[float]) -> tuple[float, float]:
         one, other = t_interval(low), t_interval(high)
@@ -190,23 +151,7 @@ def check_gap(answer: object) -> Feedback:
 
 
 def check_exceeds(answer: object) -> Feedback:
-    """Stage 2: the scores of two senders and a margin -> whether the second exceeds the first by more.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_exceeds(lambda *given: None).ok
-    False
-    """
+    """Stage 2: the scores of two senders and a margin -> whether the second exceeds the first by more."""
 
     def by(rule: Callable[[float, float, float], str]) -> Callable[..., str]:
         return lambda low, high, margin: rule(*_gap(low, high), margin)
@@ -225,23 +170,7 @@ def check_exceeds(answer: object) -> Feedback:
 
 
 def check_together(answer: object) -> Feedback:
-    """Stage 3: what was found of each part of a claim -> what holds of all of it.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_together(lambda *given: None).ok
-    False
-    """
+    """Stage 3: what was found of each part of a claim -> what holds of all of it."""
 
     def careless(parts: list[str]) -> str:
         return "undecided" if "undecided" in parts else _together(parts)
@@ -263,23 +192,7 @@ def check_together(answer: object) -> Feedback:
 
 
 def check_ordered(answer: object) -> Feedback:
-    """Stage 4: labels in the claimed order, their scores and a margin -> what holds of the order.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_ordered(lambda *given: None).ok
-    False
-    """
+    """Stage 4: labels in the claimed order, their scores and a margin -> what holds of the order."""
 
     def ends(labels: list[str], scores: Scores, margin: float) -> str:
         return _exceeds(scores[labels[0]], scores[labels[-1]], margin)
@@ -299,23 +212,7 @@ def check_ordered(answer: object) -> Feedback:
 
 
 def check_exchanged(answer: object) -> Feedback:
-    """Stage 5: scores and draws -> the scores of a world in which the labels mean nothing.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_exchanged(lambda *given: None).ok
-    False
-    """
+    """Stage 5: scores and draws -> the scores of a world in which the labels mean nothing."""
 
     def once(scores: Scores, draws: Draws) -> Scores:
         rows = list(scores.values())
@@ -338,23 +235,7 @@ def check_exchanged(answer: object) -> Feedback:
 
 
 def check_judged(answer: object) -> Feedback:
-    """Stage 6: a claimed order, scores, margin and exchanged worlds -> the verdict, and how often the rival passes.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_judged(lambda *given: None).ok
-    False
-    """
+    """Stage 6: a claimed order, scores, margin and exchanged worlds -> the verdict, and how often the rival passes."""
     every = tuple(VERDICTS.values())
     mistakes: Mistakes = [
         (partial(_judged, limit=1.0), "a test that the rival passes in more than 5 % of its worlds shows nothing: *not "

@@ -91,23 +91,7 @@ def _rates(arrivals: Arrivals, first: float, more: int = 1) -> list[float]:
 
 @called
 def check_missing(answer: Function) -> Feedback:
-    """Stage 1: (numbers) -> what is known to be lost.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_missing(lambda numbers: [k for k in range(numbers[0], numbers[-1]) if k not in numbers])
-    Not yet: a hole may be a packet that was overtaken: three later ones must have come.
-    """
+    """Stage 1: (numbers) -> what is known to be lost."""
     traces = ([n for n, _ in _trace(k)] for k in (1, 2))
     for numbers in ([0, 1, 4, 5, 6, 8, 9, 11], [4, 6, 7], [4, 5, 6], [0, 1, 3, 5], *traces):
         got, wanted = list(answer(list(numbers))), _missing(numbers)
@@ -124,23 +108,7 @@ def check_missing(answer: Function) -> Feedback:
 
 @called
 def check_when(answer: Function) -> Feedback:
-    """Stage 2: (arrivals) -> when each lost packet would have come.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_when(lambda arrivals: {})
-    Not yet: packets [1] are lost here, you have [].
-    """
+    """Stage 2: (arrivals) -> when each lost packet would have come."""
     cases = [[(0, 0), (2, 40), (3, 60), (4, 80)], [(7, 140), (10, 200), (11, 220), (12, 240)], _trace(3), _trace(4)]
     for arrivals in cases:
         got, wanted = answer(list(arrivals)), _when(arrivals)
@@ -158,23 +126,7 @@ def check_when(answer: Function) -> Feedback:
 
 @called
 def check_intervals(answer: Function) -> Feedback:
-    """Stage 3: (losses, rtt, first) -> closed intervals, and where the newest event began.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_intervals(lambda losses, rtt, first: ([], None))
-    Not yet: with 3 losses: 2 intervals are asked, you gave 0.
-    """
+    """Stage 3: (losses, rtt, first) -> closed intervals, and where the newest event began."""
     worked = [(50, 50 * 20_000_000), (52, 52 * 20_000_000), (90, 90 * 20_000_000)]
     many = [(n, n * 20_000_000) for n in range(3, 400, 11)]
     dense = [(n, n * 20_000_000) for n in range(3, 60, 3)]
@@ -209,23 +161,7 @@ def check_intervals(answer: Function) -> Feedback:
 
 @called
 def check_rate(answer: Function) -> Feedback:
-    """Stage 4: (newest, closed) -> loss event rate.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rate(lambda newest, closed: 1 / (sum(closed) / len(closed)) if closed else 0.0)
-    Not yet: this is the plain mean; weigh the intervals, and ask the open one.
-    """
+    """Stage 4: (newest, closed) -> loss event rate."""
     for newest, closed in ((20, []), (20, [100.0] * 8), (400, [100.0] * 8), (5, [30.0, 7.0]), (1, [1.0])):
         wanted = min(1 / mean_interval(newest, closed), 1.0) if closed else 0.0
         got = answer(newest, list(closed))
@@ -245,21 +181,6 @@ def check_rate(answer: Function) -> Feedback:
 @called
 def check_receiver(answer: Function) -> Feedback:
     """Stage 5: (arrivals, rtt, first) -> the rate after each packet; equal to the package's on traces not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_receiver(lambda arrivals, rtt, first: [0.0])
-    Not yet: one rate for each packet: 105 are asked, you gave 1.
     """
     for seed in (11, 12, 13):
         arrivals = _trace(seed)

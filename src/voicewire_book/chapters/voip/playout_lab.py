@@ -50,23 +50,7 @@ def _same(got: object, wanted: list[float], about: str) -> str:
 
 @called
 def check_rows(answer: Function) -> Feedback:
-    """Stage 1: (delays, spurts) -> the delays that came, by talkspurt, smallest first.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_rows(lambda delays, spurts: [sorted(delays)])
-    Not yet: 2 talkspurts are spoken here, you gave 1.
-    """
+    """Stage 1: (delays, spurts) -> the delays that came, by talkspurt, smallest first."""
     for delays, spurts in (SMALL, ([math.inf, 70.0], [0, 1]), _call(1), _call(2)):
         got, wanted = answer(list(delays), list(spurts)), reference.talkspurts(delays, spurts)
         if len(got) != len(wanted):
@@ -83,23 +67,7 @@ def check_rows(answer: Function) -> Feedback:
 
 @called
 def check_costs(answer: Function) -> Feedback:
-    """Stage 2: (row) -> the cost of playing 0, 1, 2, … frames of a talkspurt.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_costs(lambda row: [0.0, *np.cumsum([reference.delay_impairment(d) for d in row])])
-    Not yet: all that are played wait for the last of them: j frames cost j times its impairment.
-    """
+    """Stage 2: (row) -> the cost of playing 0, 1, 2, … frames of a talkspurt."""
     for row in ([60.0, 150.0], [], [90.0, 200.0, 277.3], *reference.talkspurts(*_call(3))):
         got, each = answer(list(row)), [reference.delay_impairment(d) for d in row]
         if len(row) > 1 and len(got) == len(row) + 1 and np.allclose(got, [0.0, *np.cumsum(each)]):
@@ -114,23 +82,7 @@ def check_costs(answer: Function) -> Feedback:
 
 @called
 def check_joined(answer: Function) -> Feedback:
-    """Stage 3: (before, row) -> least costs with one talkspurt more.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_joined(lambda before, row: before + row)
-    Not yet: of 4 and 3: 6 numbers are asked, you gave 7.
-    """
+    """Stage 3: (before, row) -> least costs with one talkspurt more."""
     rng = np.random.default_rng(4)
     drawn = [[0.0, *np.cumsum(rng.integers(0, 9, n)).tolist()] for n in (3, 5, 8, 1)]
     for before, row in (([0, 1, 2, 9], [0, 3, 4]), ([0.0], [0, 5, 6]), tuple(drawn[:2]), tuple(drawn[2:])):
@@ -142,23 +94,7 @@ def check_joined(answer: Function) -> Feedback:
 
 @called
 def check_all_costs(answer: Function) -> Feedback:
-    """Stage 4: (delays, spurts) -> least cost of playing 0, 1, 2, … frames of a call.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_all_costs(lambda delays, spurts: [0.0])
-    Not yet: of a call of 5 frames: 5 numbers are asked, you gave 1.
-    """
+    """Stage 4: (delays, spurts) -> least cost of playing 0, 1, 2, … frames of a call."""
     for delays, spurts in (SMALL, _call(5), _call(6)):
         wanted = recursion.repaired_costs(delays, spurts).tolist()
         got = answer(list(delays), list(spurts))
@@ -171,23 +107,7 @@ def check_all_costs(answer: Function) -> Feedback:
 
 @called
 def check_bound(answer: Function) -> Feedback:
-    """Stage 5: (delays, spurts) -> the best R of G.711; equal to the package's bound on calls not seen before.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_bound(lambda delays, spurts: 93.0)
-    Not yet: a call of 60 frames reaches 75.0 at best, you have 93.0.
-    """
+    """Stage 5: (delays, spurts) -> the best R of G.711; equal to the package's bound on calls not seen before."""
     for delays, spurts in (*map(_call, range(10, 16)), ([math.inf, math.inf], [0, 1])):
         best = playout.bound(delays, spurts, "G.711").r
         got = float(answer(list(delays), list(spurts)))

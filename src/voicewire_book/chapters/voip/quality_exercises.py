@@ -29,23 +29,7 @@ __all__ = [
 
 
 def check_r(answer: object) -> Feedback:
-    """R of G.729 at 240 ms with two frames in a hundred not played.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_r(63.7)
-    Not yet: above 177.3 ms a second slope comes in.
-    """
+    """R of G.729 at 240 ms with two frames in a hundred not played."""
     bare = 94.2 - 0.024 * 240
     knee, lost = 0.11 * (240 - 177.3), 47.82 * math.log(1.36)
     hints = {
@@ -61,23 +45,7 @@ def check_r(answer: object) -> Feedback:
 
 
 def check_steepest(answer: object) -> Feedback:
-    """The R at which one more point of R adds the most to MOS.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_steepest(60)
-    Not yet: there one factor is nought; the slope is largest elsewhere.
-    """
+    """The R at which one more point of R adds the most to MOS."""
     flat = [(160 + sign * math.sqrt(160**2 - 18_000)) / 3 for sign in (-1, 1)]
     hints = {
         60.0: "there one factor is nought; the slope is largest elsewhere.",
@@ -93,46 +61,12 @@ def check_steepest(answer: object) -> Feedback:
 
 
 def check_delay_budget(answer: object, seed: int | None = None) -> Feedback:
-    """Longest one-way delay in ms at which G.711 keeps R = 80 with half a frame in a hundred lost.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_delay_budget(501)
-    Not yet: beyond 177.3 ms each millisecond costs more.
-    """
+    """Longest one-way delay in ms at which G.711 keeps R = 80 with half a frame in a hundred lost."""
     return BUDGET.own(seed).check(answer)
 
 
 def check_playout_choice(answer: object) -> Feedback:
-    """Why the talkspurts cannot be maximised one by one.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_playout_choice("d")
-    Not yet: costs are added frame by frame, so a long talkspurt has its weight already.
-    """
+    """Why the talkspurts cannot be maximised one by one."""
     hints = {
         "a": "the argument holds for independent delays too.",
         "c": "that is why costs, not delays, are added; each talkspurt could still choose alone.",
@@ -143,23 +77,7 @@ def check_playout_choice(answer: object) -> Feedback:
 
 
 def check_bursts(answer: object) -> Feedback:
-    """What follows if the thesis' rule scores two calls alike and G.107 does not.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_bursts("d")
-    Not yet: they answer two questions: one never asks how the losses lie.
-    """
+    """What follows if the thesis' rule scores two calls alike and G.107 does not."""
     hints = {
         "a": "then the thesis' rule would part them, too.",
         "b": "both rules charge a delay alike, and the codec is the same.",
@@ -170,23 +88,7 @@ def check_bursts(answer: object) -> Feedback:
 
 
 def check_chernov(answer: object) -> Feedback:
-    """A function m, sigma, eps -> delay by Chernov's bound if delays are normally distributed.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_chernov(lambda m, sigma, eps: m)
-    Not yet: a mean is exceeded by half of the frames.
-    """
+    """A function m, sigma, eps -> delay by Chernov's bound if delays are normally distributed."""
     mistakes: Mistakes = [
         (lambda m, sigma, eps: m + sigma * math.sqrt(-math.log(eps)), "where is the 2 of s²σ²/2 once s is put in?"),
         (
@@ -210,23 +112,7 @@ def check_chernov(answer: object) -> Feedback:
 
 
 def check_two_behind(answer: object) -> Feedback:
-    """A function e, b -> share of frames missing if each packet holds a copy of the frame two before it.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_two_behind(lambda e, b: e * e)
-    Not yet: so it is if losses come at random; the state is remembered for more than one packet.
-    """
+    """A function e, b -> share of frames missing if each packet holds a copy of the frame two before it."""
 
     def stays(e: float, b: float) -> float:
         return 1 - (1 - e) / b
@@ -261,23 +147,7 @@ def _best_r(delays: Sequence[float], lost_count: bool = True, charge_mean: bool 
 
 
 def check_best_fixed(answer: object) -> Feedback:
-    """A function of a list of delays (ms, inf for a lost frame) -> the best R of G.711 with one playout delay.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_best_fixed(lambda delays: 93.2)
-    Not yet: <lambda>([40.0, 41.0, 40.0, 70.0, inf]): 93.2 is too large.
-    """
+    """A function of a list of delays (ms, inf for a lost frame) -> the best R of G.711 with one playout delay."""
     mistakes: Mistakes = [
         (lambda delays: _best_r(delays, lost_count=False), "a frame that never arrived is not played: count it, too."),
         (

@@ -18,46 +18,12 @@ __all__ = ["check_drift", "check_one_way", "check_received"]
 
 
 def check_received(answer: object, seed: int | None = None) -> Feedback:
-    """R of G.711 for eight packets, seen from the receiver's end.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-    seed : int, optional
-        Draws the numbers; without one they are those of the page.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_received(91.08)
-    Not yet: a frame that comes after its time is not played: it counts as lost.
-    """
+    """R of G.711 for eight packets, seen from the receiver's end."""
     return RECEIVED.own(seed).check(answer)
 
 
 def check_one_way(answer: object) -> Feedback:
-    """What the receiver's end sees of a network that is slower by the same for every packet.
-
-    Parameters
-    ----------
-    answer : object
-        The answer of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_one_way("b")
-    Not yet: jitter compares neighbours, and both came later by the same.
-    """
+    """What the receiver's end sees of a network that is slower by the same for every packet."""
     hints = {
         "a": "the fastest came later, too, and delays are counted above it.",
         "b": "jitter compares neighbours, and both came later by the same.",
@@ -80,23 +46,7 @@ def _slope(sent: list[float], delays: list[float], weight: str = "mean", below: 
 
 
 def check_drift(answer: object) -> Feedback:
-    """A function of two lists, times and delays -> the slope of the highest line below all points, by pairs.
-
-    Parameters
-    ----------
-    answer : object
-        The function of a student.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence.
-
-    Examples
-    --------
-    >>> check_drift(lambda sent, delays: 0.0)
-    Not yet: <lambda>([0.0, 10.0, 20.0, 30.0], [5.0, 4.97, 5.02, 4.99]): 0 is too small.
-    """
+    """A function of two lists, times and delays -> the slope of the highest line below all points, by pairs."""
     mistakes: Mistakes = [
         (
             lambda s, d: float(np.polyfit(s, d, 1)[0]),

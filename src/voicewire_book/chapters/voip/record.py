@@ -14,31 +14,7 @@ __all__ = ["RECORDINGS", "quality"]
 
 
 def quality(path: Path, calls: int = 30, seconds: float = 300.0, **how: Any) -> int:
-    """Write all quality figures as one table.
-
-    Parameters
-    ----------
-    path : Path
-        The file, CSV.
-    calls : int
-        Seeds a point.
-    seconds : float
-        Length of each call, s.
-    **how : object
-        Workers, scheduler and cache of `voicewire.sweep.sweep`.
-
-    Returns
-    -------
-    int
-        Points written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     quality(Path(folder) / "quality.csv", 1, 1.0, names=["UDP"], workers=1, cache=False, progress=False)
-    82
-    """
+    """Write all quality figures as one table."""
     scratch = path.with_name(f"{path.name}.part")
     try:
         with scratch.open("w", newline="", encoding="utf-8") as file:  # tried before the work

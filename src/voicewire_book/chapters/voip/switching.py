@@ -45,13 +45,7 @@ class Switched:
 
 
 def _shares(value: Mapping[str, float]) -> dict[str, float]:
-    """Give codecs with their shares of the frames.
-
-    Raises
-    ------
-    VoipError
-        For shares that are none, or an unknown codec.
-    """
+    """Give codecs with their shares of the frames."""
     if not isinstance(value, Mapping) or not value:
         raise VoipError("shares are a codec's name and its share of the frames, for each codec")
     shares = {codec_of(name).name: checks.number(0.0, 1.0)("a share", w, VoipError) for name, w in value.items()}
@@ -63,35 +57,11 @@ def _shares(value: Mapping[str, float]) -> dict[str, float]:
 def mixed_r(delays_ms: ArrayLike, spurts: ArrayLike, shares: Mapping[str, float]) -> float:
     """R of the playout bound for a call in several codecs: the loss impairment is the mean of theirs, by frames.
 
-    Parameters
-    ----------
-    delays_ms : array_like of float, shape (frames,)
-        One-way delay of each frame in milliseconds, inf for one that never arrived.
-    spurts : array_like of int, shape (frames,)
-        Talkspurt number of each frame, not falling.
-    shares : mapping of str to float
-        Each codec's share of the frames; together 1.
-
-    Returns
-    -------
-    float
-        R.
-
-    Raises
-    ------
-    VoipError
-        For shares that are none, an unknown codec, or as `playout.as_trace` says.
-
     Notes
     -----
     ``Ie(e) = Σ w (λ1 + λ2 ln(1 + λ3 e))``: the thesis scores no call in two codecs, and Table 4.1 has each alone. For
     fixed shares it is still convex in e, so the hulls hold the best playout. Chapter
     ``notebooks/voip/03_reproduction``.
-
-    Examples
-    --------
-    >>> round(mixed_r([50.0] * 4, [0, 0, 1, 1], {"G.711": 0.5, "G.729": 0.5}), 1)
-    88.0
     """
     delay, starts = playout.as_trace(delays_ms, spurts)
     weights = _shares(shares)
@@ -125,49 +95,6 @@ def switched_link(
     **changes: Any,
 ) -> Switched:
     """Twelve calls over one link as in `experiments.shared_link`, each with the better codec where its rate carries it.
-
-    Parameters
-    ----------
-    name : str
-        A variant of TFRC, of `transports.NAMES`.
-    kbit_s : float
-        Rate of the link, headers included.
-    upper, lower : str
-        Codecs of Table 4.1; the lower one needs less.
-    calls : int
-        How many calls.
-    seconds : float
-        Length of each.
-    delay_ms : float
-        One-way delay in milliseconds.
-    bulk_flows : int
-        TCP transfers that compete with them.
-    seed : int
-        Of talk and losses, and of the coins.
-    packets : int
-        What the queue holds.
-    at_random : bool
-        A coin chooses the codec of each talkspurt, whatever the rate: a rival to compare with.
-    **changes : object
-        Single settings of the transport.
-
-    Returns
-    -------
-    Switched
-        R and share of each call, and how much of it was in the better codec.
-
-    Raises
-    ------
-    VoipError
-        For a transport without an allowed rate, and for parameters that no call or link can have.
-
-    Examples
-    --------
-    Where nothing is scarce the rate soon carries G.711, padded up to it by packets of G.729:
-
-    >>> two = switched_link(kbit_s=5000.0, calls=2, seconds=20.0)
-    >>> bool((two.upper > 0.3).all())
-    True
     """
     best, spare = codec_of(upper), codec_of(lower)
     settings = {} if at_random else {"lower": spare.payload, "frame_ms": best.interval_ms}

@@ -17,24 +17,7 @@ from voicewire_book.publish.paper import chromium
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure the built pages and print the table.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The command line; by default the process's own.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Examples
-    --------
-    >>> main(["no-such-folder"])  # doctest: +SKIP
-    the bars: no pages in no-such-folder: make book
-    1
-    """
+    """Measure the built pages and print the table."""
     parser = argparse.ArgumentParser(prog="voicewire_book.publish.bars", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("site", type=Path, help="folder of the built pages")
     site = parser.parse_args(arguments).site

@@ -39,29 +39,7 @@ class Bar:
 
 
 def at_most(name: str, limit: float, found: Iterable[tuple[float, str]], unit: str = "") -> Bar:
-    """Return the bar under which no page goes beyond `limit`.
-
-    Parameters
-    ----------
-    name : str
-        What is measured.
-    limit : float
-        The most that is allowed.
-    found : iterable of (float, str)
-        What was measured, and where.
-    unit : str
-        Of both.
-
-    Returns
-    -------
-    Bar
-        With the largest value; where nothing was measured it does not hold.
-
-    Examples
-    --------
-    >>> at_most("lines", 10, [(8, "a"), (12, "b")])
-    Bar(name='lines', limit='≤ 10', worst='12', where='b (1 of 2 beyond)', holds=False)
-    """
+    """Return the bar under which no page goes beyond `limit`."""
     each = list(found)
     said = f"≤ {limit:g} {unit}".rstrip()
     if not each:
@@ -74,24 +52,7 @@ def at_most(name: str, limit: float, found: Iterable[tuple[float, str]], unit: s
 
 
 def table(bars: Iterable[Bar]) -> str:
-    """Return the bars as lines of text.
-
-    Parameters
-    ----------
-    bars : iterable of Bar
-        In their order.
-
-    Returns
-    -------
-    str
-        A heading and a line for each.
-
-    Examples
-    --------
-    >>> print(table([Bar("broken links", "≤ 0", "0", "", True)]))
-    bar           limit  worst  holds  where
-    broken links  ≤ 0    0      yes
-    """
+    """Return the bars as lines of text."""
     heads = ("bar", "limit", "worst", "holds", "where")
     rows = [heads, *((b.name, b.limit, b.worst, "yes" if b.holds else "NO", b.where) for b in bars)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(heads))]

@@ -49,30 +49,7 @@ class Look:
 
 
 def look(site: Path, names: list[str]) -> list[Look]:
-    """Open pages of the site, each in a fresh context, and measure them.
-
-    Parameters
-    ----------
-    site : Path
-        Folder of the built pages.
-    names : list of str
-        Paths of pages in it.
-
-    Returns
-    -------
-    list of Look
-        In the order of the names.
-
-    Raises
-    ------
-    ImportError
-        Without playwright.
-
-    Examples
-    --------
-    >>> look(Path(), [])
-    []
-    """
+    """Open pages of the site, each in a fresh context, and measure them."""
     return asyncio.run(_all(site, names)) if names else []
 
 

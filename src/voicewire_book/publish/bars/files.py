@@ -34,23 +34,7 @@ class Links(HTMLParser):
 
 
 def broken(site: Path) -> Iterator[str]:
-    """Yield each link within the site that leads nowhere.
-
-    Parameters
-    ----------
-    site : Path
-        Folder of the built pages.
-
-    Yields
-    ------
-    str
-        Page and link.
-
-    Examples
-    --------
-    >>> list(broken(Path("no-such-site")))
-    []
-    """
+    """Yield each link within the site that leads nowhere."""
 
     @cache
     def read(path: Path) -> Links:
@@ -70,25 +54,7 @@ def broken(site: Path) -> Iterator[str]:
 
 
 def bars(site: Path, toc: Path) -> list[Bar]:
-    """Measure the files of the site.
-
-    Parameters
-    ----------
-    site : Path
-        Folder of the built pages.
-    toc : Path
-        The table of contents they were built from.
-
-    Returns
-    -------
-    list of Bar
-        Links, notebooks, the PDF and the EPUB.
-
-    Examples
-    --------
-    >>> [bar.holds for bar in bars(Path("no-such-site"), Path("no-such-list"))]
-    [True, False, False]
-    """
+    """Measure the files of the site."""
     nowhere = list(broken(site))
     notebooks = [(p.stat().st_size / 1e6, p.name) for p in (site / "_sources").rglob("*.ipynb")]
     found = [

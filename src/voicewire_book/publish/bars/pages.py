@@ -19,45 +19,13 @@ OPENING = re.compile(r"notebooks/\w+/\d\d_\w+\.html|book/(\w+/)?index\.html")
 
 
 def names(site: Path) -> list[str]:
-    """Return the pages of the site that a reader reads.
-
-    Parameters
-    ----------
-    site : Path
-        Folder of the built pages.
-
-    Returns
-    -------
-    list of str
-        Without the address that only leads to the home page, and without what scripts load.
-
-    Examples
-    --------
-    >>> names(Path("no-such-site"))
-    []
-    """
+    """Return the pages of the site that a reader reads."""
     every = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     return [name for name in every if name != "index.html" and not name.startswith("_")]
 
 
 def bars(looks: Sequence[Look]) -> list[Bar]:
-    """Put together what was seen of the pages.
-
-    Parameters
-    ----------
-    looks : sequence of Look
-        One for each page.
-
-    Returns
-    -------
-    list of Bar
-        Each with the page that is worst.
-
-    Examples
-    --------
-    >>> bars([])[0].worst
-    'nothing was measured'
-    """
+    """Put together what was seen of the pages."""
     opening = [look for look in looks if OPENING.fullmatch(look.name)]
     nothing = float("inf")
     firsts = [(nothing if look.seen["first"] is None else look.seen["first"], look.name) for look in opening]

@@ -23,28 +23,7 @@ SEEN = """all => all.map(one => {
 
 
 def bars(site: Path) -> list[Bar]:
-    """Measure the scorecard.
-
-    Parameters
-    ----------
-    site : Path
-        Folder of the built pages.
-
-    Returns
-    -------
-    list of Bar
-        Those of the scorecard.
-
-    Raises
-    ------
-    ImportError
-        Without playwright.
-
-    Examples
-    --------
-    >>> bars(Path("no-such-site"))
-    []
-    """
+    """Measure the scorecard."""
     if not (site / PAGE).is_file():
         return []
     from playwright.sync_api import sync_playwright

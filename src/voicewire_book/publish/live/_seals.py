@@ -268,12 +268,7 @@ HELD: Final[dict[str, dict[str, Any]]] = {
 
 
 def install() -> None:
-    """Let the names that the book imports of `cryptography` be these, if it is not there.
-
-    Examples
-    --------
-    >>> install()  # doctest: +SKIP
-    """
+    """Let the names that the book imports of `cryptography` be these, if it is not there."""
     for name, held in HELD.items():
         module = types.ModuleType(f"cryptography.{name}")
         module.__dict__.update(held, __path__=[])

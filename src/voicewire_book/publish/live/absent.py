@@ -80,10 +80,6 @@ def install() -> None:
     """Let the libraries be imported from here on, after everything that is really there.
 
     WAV files can be read, and a connection is refused: the engine's own sockets would ask the browser for one.
-
-    Examples
-    --------
-    >>> install()
     """
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         alone = importlib.util.find_spec("cryptography") is None

@@ -26,71 +26,17 @@ MANUALS = ".data/data/share/"
 
 
 def place(name: str) -> str:
-    """Return the folder in Python's file system into which an archive is unpacked.
-
-    Parameters
-    ----------
-    name : str
-        The archive's.
-
-    Returns
-    -------
-    str
-        Without a slash before it.
-
-    Examples
-    --------
-    >>> place("data-nfc.zip"), place("numpy-2.0.2-py3-none-any.whl")
-    ('book', 'lib/python3.12/site-packages')
-    """
+    """Return the folder in Python's file system into which an archive is unpacked."""
     return next((folder for start, folder in PLACES if name.startswith(start)), SITE)
 
 
 def either(path: Path) -> tuple[Path, Path]:
-    """Return the names under which a file of the wheel set may lie in a site: packed anew, or as it came.
-
-    Parameters
-    ----------
-    path : Path
-        As it came.
-
-    Returns
-    -------
-    tuple of Path
-        The tar archive's, then the file's own.
-
-    Examples
-    --------
-    >>> [each.name for each in either(Path("six-1.16.0-py2.py3-none-any.whl"))]
-    ['six-1.16.0-py2.py3-none-any.tar.gz', 'six-1.16.0-py2.py3-none-any.whl']
-    """
+    """Return the names under which a file of the wheel set may lie in a site: packed anew, or as it came."""
     return path.with_name(f"{path.stem}{SUFFIX}"), path
 
 
 def tarred(archive: bytes, folder: str) -> bytes:
-    """Return a ZIP archive as a compressed tar archive; the same files give the same bytes.
-
-    Parameters
-    ----------
-    archive : bytes
-        A ZIP archive, as a wheel is one.
-    folder : str
-        Into which it is unpacked.
-
-    Returns
-    -------
-    bytes
-        Without headers, types and manuals, for which no page has a use.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> with zipfile.ZipFile(file, "w") as whole:
-    ...     whole.writestr("one.py", "a = 1")
-    ...     whole.writestr("one.pyi", "a: int")
-    >>> tarfile.open(fileobj=io.BytesIO(tarred(file.getvalue(), "lib"))).getnames()
-    ['lib/one.py']
-    """
+    """Return a ZIP archive as a compressed tar archive; the same files give the same bytes."""
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archive)) as source,
@@ -106,19 +52,7 @@ def tarred(archive: bytes, folder: str) -> bytes:
 
 
 def repack(engine: Path, cache: Path) -> None:
-    """Put a tar archive in the place of each wheel and each ZIP archive but Python's own library.
-
-    Parameters
-    ----------
-    engine : Path
-        ``live/engine`` of a site.
-    cache : Path
-        What was packed is kept here, under the checksum of what it was made from.
-
-    Examples
-    --------
-    >>> repack(Path("_build/html/live/engine"), Path())  # doctest: +SKIP
-    """
+    """Put a tar archive in the place of each wheel and each ZIP archive but Python's own library."""
     kept = cache / "archives"
     kept.mkdir(parents=True, exist_ok=True)
     maker = hashlib.sha256(Path(__file__).read_bytes() + Path(packed.__file__).read_bytes()).hexdigest()[:8]

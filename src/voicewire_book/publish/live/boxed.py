@@ -20,30 +20,7 @@ _IMPORTED = re.compile(r"\bimport\.meta\b|^\s*import\b[^(]", re.MULTILINE)
 
 
 def script(loader: str, archives: str, worker: str) -> str:
-    """Return the script that the box runs after ``pyodide.asm.js``.
-
-    Parameters
-    ----------
-    loader : str
-        ``pyodide.mjs`` as it comes.
-    archives, worker : str
-        ``archives.mjs`` and ``worker.js``.
-
-    Returns
-    -------
-    str
-        A classic script, without our comments.
-
-    Raises
-    ------
-    ValueError
-        If the loader is no longer written as is known here, or a module is imported.
-
-    Examples
-    --------
-    >>> script("let a=1;export{a as loadPyodide,b as version};", "export function lay() {}", "lay();")
-    'const loadPyodide = (() => {let a=1;return a;})();\\nfunction lay() {}\\nlay();'
-    """
+    """Return the script that the box runs after ``pyodide.asm.js``."""
     plain, count = _EXPORT.subn(r"return \1;", loader)
     if count != 1:
         raise ValueError(f"pyodide.mjs does not end with its list of exports: see {__name__}")
@@ -55,28 +32,7 @@ def script(loader: str, archives: str, worker: str) -> str:
 
 
 def frame(page: str) -> str:
-    """Return the script of the box's frame.
-
-    Parameters
-    ----------
-    page : str
-        ``box.mjs``.
-
-    Returns
-    -------
-    str
-        As it stands in the frame.
-
-    Raises
-    ------
-    ValueError
-        If it isn't there.
-
-    Examples
-    --------
-    >>> frame("const FRAME = `let a;`;")
-    'let a;'
-    """
+    """Return the script of the box's frame."""
     found = _FRAME.search(page)
     if found is None or "${" in found[1] or "\\" in found[1]:
         raise ValueError("box.mjs has no plain text FRAME, whose checksum the page's policy names")

@@ -49,25 +49,7 @@ FONTS = "fontlist-v330.json"
 
 
 def wheel(into: Path) -> Path:
-    """Write the book's package as a wheel for the page; the same sources give the same bytes.
-
-    Parameters
-    ----------
-    into : Path
-        A folder.
-
-    Returns
-    -------
-    Path
-        The wheel.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     wheel(Path(folder)).name
-    'voicewire-0.1.0-py3-none-any.whl'
-    """
+    """Write the book's package as a wheel for the page; the same sources give the same bytes."""
     name = f"voicewire-{voicewire.__version__}"
     info = f"{name}.dist-info"
     files = {path: (paths.TOP / path).read_bytes() for path in _sources()}
@@ -188,24 +170,7 @@ def _licences(engine: Path) -> str:
 
 
 def build(site: Path, cache: Path) -> dict[str, Any]:
-    """Make the folder ``live`` of a built site.
-
-    Parameters
-    ----------
-    site : Path
-        The pages.
-    cache : Path
-        Where the fetched files are.
-
-    Returns
-    -------
-    dict
-        The manifest, as ``live/live.json`` has it.
-
-    Examples
-    --------
-    >>> manifest = build(Path("_build/html"), fetch.folder())  # doctest: +SKIP
-    """
+    """Make the folder ``live`` of a built site."""
     live = site / "live"
     shutil.rmtree(live, ignore_errors=True)
     engine = live / "engine"
@@ -278,23 +243,7 @@ def _write(path: Path, data: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch what is missing and make the folder; say in one line if it cannot be had.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        The exit status: 0 with or without the folder.
-
-    Examples
-    --------
-    >>> main(["_build/html"])  # doctest: +SKIP
-    0
-    """
+    """Fetch what is missing and make the folder; say in one line if it cannot be had."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     options.add_argument("site", type=Path, help="the built pages")
     site = options.parse_args(arguments).site

@@ -57,51 +57,12 @@ RENAMED = "_of_a_comprehension_"
 
 
 def offered(base: Path | None = None) -> list[Path]:
-    """Return the notebooks whose cells are offered in a page.
-
-    Parameters
-    ----------
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    list of Path
-        In the order of the book.
-
-    Examples
-    --------
-    >>> "01_slow_link.ipynb" in [path.name for path in offered()]
-    True
-    """
+    """Return the notebooks whose cells are offered in a page."""
     return [path for path in paths.chapters(base=base) if path.stem in _tables(path)]
 
 
 def chapter(path: Path) -> dict[str, Any]:
-    """Return what the page's script is to know of a chapter.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-
-    Returns
-    -------
-    dict
-        Keys ``chapter``, ``packages``, ``data`` and ``cells``; each cell has ``id``, ``number``, ``tags``, ``source``,
-        ``runs``, ``why``, ``differs`` and ``needs``.
-
-    Raises
-    ------
-    ValueError
-        If ``live.toml`` names a cell that the notebook doesn't have.
-
-    Examples
-    --------
-    >>> found = chapter(paths.chapters("nfc")[0])
-    >>> found["chapter"], found["cells"][0]["runs"]
-    ('nfc/01_slow_link', True)
-    """
+    """Return what the page's script is to know of a chapter."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
     said = _said(path)
     stays, differs = (said.get(word, {}) for word in ("stays", "differs"))
@@ -145,22 +106,6 @@ def names(source: str) -> tuple[set[str], set[str]]:
     """Return the names that a cell makes, and those that it uses and doesn't make before.
 
     What a function uses is looked for when it is called: there, a name that the cell makes anywhere is the cell's own.
-
-    Parameters
-    ----------
-    source : str
-        The cell's text.
-
-    Returns
-    -------
-    tuple of set of str
-        Those made, those used.
-
-    Examples
-    --------
-    >>> made, used = names("y = x + 1; x = y")
-    >>> sorted(made), sorted(used)
-    (['x', 'y'], ['x'])
     """
     text = "\n".join("" if line.startswith(("%", "!")) else line for line in source.split("\n"))
     found = _Names()
@@ -271,25 +216,7 @@ def _head(statement: ast.stmt) -> ast.stmt:
 
 
 def needed(sources: list[str], also: list[str]) -> list[str]:
-    """Return the packages that cells import, straight or through the book's package, with what these stand on.
-
-    Parameters
-    ----------
-    sources : list of str
-        The cells' texts.
-    also : list of str
-        Packages to load besides.
-
-    Returns
-    -------
-    list of str
-        Names, sorted.
-
-    Examples
-    --------
-    >>> "mpmath" in needed(["import sympy"], [])
-    True
-    """
+    """Return the packages that cells import, straight or through the book's package, with what these stand on."""
     offered = {name: each.name for each in wheels.packages().values() for name in each.imports}
     tops = {name.partition(".")[0] for name in _modules(sources)}
     found = {offered[name] for name in tops if name in offered}
@@ -304,23 +231,6 @@ def needed(sources: list[str], also: list[str]) -> list[str]:
 
 def studies(part: str, sources: list[str]) -> list[str]:
     """Return the studies whose data cells read: the part's own, those that they name, those whose modules they import.
-
-    Parameters
-    ----------
-    part : str
-        The folder of the chapter.
-    sources : list of str
-        The cells' texts.
-
-    Returns
-    -------
-    list of str
-        Folders of ``data/``, sorted.
-
-    Examples
-    --------
-    >>> studies("foundations", ['read("nfc")', "from voicewire.echo import WLNLMS"])
-    ['echo', 'nfc']
     """
     modules = [name for name in _modules(sources) if paths.is_ours(name)]
     rooms = {part, *(word for name in modules for word in name.split(".")[1:3])}

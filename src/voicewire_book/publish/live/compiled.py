@@ -34,25 +34,7 @@ PATIENCE = 900.0
 
 
 def compile_all(engine: Path, cache: Path) -> str:
-    """Compile what lies in the folder of the engine, each archive in its place.
-
-    Parameters
-    ----------
-    engine : Path
-        ``live/engine`` of a site.
-    cache : Path
-        What was compiled is kept here, under the checksum of what it was made from.
-
-    Returns
-    -------
-    str
-        What to tell where nothing was compiled, and why; nothing where all was.
-
-    Examples
-    --------
-    >>> compile_all(Path("_build/html/live/engine"), Path())  # doctest: +SKIP
-    ''
-    """
+    """Compile what lies in the folder of the engine, each archive in its place."""
     node = shutil.which("node")
     if node is None:
         return "no Node here to compile its modules: the pages run the same, and start more slowly"

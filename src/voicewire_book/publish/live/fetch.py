@@ -47,62 +47,18 @@ class FetchError(RuntimeError):
 
 
 def folder() -> Path:
-    """Return where fetched files are kept.
-
-    Returns
-    -------
-    Path
-        ``$VOICEWIRE_LIVE_CACHE``, or the user's cache folder.
-
-    Examples
-    --------
-    >>> folder().is_absolute()
-    True
-    """
+    """Return where fetched files are kept."""
     named = os.environ.get("VOICEWIRE_LIVE_CACHE")
     return Path(named).resolve() if named else Path(platformdirs.user_cache_dir("voicewire")) / "live"
 
 
 def wanted() -> dict[str, str]:
-    """Return the checksum of every file that is needed.
-
-    Returns
-    -------
-    dict of str to str
-        SHA-256 by the file's name.
-
-    Examples
-    --------
-    >>> "pyodide.asm.wasm" in wanted()
-    True
-    """
+    """Return the checksum of every file that is needed."""
     return wheels.engine() | {each.file: each.sha256 for each in wheels.packages().values()}
 
 
 def fetch(into: Path | None = None, archive: str | None = None) -> dict[str, str]:
-    """Have every file of the browser's Python in one folder.
-
-    Parameters
-    ----------
-    into : Path, optional
-        The folder; `folder` gives it if left out.
-    archive : str, optional
-        Address of the release archive, if not the one in ``wheels.json``.
-
-    Returns
-    -------
-    dict of str to str
-        Where each file came from: ``cache``, ``carrier``, ``archive`` or ``index``.
-
-    Raises
-    ------
-    FetchError
-        If some could not be had.
-
-    Examples
-    --------
-    >>> taken = fetch()  # doctest: +SKIP
-    """
+    """Have every file of the browser's Python in one folder."""
     into = into or folder()
     into.mkdir(parents=True, exist_ok=True)
     files = wanted()
@@ -226,23 +182,7 @@ def _indexed(missing: Mapping[str, str], into: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fetch what is missing, and say what came from where.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if some files could not be had.
-
-    Examples
-    --------
-    >>> main([])  # doctest: +SKIP
-    0
-    """
+    """Fetch what is missing, and say what came from where."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     options.add_argument("--into", type=Path, help="a folder instead of the user's cache")
     options.add_argument("--archive", help="address of another release archive")

@@ -143,11 +143,6 @@ def _led(
 
 
 def install() -> None:
-    """Put the finder before all others, once.
-
-    Examples
-    --------
-    >>> install()  # doctest: +SKIP
-    """
+    """Put the finder before all others, once."""
     if not any(isinstance(finder, _Late) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Late())

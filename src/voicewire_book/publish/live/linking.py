@@ -22,28 +22,7 @@ CHANGES = (
 
 
 def eased(script: str) -> str:
-    """Return the engine's script with the list.
-
-    Parameters
-    ----------
-    script : str
-        ``pyodide.asm.js`` as it comes.
-
-    Returns
-    -------
-    str
-        With `CHANGES`.
-
-    Raises
-    ------
-    ValueError
-        If what is to be replaced does not stand there once.
-
-    Examples
-    --------
-    >>> "unresolved" in eased("".join(before for before, _ in CHANGES))
-    True
-    """
+    """Return the engine's script with the list."""
     for before, after in CHANGES:
         if script.count(before) != 1:
             raise ValueError(f"pyodide.asm.js has {script.count(before)} times {before!r}, not once: see {__name__}")

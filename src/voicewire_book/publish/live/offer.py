@@ -15,30 +15,7 @@ BAR = re.compile(r'<div class="vw-live".*?</div>\n', re.DOTALL)
 
 
 def offer(site: Path, chapter: dict[str, Any], integrity: str, frame: str) -> None:
-    """Write the button into a chapter's page, behind its first screen; an earlier one is replaced.
-
-    Parameters
-    ----------
-    site : Path
-        The built pages.
-    chapter : dict
-        What the page's script is to know of the chapter, with ``bytes``, what the click fetches.
-    integrity : str
-        The checksum of the file that says this to the page, and has those of all that Python is made of.
-    frame : str
-        The script of the frame that Python runs in; the page's policy names it.
-
-    Raises
-    ------
-    ValueError
-        If the page has another number of code cells than the chapter, so that the script would mistake one for
-        another.
-
-    Examples
-    --------
-    >>> chapter = {"chapter": "nfc/01_slow_link", "bytes": 19_000_000}
-    >>> offer(Path("_build/html"), chapter, "sha256-…", "let a;")  # doctest: +SKIP
-    """
+    """Write the button into a chapter's page, behind its first screen; an earlier one is replaced."""
     page = site / "notebooks" / f"{chapter['chapter']}.html"
     text = BAR.sub("", page.read_text(encoding="utf-8"))
     shown = len(re.findall(r'<div class="cell [^"]*docutils container', text))

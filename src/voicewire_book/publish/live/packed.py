@@ -37,29 +37,7 @@ UNCHECKED = 1
 
 
 def packed(archive: Any, prefix: str) -> bytes:
-    """Return the archive with its modules compiled, each in place of its text.
-
-    Parameters
-    ----------
-    archive : bytes or JsProxy
-        A ZIP archive, as a wheel is one.
-    prefix : str
-        Where it is unpacked: what an error's traceback says of a module's file.
-
-    Returns
-    -------
-    bytes
-        The archive, compressed. What cannot be compiled, as a template, stays as it is.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> with zipfile.ZipFile(file, "w") as whole:
-    ...     whole.writestr("one.py", "a = 1")
-    ...     whole.writestr("one.pyi", "a: int")
-    >>> zipfile.ZipFile(io.BytesIO(packed(file.getvalue(), "/lib/"))).namelist()
-    ['one.pyc']
-    """
+    """Return the archive with its modules compiled, each in place of its text."""
     target = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(archive.to_bytes() if hasattr(archive, "to_bytes") else archive)) as source,

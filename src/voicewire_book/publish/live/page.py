@@ -87,18 +87,7 @@ class Session:
             os.chdir(folder)
 
     async def run(self, source: str) -> str:
-        """Run one cell; await what it awaits.
-
-        Parameters
-        ----------
-        source : str
-            Its text.
-
-        Returns
-        -------
-        str
-            ``ok``, or ``error`` after an output that tells it.
-        """
+        """Run one cell; await what it awaits."""
         self._count += 1
         name = f"<cell {self._count}>"
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
@@ -124,33 +113,12 @@ class Session:
         return "ok"
 
     def display(self, *things: Any, **options: Any) -> None:
-        """Show values in the cell's output, as IPython's function of this name.
-
-        Parameters
-        ----------
-        *things : object
-            Shown one after another.
-        **options : object
-            What IPython's takes besides; it makes no difference here.
-        """
+        """Show values in the cell's output, as IPython's function of this name."""
         for thing in things:
             self._put("display_data", _bundle(thing, self._narrow))
 
     def draw(self, slider: str, places: str) -> str:
-        """Draw a position of a slider that a cell has shown.
-
-        Parameters
-        ----------
-        slider : str
-            What the page was told of it.
-        places : str
-            A JSON list: of each knob, its place among its values.
-
-        Returns
-        -------
-        str
-            As JSON, the picture, its words and its sound, or ``error``.
-        """
+        """Draw a position of a slider that a cell has shown."""
         before = sys.modules.get("__main__")
         sys.modules["__main__"] = self._module
         try:

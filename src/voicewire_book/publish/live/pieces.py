@@ -19,28 +19,6 @@ def pieces(
     """Return a chapter's cells, long ones divided as on the page.
 
     A piece needs the pieces of its cell before it, and of other cells those that make what it uses.
-
-    Parameters
-    ----------
-    cells : sequence of dict
-        The cells of the notebook, as `voicewire_book.publish.live.chapters.chapter` tells of them.
-    sources : mapping of str to sequence of str
-        The pieces' texts by the cell's id.
-    names : callable
-        Gives the names that a text makes and those that it uses.
-
-    Returns
-    -------
-    list of dict
-        As `cells`, with the names that each ``makes`` and the cell that it is ``of``; the pieces of a long cell have
-        its id with ``-1``, ``-2`` … A value that only the last line of a cell would show is not shown within one.
-
-    Examples
-    --------
-    >>> cell = {"id": "a", "number": 1, "source": "x = 1\\ny = x", "needs": []}
-    >>> found = pieces([cell], {"a": ["x = 1", "y = x"]}, lambda _: (set(), set()))
-    >>> [(each["id"], each["number"], each["needs"]) for each in found]
-    [('a-1', 1, []), ('a-2', 2, ['a-1'])]
     """
     shown: list[Cell] = []
     makers: dict[str, str] = {}

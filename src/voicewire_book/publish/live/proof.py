@@ -69,23 +69,7 @@ class Proof:
 
 
 def said(outputs: Sequence[dict[str, Any]]) -> str:
-    """Return the text of a cell's outputs, as two runs are compared by it.
-
-    Parameters
-    ----------
-    outputs : sequence of dict
-        As nbformat 4 has them, their texts joined.
-
-    Returns
-    -------
-    str
-        What was printed, then each value's text; a picture counts as one, whatever is on it.
-
-    Examples
-    --------
-    >>> said([{"output_type": "stream", "name": "stdout", "text": "1"}])
-    '1'
-    """
+    """Return the text of a cell's outputs, as two runs are compared by it."""
     printed = [_text(each["text"]) for each in outputs if each["output_type"] == "stream" and each["name"] == "stdout"]
     shown = ["a picture" if "image/png" in each["data"] else _value(each) for each in outputs if "data" in each]
     return ADDRESS.sub("0x…", "".join(printed) + "".join(f"\n[{text}]" for text in shown))
@@ -101,34 +85,7 @@ def _value(output: dict[str, Any]) -> str:
 
 
 def prove(live: Path, names: Sequence[str], also: bool = False, limit: int = HANGS) -> list[Proof]:
-    """Run chapters one after another in one engine.
-
-    Parameters
-    ----------
-    live : Path
-        The folder that `voicewire_book.publish.live.build` made.
-    names : sequence of str
-        Of the chapters.
-    also : bool
-        Try the cells that stay as published too.
-    limit : int
-        Seconds of the processor for each cell; the first, which imports what all need, has three times as many.
-
-    Returns
-    -------
-    list of Proof
-        What ran and what differs, for each.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no Node, or the engine did not start.
-
-    Examples
-    --------
-    >>> prove(Path("_build/html/live"), ["nfc/01_slow_link"])[0].faults  # doctest: +SKIP
-    {}
-    """
+    """Run chapters one after another in one engine."""
     node = shutil.which("node")
     if node is None:
         raise RuntimeError("node is not installed: it runs the cells in this proof")
@@ -207,23 +164,7 @@ ERRORS = {"KeyboardInterrupt": "long", "OSError": "sockets", "ConnectionRefusedE
 
 
 def reason(fault: str) -> str:
-    """Return the word of `voicewire_book.publish.live.chapters.REASONS` for what went wrong in a cell.
-
-    Parameters
-    ----------
-    fault : str
-        As a `Proof` has it.
-
-    Returns
-    -------
-    str
-        A word, or the error itself, for which somebody must find the words.
-
-    Examples
-    --------
-    >>> reason("KeyboardInterrupt: ")
-    'long'
-    """
+    """Return the word of `voicewire_book.publish.live.chapters.REASONS` for what went wrong in a cell."""
     name, _, said = fault.partition("\n")[0].partition(": ")
     library = said.split(" ")[0]
     if name in ("ImportError", "ModuleNotFoundError") and library in LIBRARIES:
@@ -237,15 +178,6 @@ def declare(found: Sequence[Proof]) -> None:
     """Write into ``live.toml`` which cells of these chapters stay as published, and which differ.
 
     What somebody has written there for a cell is kept; of chapters that were not run, everything.
-
-    Parameters
-    ----------
-    found : sequence of Proof
-        Of a run that tried every cell.
-
-    Examples
-    --------
-    >>> declare([])
     """
     for part, each in itertools.groupby(found, lambda proof: proof.chapter.partition("/")[0]):
         file = paths.root() / "notebooks" / part / "live.toml"
@@ -288,23 +220,7 @@ def _quoted(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prove chapters, the engines of two parts at a time.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if a cell differs or does not run, and nothing says so.
-
-    Examples
-    --------
-    >>> main(["_build/html/live", "nfc/01_slow_link"])  # doctest: +SKIP
-    0
-    """
+    """Prove chapters, the engines of two parts at a time."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     options.add_argument("live", type=Path, help="the folder live of a built site")
     options.add_argument("chapter", nargs="*", help="as nfc/01_slow_link; all if none is named")

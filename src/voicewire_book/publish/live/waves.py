@@ -88,62 +88,14 @@ def _read(path: str | Path) -> tuple[NDArray[Any], int]:
 
 
 def info(path: str | Path) -> _About:
-    """Return what a file's header says.
-
-    Parameters
-    ----------
-    path : str or Path
-        A WAV file.
-
-    Returns
-    -------
-    object
-        With ``frames``, ``channels`` and ``samplerate``.
-
-    Raises
-    ------
-    LibsndfileError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> info(paths.data("voip") / "voice.wav").samplerate
-    8000
-    """
+    """Return what a file's header says."""
     samples, rate = _read(path)
     frames, channels = samples.shape
     return _About(frames, channels, rate)
 
 
 def read(path: str | Path, dtype: str = "float64", always_2d: bool = False) -> tuple[NDArray[Any], int]:
-    """Return a file's samples, full scale 1, and its rate.
-
-    Parameters
-    ----------
-    path : str or Path
-        A WAV file with samples of 16, 24 or 32 bits.
-    dtype : str
-        ``float64`` or ``float32``.
-    always_2d : bool
-        Shape (frames, 1) for one channel, too.
-
-    Returns
-    -------
-    tuple of ndarray and int
-        Shape (frames,) or (frames, channels), and Hz.
-
-    Raises
-    ------
-    LibsndfileError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> read(paths.data("voip") / "voice.wav")[0].shape
-    (7245,)
-    """
+    """Return a file's samples, full scale 1, and its rate."""
     samples, rate = _read(path)
     scale = 1.0 if samples.dtype.kind == "f" else 2.0 ** (1 - 8 * samples.dtype.itemsize)
     shown = (samples * np.float64(scale)).astype(dtype)
@@ -186,47 +138,16 @@ class SoundFile:
         pass
 
     def seekable(self) -> bool:
-        """Tell that it can be read from any place.
-
-        Returns
-        -------
-        bool
-        """
+        """Tell that it can be read from any place."""
         return True
 
     def seek(self, frames: int) -> int:
-        """Go to a place.
-
-        Parameters
-        ----------
-        frames : int
-            How many samples of a channel lie before it.
-
-        Returns
-        -------
-        int
-            The place.
-        """
+        """Go to a place."""
         self._place = frames
         return frames
 
     def read(self, frames: int = -1, dtype: str = "float64", always_2d: bool = False) -> NDArray[Any]:
-        """Read on.
-
-        Parameters
-        ----------
-        frames : int
-            How many samples of a channel; all that are left if negative.
-        dtype : str
-            ``float64`` or ``float32``.
-        always_2d : bool
-            Shape (frames, 1) for one channel, too.
-
-        Returns
-        -------
-        ndarray of float
-            Shape (frames,) or (frames, channels), fewer at the end; full scale 1.
-        """
+        """Read on."""
         end = self.frames if frames < 0 else min(self.frames, self._place + frames)
         piece = self._samples[self._place : end].astype(dtype)
         self._place = max(self._place, end)
@@ -234,34 +155,7 @@ class SoundFile:
 
 
 def write(path: str | Path, data: ArrayLike, samplerate: int, subtype: str = "PCM_16", format: str = "WAV") -> None:
-    """Write a WAV file.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-    data : array_like, shape (frames,) or (frames, channels)
-        Floats, full scale 1: what is beyond is cut off. Whole numbers of 16 bits are written as they are.
-    samplerate : int
-        Hz.
-    subtype : str
-        ``PCM_16``, ``PCM_24``, or ``FLOAT`` for 32 bits, of which nothing is cut off.
-    format : str
-        ``WAV``.
-
-    Raises
-    ------
-    LibsndfileError
-        For another format or subtype.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Path(folder) / "a.wav", [0.5, -0.5], 8000)
-    ...     read(Path(folder) / "a.wav")[0].round(3).tolist()
-    [0.5, -0.5]
-    """
+    """Write a WAV file."""
     if format != "WAV" or subtype not in ("PCM_16", "PCM_24", "FLOAT"):
         raise LibsndfileError(f"a page writes WAV files as PCM_16, PCM_24 or FLOAT, not {format} as {subtype}")
     samples = np.asarray(data)

@@ -52,69 +52,24 @@ class Package:
 
 @cache
 def release() -> dict[str, Any]:
-    """Return ``wheels.json``: the release, where its files are carried, and what is taken.
-
-    Returns
-    -------
-    dict
-        Keys ``pyodide``, ``carrier``, ``archive``, ``engine``, ``official``, ``depends``, ``pure``,
-        ``licences``.
-
-    Examples
-    --------
-    >>> sorted(release())
-    ['archive', 'carrier', 'depends', 'engine', 'licences', 'official', 'pure', 'pyodide']
-    """
+    """Return ``wheels.json``: the release, where its files are carried, and what is taken."""
     return dict(json.loads(resources.files(__package__).joinpath("wheels.json").read_text(encoding="utf-8")))
 
 
 @cache
 def listed() -> dict[str, Any]:
-    """Return the official lock of the release.
-
-    Returns
-    -------
-    dict
-        Keys ``info`` and ``packages``, as Pyodide reads them.
-
-    Examples
-    --------
-    >>> listed()["info"]["version"] == release()["pyodide"]
-    True
-    """
+    """Return the official lock of the release."""
     return dict(json.loads(resources.files(__package__).joinpath("pyodide-lock.json").read_text(encoding="utf-8")))
 
 
 def engine() -> dict[str, str]:
-    """Return the checksum of each of the engine's own files.
-
-    Returns
-    -------
-    dict of str to str
-        SHA-256 by the file's name.
-
-    Examples
-    --------
-    >>> sorted(engine())
-    ['pyodide.asm.js', 'pyodide.asm.wasm', 'pyodide.mjs', 'python_stdlib.zip']
-    """
+    """Return the checksum of each of the engine's own files."""
     return dict(release()["engine"])
 
 
 @cache
 def packages() -> dict[str, Package]:
-    """Return every package of the browser's Python but the book's own.
-
-    Returns
-    -------
-    dict of str to Package
-        By name. Where the book does without what a package asks for (IPython's shell), its list is ours.
-
-    Examples
-    --------
-    >>> packages()["scipy"].depends
-    ('numpy', 'openblas')
-    """
+    """Return every package of the browser's Python but the book's own."""
     ours = release()
     found = {}
     for name in ours["official"]:

@@ -32,25 +32,7 @@ HEAD = """\
 
 
 def zenodo(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
-    """Return what Zenodo is told of a release.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    studies : sequence of str
-        The studies whose papers are named; by default all.
-
-    Returns
-    -------
-    str
-        JSON.
-
-    Examples
-    --------
-    >>> json.loads(zenodo(paths.root()))["upload_type"]
-    'software'
-    """
+    """Return what Zenodo is told of a release."""
     about = listing.citation(base)
     related = [{"identifier": about["url"], "relation": "isDocumentedBy", "resource_type": "publication-book"}]
     found = [papers.read(study, base) for study in studies]
@@ -73,25 +55,7 @@ def zenodo(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
 
 
 def codecheck(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
-    """Return the authors' part of a CODECHECK configuration, version 2.0.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    studies : sequence of str
-        The studies whose notebooks are listed; by default all.
-
-    Returns
-    -------
-    str
-        YAML.
-
-    Examples
-    --------
-    >>> yaml.safe_load(codecheck(paths.root()))["manifest"][0]["file"]
-    'book/_static/scorecard.svg'
-    """
+    """Return the authors' part of a CODECHECK configuration, version 2.0."""
     about = listing.citation(base)
     files = [{"file": PICTURE, "comment": "how many claims of each study came out how"}]
     for study in studies:
@@ -112,24 +76,7 @@ def codecheck(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
 
 
 def write(base: Path) -> list[str]:
-    """Write both files where they differ from what they should be.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    list of str
-        Those that were written.
-
-    Examples
-    --------
-    >>> import inspect
-    >>> list(inspect.signature(write).parameters)
-    ['base']
-    """
+    """Write both files where they differ from what they should be."""
     written = []
     for name, text in ((ZENODO, zenodo(base)), (CODECHECK, codecheck(base))):
         path = base / name

@@ -24,27 +24,7 @@ LICENCES = {
 
 
 def make(base: Path, site: Path) -> dict[str, Any]:
-    """Return the crate's metadata: pages, notebooks and claims as files, papers and recordings as what they rest on.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    site : Path
-        The folder of the built pages, which is the crate's root.
-
-    Returns
-    -------
-    dict
-        JSON-LD, as `rocrate` makes it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     sorted(make(paths.root(), Path(name)))
-    ['@context', '@graph']
-    """
+    """Return the crate's metadata: pages, notebooks and claims as files, papers and recordings as what they rest on."""
     about = listing.citation(base)
     crate = ROCrate()
     texts, code = (
@@ -118,20 +98,6 @@ def _paper(crate: ROCrate, study: str, base: Path) -> ContextEntity:
 
 
 def write(base: Path, site: Path) -> None:
-    """Write the crate's metadata into the published site.
-
-    Parameters
-    ----------
-    base, site : Path
-        As for `make`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     write(paths.root(), Path(name))
-    ...     (Path(name) / NAME).is_file()
-    True
-    """
+    """Write the crate's metadata into the published site."""
     text = json.dumps(make(base, site), indent=1, ensure_ascii=False)
     (site / NAME).write_text(text + "\n", encoding="utf-8")

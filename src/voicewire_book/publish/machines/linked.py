@@ -42,31 +42,7 @@ CITO = {
 
 
 def graph(rows: Sequence[Score], base: Path, site: str) -> dict[str, Any]:
-    """Return the paper's judged claims as JSON-LD.
-
-    Parameters
-    ----------
-    rows : sequence of Score
-        The scorecard. Questions of ours are no review of a paper, and what is not judged is no review: both are
-        left out.
-    base : Path
-        The checkout.
-    site : str
-        The address of the published book, with a slash at its end.
-
-    Returns
-    -------
-    dict
-        The context, and a graph of the book's authors, the papers and the reviews.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> from voicewire_book.ledger import collecting
-    >>> rows = collecting.scorecard(study="nfc")
-    >>> [node["@type"] for node in graph(rows, paths.root(), "https://a.example/")["@graph"][:3]]
-    ['Organization', 'ScholarlyArticle', 'ClaimReview']
-    """
+    """Return the paper's judged claims as JSON-LD."""
     judged = [row for row in rows if row["verdict"] in CITO and row["whose"] == "paper"]
     known = {study: papers.read(study, base) for study in dict.fromkeys(row["study"] for row in judged)}
     nodes: list[dict[str, Any]] = [{"@id": "#authors", "@type": "Organization", "name": "The Voice to Wire authors"}]
@@ -91,28 +67,7 @@ def _review(row: Score, paper: str) -> dict[str, Any]:
 
 
 def script(rows: Sequence[Score], base: Path, site: str) -> str:
-    """Return the linked data as an element of a page.
-
-    Parameters
-    ----------
-    rows : sequence of Score
-        The scorecard.
-    base : Path
-        The checkout.
-    site : str
-        As for `graph`.
-
-    Returns
-    -------
-    str
-        HTML that loads nothing.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> script([], paths.root(), "https://a.example/")[:35]
-    '<script type="application/ld+json">'
-    """
+    """Return the linked data as an element of a page."""
     text = json.dumps(graph(rows, base, site), ensure_ascii=False, separators=(",", ":"))
     # a text that spells the end of an element must not end this one
     safe = text.replace("</", "<\\/")

@@ -25,70 +25,17 @@ SCORECARD = "book/scorecard.html"
 
 
 def citation(base: Path) -> dict[str, Any]:
-    """Return what ``CITATION.cff`` says of the book.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    dict
-        Its fields by their names in that format.
-
-    Examples
-    --------
-    >>> citation(paths.root())["type"]
-    'software'
-    """
+    """Return what ``CITATION.cff`` says of the book."""
     return dict(yaml.safe_load((base / "CITATION.cff").read_text(encoding="utf-8")))
 
 
 def address(identifier: str, base: Path) -> str:
-    """Return the permanent address of a claim: its row in the scorecard, wherever it is computed.
-
-    Parameters
-    ----------
-    identifier : str
-        The claim's id.
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        A web address with a fragment.
-
-    Examples
-    --------
-    >>> address("nfc.ge.q", paths.root()).partition("book/")[2]
-    'scorecard.html#score-nfc.ge.q'
-    """
+    """Return the permanent address of a claim: its row in the scorecard, wherever it is computed."""
     return f"{citation(base)['url']}{SCORECARD}#score-{identifier}"
 
 
 def listing(base: Path, rows: Sequence[Score] | None = None) -> dict[str, Any]:
-    """Return the content of ``claims.json``.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    rows : sequence of Score, optional
-        The scorecard; read from the checkout if left out.
-
-    Returns
-    -------
-    dict
-        The book, the verdicts, the studies with their papers, and the claims; `SCHEMA` documents each field.
-
-    Examples
-    --------
-    >>> whole = listing(paths.root())
-    >>> list(whole)
-    ['$schema', 'book', 'verdicts', 'studies', 'claims']
-    """
+    """Return the content of ``claims.json``."""
     rows = collecting.scorecard(base) if rows is None else rows
     about = citation(base)
     short, date = commit(base)
@@ -124,25 +71,7 @@ def _paper(study: str, base: Path) -> dict[str, Any]:
 
 
 def write(base: Path, site: Path, rows: Sequence[Score] | None = None) -> None:
-    """Write ``claims.json`` and its schema into the published site.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    site : Path
-        The folder of the built pages.
-    rows : sequence of Score, optional
-        As for `listing`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     write(paths.root(), Path(name))
-    ...     sorted(path.name for path in Path(name).iterdir())
-    ['claims.json', 'claims.schema.json']
-    """
+    """Write ``claims.json`` and its schema into the published site."""
     text = json.dumps(listing(base, rows), indent=1, ensure_ascii=False)
     (site / NAME).write_text(text + "\n", encoding="utf-8")
     schema = resources.files("voicewire_book.publish.machines").joinpath(SCHEMA).read_text(encoding="utf-8")

@@ -48,31 +48,7 @@ class Paper:
 
 
 def read(study: str, base: Path) -> Paper:
-    """Read a study's paper.
-
-    Parameters
-    ----------
-    study : str
-        The study's name.
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    Paper
-        The first entry of ``book/<study>/references.bib``.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> read("emqtt", paths.root()).address
-    'https://doi.org/10.3390/app132212419'
-    """
+    """Read a study's paper."""
     entries = parse_file(str(base / "book" / study / "references.bib"), bib_format="bibtex").entries
     entry = next(iter(entries.values()))
     names = tuple(_name(person) for person in entry.persons.get("author", []))

@@ -12,21 +12,7 @@ __all__ = ["publish"]
 
 
 def publish(app: Sphinx, error: Exception | None) -> None:
-    """Write ``claims.json``, its schema and the crate's metadata, once all pages are there.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> publish(Other(), None)
-    """
+    """Write ``claims.json``, its schema and the crate's metadata, once all pages are there."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     base, site = Path(app.srcdir), Path(app.outdir)

@@ -39,57 +39,7 @@ __all__ = ["setup"]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Connect the extension to Sphinx.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name in its configuration.
-
-    Returns
-    -------
-    dict of str to bool
-        Pages may be read and written by several processes.
-
-    Examples
-    --------
-    >>> class Events:
-    ...     def connect(self, event, handler, priority=500):
-    ...         print(f"{event}: {handler.__name__}")
-    ...     def add_node(self, node, html):
-    ...         print(f"node: {node.__name__}")
-    >>> _ = setup(Events())
-    node: hinted_term
-    config-inited: add_bibliographies
-    config-inited: start
-    env-get-outdated: always_read
-    source-read: fill
-    source-read: put
-    source-read: note
-    doctree-read: note
-    doctree-read: note_formulas
-    env-updated: spell
-    doctree-resolved: add
-    doctree-resolved: put
-    doctree-resolved: add_links
-    doctree-resolved: put
-    doctree-resolved: colour
-    html-page-context: clean
-    html-page-context: back
-    html-page-context: load
-    html-page-context: described
-    html-page-context: offer
-    html-page-context: foot
-    html-page-context: offer
-    build-finished: prune
-    build-finished: write_sources
-    build-finished: mend
-    build-finished: lighten
-    build-finished: publish
-    build-finished: finish
-    build-finished: write
-    build-finished: guard
-    """
+    """Connect the extension to Sphinx."""
     app.add_node(hints.hinted_term, html=(hints.visit, hints.depart))
     app.connect("config-inited", gather.add_bibliographies)
     app.connect("config-inited", offline.start)

@@ -20,26 +20,7 @@ UNLISTED = ("genindex", "search")
 
 
 def foot(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Put the folded block behind a page's text.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name of its event. Its configuration has the addresses.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``body`` is changed.
-    doctree : docutils.nodes.document or None
-        The page.
-
-    Examples
-    --------
-    >>> context = {"body": "<p>words</p>"}
-    >>> foot(None, "search", "search.html", context, None)
-    >>> context
-    {'body': '<p>words</p>'}
-    """
+    """Put the folded block behind a page's text."""
     if pagename in UNLISTED or doctree is None or "body" not in context:
         return
     base = Path(app.srcdir)
@@ -66,31 +47,7 @@ def foot(app: Any, pagename: str, templatename: str, context: dict[str, Any], do
 
 
 def entry(page: str, title: str, address: str, base: Path) -> str:
-    """Return a page's entry for BibTeX.
-
-    Parameters
-    ----------
-    page : str
-        Its name.
-    title : str
-        Its title, with its number.
-    address : str
-        Where it is published.
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        An ``@incollection``; year and date are those of the edition, and absent where neither release nor commit is
-        known.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> print(entry("book/errata", "Errata & more", "https://a.example/e.html", paths.root()).splitlines()[0])
-    @incollection{voicewire-book-errata,
-    """
+    """Return a page's entry for BibTeX."""
     book = citation(base)
     fields = {
         "author": " and ".join(f"{{{name}}}" for name in _authors(book)),
@@ -127,24 +84,7 @@ def _date(book: dict[str, Any], base: Path) -> str | None:
 
 
 def stand(base: Path) -> str:
-    """Return the edition in one sentence, with its date or, before its release, the commit.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        A sentence.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> stand(paths.root())[:8]
-    'Edition '
-    """
+    """Return the edition in one sentence, with its date or, before its release, the commit."""
     book = citation(base)
     if "date-released" in book:
         return f"Edition {book['version']} of {book['date-released']}."
@@ -154,30 +94,7 @@ def stand(base: Path) -> str:
 
 
 def report(repository: str, title: str, address: str, base: Path) -> str:
-    """Return the address that opens an issue with this page and edition written into it.
-
-    Parameters
-    ----------
-    repository : str
-        Its address.
-    title : str
-        Of the page.
-    address : str
-        Where the page is published.
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        An address.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> report("https://a.example/b", "Errata", "https://p.example/e.html", paths.root())[:44]
-    'https://a.example/b/issues/new?title=Errata%'
-    """
+    """Return the address that opens an issue with this page and edition written into it."""
     body = (
         f"Page: {address}\n{stand(base)}\n\nWhere on the page:\n\nWhat stands there:\n\n"
         "What should stand there, and how you know:\n"
@@ -187,25 +104,7 @@ def report(repository: str, title: str, address: str, base: Path) -> str:
 
 @cache
 def changed(file: str, base: Path) -> str | None:
-    """Return the date of the last commit that changed a file; None outside a clone.
-
-    Parameters
-    ----------
-    file : str
-        Its path within the checkout.
-    base : Path
-        The checkout, or a folder in it that has the same files.
-
-    Returns
-    -------
-    str or None
-        As ``2026-11-22``.
-
-    Examples
-    --------
-    >>> changed("README.md", Path("/no/such/folder")) is None
-    True
-    """
+    """Return the date of the last commit that changed a file; None outside a clone."""
     show = ["git", "-C", str(base), "log", "-1", "--format=%cs", "--", f":/{file}"]
     try:
         done = subprocess.run(show, capture_output=True, text=True, check=True)

@@ -31,24 +31,6 @@ def scale(row: Mapping[str, Any]) -> str:
     """Return a small drawing of a verdict: the band of the tolerance, the printed value in it, and what came out here.
 
     Several values share one band; each lies where it is in its own.
-
-    Parameters
-    ----------
-    row : mapping
-        A verdict as data.
-
-    Returns
-    -------
-    str
-        An SVG element; nothing where no band around a printed number decides.
-
-    Examples
-    --------
-    >>> row = {"tolerance": {"relative": 0.05}, "printed": 2.0, "reproduced": 2.1, "unit": "s", "interval": None}
-    >>> scale(row).count("<circle")
-    1
-    >>> scale(row | {"tolerance": None})
-    ''
     """
     trial = what_if.numbers({**row, "interval": None, "readings": [], "reason": "", "verdict": ""})
     if trial is None or trial["readings"][0][1] not in ("relative", "absolute"):
@@ -78,29 +60,7 @@ def scale(row: Mapping[str, Any]) -> str:
 
 
 def card(row: Mapping[str, Any], judged: str, claim: Claim | None = None) -> str:
-    """Return the card of a finding.
-
-    Parameters
-    ----------
-    row : mapping
-        A verdict as data.
-    judged : str
-        The anchor of the cell that judged it.
-    claim : Claim, optional
-        Its entry in the ledger.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> row = {"id": "nfc.x", "where": "Table 1", "statement": "A < B.", "printed": 1, "reproduced": 2, "unit": "s"}
-    >>> row |= {"verdict": "partly", "reason": "So.", "tolerance": None, "interval": None}
-    >>> card(row, "judged-3").startswith('<div class="vw-card" id="claim-nfc.x"')
-    True
-    """
+    """Return the card of a finding."""
     facts = {
         "Printed": _short(show_html(row["printed"], row["unit"])),
         "Here": _short(show_html(row["reproduced"], row["unit"])),
@@ -130,25 +90,7 @@ def _short(text: str) -> str:
 
 
 def folded(rows: Sequence[Mapping[str, Any]], after_cards: bool = False) -> str:
-    """Return a table of claims under a summary that counts them by verdict.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Verdicts as data.
-    after_cards : bool
-        Whether cards stand above it.
-
-    Returns
-    -------
-    str
-        HTML; nothing for no claims.
-
-    Examples
-    --------
-    >>> folded([])
-    ''
-    """
+    """Return a table of claims under a summary that counts them by verdict."""
     if not rows:
         return ""
     noun = f"{len(rows)} {'more ' if after_cards else ''}claim{'s' if len(rows) > 1 else ''} judged here"
@@ -158,27 +100,7 @@ def folded(rows: Sequence[Mapping[str, Any]], after_cards: bool = False) -> str:
 
 
 def ending(findings: Sequence[Mapping[str, Any]], others: int, study: str) -> str:
-    """Return the list at a chapter's end: each finding with links to its card and to its row in the scorecard.
-
-    Parameters
-    ----------
-    findings : sequence of mapping
-        Those that have a card, in the order of the page.
-    others : int
-        How many claims stand in folded tables.
-    study : str
-        The study's name.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> "3 other claims" in ending([], 3, "nfc")
-    True
-    """
+    """Return the list at a chapter's end: each finding with links to its card and to its row in the scorecard."""
     lines = "".join(
         f'<li>{claim_list.badge(row["verdict"])} <a href="#claim-{row["id"]}">{escape(row["statement"])}</a> '
         f'(<a href="{SCORECARD}#score-{row["id"]}" aria-label="row of {row["id"]}">row</a>)</li>'

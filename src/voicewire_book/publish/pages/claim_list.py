@@ -29,46 +29,14 @@ CHOSEN = {
 
 
 def badge(verdict: str) -> str:
-    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone.
-
-    Parameters
-    ----------
-    verdict : str
-        One of `voicewire_book.ledger.vocabulary.VERDICTS`.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> badge("unheard of")
-    '<span class="vw-verdict vw-verdict-none">? unheard of</span>'
-    """
+    """Return a verdict as the notebooks' tables show it: sign, words, and a colour that is never alone."""
     names = list(VERDICTS)
     kind = names.index(verdict) if verdict in names else "none"
     return f'<span class="vw-verdict vw-verdict-{kind}">{VERDICTS.get(verdict, "?")} {escape(verdict)}</span>'
 
 
 def filters(titles: Mapping[str, str]) -> str:
-    """Return the form that chooses claims; it is hidden until the page's script runs.
-
-    Parameters
-    ----------
-    titles : mapping of str to str
-        The studies' titles.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> 'name="study"' in filters({"echo": "Echo"})
-    True
-    """
+    """Return the form that chooses claims; it is hidden until the page's script runs."""
     choices = {
         "study": ("Study", titles),
         "verdict": ("Verdict", {name: f"{sign} {name}" for name, sign in VERDICTS.items()}),
@@ -97,29 +65,7 @@ def filters(titles: Mapping[str, str]) -> str:
 def study(
     rows: Rows, link: Callable[[str], str | None], heading: str, known: Mapping[str, Claim] | None = None
 ) -> str:
-    """Return a study's claims, folded; those that share a cause are folded once more.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        What `voicewire_book.ledger.collecting` returned, of one study.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-    heading : str
-        What the fold says beside the count.
-    known : mapping of str to Claim, optional
-        The ledger.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> study([], str, "Claims").startswith('<details class="vw-study"')
-    True
-    """
+    """Return a study's claims, folded; those that share a cause are folded once more."""
     shared = Counter(row["cause"] for row in rows if row.get("cause"))
     told: set[str] = set()
     out = []
@@ -144,23 +90,7 @@ def study(
 
 
 def signs(rows: Rows) -> str:
-    """Return how many claims have each verdict: by its sign for who sees, by its name for who listens.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Of the scorecard.
-
-    Returns
-    -------
-    str
-        HTML; verdicts that no claim has are left out.
-
-    Examples
-    --------
-    >>> signs([{"verdict": "partly"}])
-    '<span title="partly">◐ 1<span class="visually-hidden"> partly</span></span>'
-    """
+    """Return how many claims have each verdict: by its sign for who sees, by its name for who listens."""
     count = Counter(row["verdict"] for row in rows)
     return " ".join(
         f'<span title="{name}">{sign} {n}<span class="visually-hidden"> {name}</span></span>'
@@ -172,29 +102,7 @@ def signs(rows: Rows) -> str:
 def claim(
     row: Mapping[str, Any], link: Callable[[str], str | None], known: Mapping[str, Claim] | None = None
 ) -> str:
-    """Return one claim: a line with its verdict that unfolds to numbers, tolerance, reason and address.
-
-    Parameters
-    ----------
-    row : mapping
-        Of the scorecard.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-    known : mapping of str to Claim, optional
-        The ledger.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> row = {"id": "nfc.x", "where": "Table 1", "statement": "A < B.", "printed": 1, "reproduced": 2, "unit": "s"}
-    >>> row |= {"verdict": "partly", "reason": "", "tolerance": None, "notebook": None}
-    >>> "A &lt; B." in claim(row, str)
-    True
-    """
+    """Return one claim: a line with its verdict that unfolds to numbers, tolerance, reason and address."""
     where = escape(str(row["where"]))
     address = link(row["notebook"].removesuffix(".ipynb")) if row["notebook"] else None
     if address:

@@ -10,26 +10,7 @@ __all__ = ["offer"]
 
 
 def offer(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Add the book's PDF and EPUB to the theme's download menu; without a Chromium there is none to offer.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name of its event.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``header_buttons`` are changed.
-    doctree : docutils.nodes.document
-        Not used.
-
-    Examples
-    --------
-    >>> menu = {"label": "download-buttons", "buttons": []}
-    >>> offer(None, "book/index", "page.html", {"header_buttons": [menu]}, None)
-    >>> [button["url"] for button in menu["buttons"]] in ([], ["../voice-to-wire.pdf", "../voice-to-wire.epub"])
-    True
-    """
+    """Add the book's PDF and EPUB to the theme's download menu; without a Chromium there is none to offer."""
     if "header_buttons" not in context or chromium.find() is None:
         return
     buttons = [_button("../" * pagename.count("/") + name) for name in (PDF, EPUB)]

@@ -19,23 +19,7 @@ _STYLE = re.compile(r"\s*<style>.*?</style>", re.S)
 
 
 def inline(svg: str) -> str:
-    """Return a drawing as it stands in a page: without the colours that it has for itself.
-
-    Parameters
-    ----------
-    svg : str
-        The file's text.
-
-    Returns
-    -------
-    str
-        A figure in HTML.
-
-    Examples
-    --------
-    >>> inline("<svg><style>svg { --vwd-ink: red; }</style><path/></svg>")
-    '<figure class="vw-drawing"><svg><path/></svg></figure>'
-    """
+    """Return a drawing as it stands in a page: without the colours that it has for itself."""
     return f'<figure class="vw-drawing">{_STYLE.sub("", svg).strip()}</figure>'
 
 

@@ -25,25 +25,7 @@ SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 
 def description(doctree: nodes.document) -> str:
-    """Return the first sentences of a page, as many whole ones as fit.
-
-    Parameters
-    ----------
-    doctree : docutils.nodes.document
-        The page.
-
-    Returns
-    -------
-    str
-        At most `LENGTH` characters. A first sentence that is longer ends at a word, with an ellipsis. Empty for a
-        page without a paragraph; paragraphs with formulas are passed over.
-
-    Examples
-    --------
-    >>> from docutils.core import publish_doctree
-    >>> description(publish_doctree("One is *short*. Two is too. " + "Three is long " * 20))
-    'One is short. Two is too.'
-    """
+    """Return the first sentences of a page, as many whole ones as fit."""
     said = ""
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, nodes.Admonition | nodes.entry) or any(paragraph.findall(nodes.math)):
@@ -66,26 +48,7 @@ def _words(node: nodes.Element) -> str:
 
 
 def described(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Give a page its description, for search engines and for previews of links.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name of its event.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``meta`` and ``metatags`` are changed.
-    doctree : docutils.nodes.document or None
-        The page.
-
-    Examples
-    --------
-    >>> context = {"meta": None, "metatags": ""}
-    >>> described(None, "genindex", "genindex.html", context, None)
-    >>> context["metatags"][:40]
-    '<meta name="description" content="Every '
-    """
+    """Give a page its description, for search engines and for previews of links."""
     said = INDEX if pagename == "genindex" else description(doctree) if doctree is not None else ""
     if pagename == "search":
         context["metatags"] = context.get("metatags", "") + '<meta name="robots" content="noindex" />\n'
@@ -96,21 +59,7 @@ def described(app: Any, pagename: str, templatename: str, context: dict[str, Any
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """Write the texts that searching shows, and the site map without repeats.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> finish(Other(), None)
-    """
+    """Write the texts that searching shows, and the site map without repeats."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     site = Path(app.outdir)

@@ -83,24 +83,7 @@ def _resolved(word: str, imported: dict[str, Any]) -> tuple[str, Any] | None:
 
 
 def named(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """Return the functions of the package that a chapter names before it shows them.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-
-    Returns
-    -------
-    dict of str to str
-        What each does, the first line of its docstring, by its name in the chapter, in the order of their first use.
-
-    Examples
-    --------
-    >>> cells = ["from voicewire import stats", "stats.autocorrelation([1.0, 2.0, 4.0])"]
-    >>> named(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]))
-    {'stats.autocorrelation': 'Return the sample autocorrelations of a series at the lags 0, 1, …, n - 1.'}
-    """
+    """Return the functions of the package that a chapter names before it shows them."""
     imported = _imported(notebook)
     found: dict[str, str] = {}
     shown: set[str] = set()
@@ -122,71 +105,18 @@ def named(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def listed(cell: nbformat.NotebookNode) -> bool:
-    """Tell whether a cell is the list of functions.
-
-    Parameters
-    ----------
-    cell : NotebookNode
-        Of a chapter.
-
-    Returns
-    -------
-    bool
-        By its metadata.
-
-    Examples
-    --------
-    >>> listed(nbformat.v4.new_markdown_cell("Some text."))
-    False
-    """
+    """Tell whether a cell is the list of functions."""
     return bool(cell.metadata.get("voicewire", {}).get("functions"))
 
 
 def text(functions: dict[str, str]) -> str:
-    """Return the list as MyST.
-
-    Parameters
-    ----------
-    functions : dict of str to str
-        As `named` gives them.
-
-    Returns
-    -------
-    str
-        A folded box with a line for each.
-
-    Examples
-    --------
-    >>> print(text({"stats.holm": "Return which tests stand."}))
-    ```{admonition} What the package's functions do
-    :class: dropdown
-    - `stats.holm`: Return which tests stand.
-    ```
-    """
+    """Return the list as MyST."""
     lines = [f"- `{name}`: {_MARKUP.sub(_escaped, does)}" for name, does in functions.items()]
     return "\n".join([f"```{{admonition}} {TITLE}", ":class: dropdown", *lines, "```"])
 
 
 def write(base: Path) -> list[str]:
-    """Write the lists into the chapters.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    list of str
-        The chapters that were changed, by their path in the checkout.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     write(Path(empty))
-    []
-    """
+    """Write the lists into the chapters."""
     changed = []
     for path in paths.chapters(base=base):
         notebook = nbformat.read(path, as_version=4)

@@ -68,34 +68,7 @@ def fill(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of one kind: one of `KINDS`, where STUDY stands for a part's name, ROOM for a package's.
-
-    Parameters
-    ----------
-    kind : str
-        What stands behind the fence's word.
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-
-    Returns
-    -------
-    str
-        What stands in the fence's place.
-
-    Raises
-    ------
-    ValueError
-        For any other kind.
-
-    Examples
-    --------
-    >>> text("weather", paths.root(), lambda target: target)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    ValueError: nothing to gather under 'weather': it is one of parts, findings, finding_STUDY, times_STUDY, ...
-    """
+    """Return the MyST text of one kind: one of `KINDS`, where STUDY stands for a part's name, ROOM for a package's."""
     if kind == "parts":
         return parts(base, link)
     if kind == "findings":
@@ -127,25 +100,7 @@ def text(kind: str, base: Path, link: Callable[[str], str | None]) -> str:
 
 
 def parts(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return a table of the parts that the book has: title, chapters, claims.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        As for `text`.
-
-    Returns
-    -------
-    str
-        A row for each part whose introduction the book has.
-
-    Examples
-    --------
-    >>> parts(paths.root(), lambda target: None)
-    'No study stands in this copy yet.\\n'
-    """
+    """Return a table of the parts that the book has: title, chapters, claims."""
     rows = []
     for part in paths.PARTS:
         study = part.name
@@ -163,25 +118,7 @@ def parts(base: Path, link: Callable[[str], str | None]) -> str:
 
 
 def fragments(base: Path, name: str) -> str:
-    """Return a section for each study that has the fragment `name`.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    name : str
-        A file beside the study's introduction, as ``_notation.md``.
-
-    Returns
-    -------
-    str
-        Headings with an include below each.
-
-    Examples
-    --------
-    >>> fragments(paths.root(), "_no_such_fragment.md")
-    'No study of this checkout has an entry here yet.\\n'
-    """
+    """Return a section for each study that has the fragment `name`."""
     parts = []
     for study in (part.name for part in paths.PARTS):
         path = base / "book" / study / name
@@ -200,22 +137,6 @@ def glossary(base: Path) -> str:
 
     Several studies may explain the same word. The house's entry counts first, then the studies' in the order of
     the book; the others give way, because a term can have only one place to link to.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        One directive with every term.
-
-    Examples
-    --------
-    >>> text = glossary(paths.root())
-    >>> [line for line in text.splitlines() if "glossary" in line]
-    ['````{glossary}']
     """
     seen: set[str] = set()
     entries: list[str] = []

@@ -24,30 +24,7 @@ _NUMBER = re.compile(r"\{([a-z0-9.-]+)(?::([^|}]+))?\|([^}]+)\}")
 
 
 def filled(finding: str, reproduced: Mapping[str, Any]) -> str:
-    """Return a finding with its numbers.
-
-    Parameters
-    ----------
-    finding : str
-        A sentence of ``parts.toml``.
-    reproduced : mapping of str to object
-        What was found, by the claim's id.
-
-    Returns
-    -------
-    str
-        The sentence.
-
-    Raises
-    ------
-    KeyError
-        If it names a claim, or a field of one, that the ledger does not have.
-
-    Examples
-    --------
-    >>> filled("{a.b:x|.1f} dB in {a.c|.0%} of all", {"a.b": {"x": 2.04}, "a.c": 0.25})
-    '2.0 dB in 25 % of all'
-    """
+    """Return a finding with its numbers."""
 
     def number(match: re.Match[str]) -> str:
         value = reproduced[match.group(1)]
@@ -62,27 +39,7 @@ def _reproduced(base: Path) -> dict[str, Any]:
 
 
 def findings(base: Path, link: Callable[[str], str | None], study: str = "") -> str:
-    """Return what the studies found, a sentence each, or that of one study.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-    study : str
-        Only this one's, without its name.
-
-    Returns
-    -------
-    str
-        MyST: a list of links, or a paragraph. A study that is not there, or has no finding yet, is absent.
-
-    Examples
-    --------
-    >>> findings(paths.root(), lambda target: None)
-    'Nothing was found in this copy yet.\\n'
-    """
+    """Return what the studies found, a sentence each, or that of one study."""
     known = _reproduced(base)
     lines = []
     for part in paths.PARTS:
@@ -101,27 +58,7 @@ def findings(base: Path, link: Callable[[str], str | None], study: str = "") -> 
 
 
 def times(base: Path, link: Callable[[str], str | None], study: str) -> str:
-    """Return a table of a part's chapters: how long each takes to read, its exercises, how long it runs.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        As for `findings`.
-    study : str
-        The part.
-
-    Returns
-    -------
-    str
-        MyST: a row for each chapter that the book has, and one for all if there are several.
-
-    Examples
-    --------
-    >>> times(paths.root(), lambda target: None, "nfc")
-    'No chapter of this part stands in this copy.\\n'
-    """
+    """Return a table of a part's chapters: how long each takes to read, its exercises, how long it runs."""
     file = base / "book" / "times.json"
     ran = json.loads(file.read_text(encoding="utf-8"))["seconds"] if file.is_file() else {}
     rows, shown = [], []

@@ -23,17 +23,6 @@ UNUSED = {
 
 
 def listing() -> str:
-    """Return the list for the page that tells readers.
-
-    Returns
-    -------
-    str
-        A table in MyST.
-
-    Examples
-    --------
-    >>> listing().splitlines()[2]
-    '| `mode` | whether you chose light, dark, or as your system has it |'
-    """
+    """Return the list for the page that tells readers."""
     rows = "".join(f"| `{name}` | {what} |\n" for name, what in KEPT.items())
     return f"| Name | what is kept |\n|---|---|\n{rows}"

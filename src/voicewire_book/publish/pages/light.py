@@ -42,28 +42,7 @@ _GROUPS = ("media", "supports", "layer", "container")
 
 
 def words(site: Path) -> set[str]:
-    """Return every word that may be a class of an element: from the pages' classes and formulas, and all scripts.
-
-    Parameters
-    ----------
-    site : Path
-        The built site.
-
-    Returns
-    -------
-    set of str
-        More than the classes: a script's words are taken as they come, of those that run a page's code the book's own
-        classes. Of MathJax, whose elements have a style sheet that it makes itself, none but the classes that a formula
-        names.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.html").write_text('<p class="one two">three</p><script>add("four")</script>')
-    ...     sorted(words(Path(folder)))
-    ['add', 'four', 'one', 'two']
-    """
+    """Return every word that may be a class of an element: from the pages' classes and formulas, and all scripts."""
     found: set[str] = set()
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
@@ -80,26 +59,7 @@ def words(site: Path) -> set[str]:
 
 
 def purge(sheet: str, known: Callable[[str], bool]) -> str:
-    """Return a style sheet without the rules that ask for a class which no element has.
-
-    Parameters
-    ----------
-    sheet : str
-        CSS.
-    known : callable
-        Tells whether an element may have a class.
-
-    Returns
-    -------
-    str
-        The sheet without comments. Of a rule with several selectors those that may match are left; rules about no
-        class, keyframes and fonts stay as they are.
-
-    Examples
-    --------
-    >>> purge(".a,.b>p{color:red} /* no */ @media print{.b{top:0}} p:not(.b){left:0}", {"a"}.__contains__)
-    '.a{color:red}p:not(.b){left:0}'
-    """
+    """Return a style sheet without the rules that ask for a class which no element has."""
     rules = tinycss2.parse_stylesheet(sheet, skip_comments=True, skip_whitespace=True)
     return _FOREIGN.sub(lambda one: f"\\{ord(one[0]):x} ", "".join(_kept(rules, known)))
 
@@ -142,42 +102,12 @@ def _classes(selector: Sequence[Any]) -> Iterator[str]:
 
 
 def icons(sheets: Sequence[str]) -> set[int]:
-    """Return the characters of icons that style sheets write.
-
-    Parameters
-    ----------
-    sheets : sequence of str
-        CSS.
-
-    Returns
-    -------
-    set of int
-        Their code points, in Unicode's area for private use.
-
-    Examples
-    --------
-    >>> icons(['.fa-bars:before{content:"\\\\f0c9"} p:before{content:"a"}']) == {0xF0C9}
-    True
-    """
+    """Return the characters of icons that style sheets write."""
     return {int(code, 16) for sheet in sheets for code in _ICON.findall(sheet)}
 
 
 def cut(font: Path, target: Path, characters: set[int]) -> None:
-    """Write a font with some of its characters only.
-
-    Parameters
-    ----------
-    font : Path
-        TrueType.
-    target : Path
-        WOFF.
-    characters : set of int
-        Code points; those that the font lacks count for nothing.
-
-    Examples
-    --------
-    >>> cut(Path("all.ttf"), Path("few.woff"), {0xF0C9})  # doctest: +SKIP
-    """
+    """Write a font with some of its characters only."""
     options = subset.Options(flavor="woff", layout_features=[], hinting=False, notdef_outline=True)
     program = subset.Subsetter(options)
     program.populate(unicodes=characters)
@@ -189,26 +119,7 @@ def cut(font: Path, target: Path, characters: set[int]) -> None:
 
 
 def lighten(app: Sphinx, error: Exception | None) -> None:
-    """Leave out of the built site what no page uses of its style sheets, icons and maps to sources.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Raises
-    ------
-    ExtensionError
-        If the theme's fonts or a style sheet are written in another way than is known here.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> lighten(Other(), None)
-    """
+    """Leave out of the built site what no page uses of its style sheets, icons and maps to sources."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     site = Path(app.outdir)

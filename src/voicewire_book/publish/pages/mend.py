@@ -53,27 +53,7 @@ LEFTOVERS = ("webpack-macros.html", "sbt-webpack-macros.html")
 
 
 def mend(app: Sphinx, error: Exception | None) -> None:
-    """Mend the known faults in every page of the site, and give each fold, link and table a name of its own.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Raises
-    ------
-    ExtensionError
-        If a fault occurs nowhere in a site built from nothing: the theme or extension writes something else now, which
-        this mends no longer.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> mend(Other(), None)
-    """
+    """Mend the known faults in every page of the site, and give each fold, link and table a name of its own."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     for name in LEFTOVERS:

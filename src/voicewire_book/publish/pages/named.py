@@ -66,23 +66,7 @@ class Thing:
     said: str
 
     def longer(self, depth: int) -> str:
-        """Return the name with so much of what surrounds the thing behind it.
-
-        Parameters
-        ----------
-        depth : int
-            How many of `around`.
-
-        Returns
-        -------
-        str
-            One line.
-
-        Examples
-        --------
-        >>> Thing("link", 0, "<a>", "#a", ["claim nfc.x", "Why"], "row").longer(2)
-        'row, claim nfc.x, Why'
-        """
+        """Return the name with so much of what surrounds the thing behind it."""
         return ", ".join(filter(None, [self.said, *self.around[:depth]]))
 
 
@@ -201,45 +185,12 @@ def _short(text: str) -> str:
 
 
 def things(html: str) -> list[Thing]:
-    """Return the folds, links, tables and regions of a page that someone who listens meets, with their names.
-
-    Parameters
-    ----------
-    html : str
-        The page.
-
-    Returns
-    -------
-    list of Thing
-        In the order of the page; without those that are hidden, or named by another element.
-
-    Examples
-    --------
-    >>> [thing.said for thing in things('<h2>Two</h2><a href="#a">one</a><a href="#b" aria-hidden="true">#</a>')]
-    ['one']
-    """
+    """Return the folds, links, tables and regions of a page that someone who listens meets, with their names."""
     return sorted(_Reader(html).found, key=lambda thing: thing.start)
 
 
 def alike(found: Iterable[Thing]) -> list[list[Thing]]:
-    """Return the things that one name does not tell apart, and those without a name.
-
-    Parameters
-    ----------
-    found : iterable of Thing
-        Of one page.
-
-    Returns
-    -------
-    list of list of Thing
-        Groups of one kind and name. Links that lead to one place are one; each fold, table and region is its own.
-
-    Examples
-    --------
-    >>> page = '<a href="#a">row</a> <a href="#b">row</a> <a href="#b">b</a> <a href="#b">b</a>'
-    >>> [[thing.goal for thing in group] for group in alike(things(page))]
-    [['#a', '#b']]
-    """
+    """Return the things that one name does not tell apart, and those without a name."""
     groups: dict[tuple[str, str], list[Thing]] = defaultdict(list)
     for thing in found:
         groups[thing.kind, thing.said].append(thing)
@@ -247,24 +198,7 @@ def alike(found: Iterable[Thing]) -> list[list[Thing]]:
 
 
 def names(html: str) -> str:
-    """Return a page on which each fold, link, table and region has a name that no other of them has.
-
-    Parameters
-    ----------
-    html : str
-        The page.
-
-    Returns
-    -------
-    str
-        With ``aria-label`` where the name that is seen is another's, too; what is seen is left as it is.
-
-    Examples
-    --------
-    >>> print(names('<p id="claim-a"><a href="#a">row</a></p><p id="claim-b"><a href="#b">row</a></p>'))
-    <p id="claim-a"><a aria-label="row, claim a" href="#a">row</a></p><p id="claim-b"><a aria-label="row, claim b" \
-href="#b">row</a></p>
-    """
+    """Return a page on which each fold, link, table and region has a name that no other of them has."""
     found = things(html)
     taken = {(thing.kind, thing.said) for thing in found}
     for group in alike(found):

@@ -16,24 +16,7 @@ EDITION = re.compile(r"(?m)^## (.+)$")
 
 
 def contributors(base: Path) -> str:
-    """Return the names in the history with the number of their commits; the citation's authors outside a clone.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        A list in MyST.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> contributors(paths.root()).startswith("- ")
-    True
-    """
+    """Return the names in the history with the number of their commits; the citation's authors outside a clone."""
     try:
         done = subprocess.run(
             ["git", "-C", str(base), "log", "--format=%aN"], capture_output=True, text=True, check=True
@@ -47,24 +30,7 @@ def contributors(base: Path) -> str:
 
 
 def mended(base: Path) -> str:
-    """Return what the change log calls mended, by edition, newest first.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        Headings and lists in MyST.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> mended(paths.root()).startswith("## ")
-    True
-    """
+    """Return what the change log calls mended, by edition, newest first."""
     text = (base / "CHANGELOG.md").read_text(encoding="utf-8")
     parts = EDITION.split(text)[1:]
     found = []

@@ -31,32 +31,7 @@ SCREENS = "screen and (max-width: 576px)"
 
 
 def narrow_ones(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the narrow pictures of a notebook, with what myst-nb calls the wide ones beside them.
-
-    Parameters
-    ----------
-    path : Path
-        The notebook.
-
-    Yields
-    ------
-    str
-        The SHA-256 of the wide picture.
-    dict
-        The narrow one in base64 (``webp``), and in CSS pixels its ``width`` and ``height`` and the size of its
-        smallest ``letters``. Without ``webp`` there is none, and these are the wide one's.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from nbformat.v4 import new_code_cell, new_notebook, new_output
-    >>> data = {"image/png": "YQ==", NARROW: {"webp": "Yg==", "width": 1, "height": 1, "letters": 12.0}}
-    >>> book = new_notebook(cells=[new_code_cell(outputs=[new_output("display_data", data=data)])])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     nbformat.write(book, Path(folder) / "a.ipynb")
-    ...     [(name[:6], narrow["width"]) for name, narrow in narrow_ones(Path(folder) / "a.ipynb")]
-    [('ca9781', 1)]
-    """
+    """Give the narrow pictures of a notebook, with what myst-nb calls the wide ones beside them."""
     for cell in nbformat.read(path, as_version=4).cells:
         for output in cell.get("outputs", []):
             data = output.get("data", {})

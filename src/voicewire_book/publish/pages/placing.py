@@ -37,24 +37,7 @@ PROMPTS = {"judges": "The code that judges", "imports": "Imports and parameters"
 
 
 def put(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Arrange a chapter before it is read.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build.
-    docname : str
-        The page's name.
-    source : list of str
-        Its text; changed in place.
-
-    Examples
-    --------
-    >>> text = ["no chapter"]
-    >>> put(None, "book/index", text)
-    >>> text
-    ['no chapter']
-    """
+    """Arrange a chapter before it is read."""
     if not docname.startswith("notebooks/"):
         return
     base, study = Path(app.srcdir), docname.split("/")[1]
@@ -67,24 +50,7 @@ def put(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def arrange(cells: Sequence[Cell], findings: Set[str], known: Mapping[str, Claim] | None = None) -> None:
-    """Put each claim below the cell that judged it, and say what a fold holds.
-
-    Parameters
-    ----------
-    cells : sequence of dict
-        Of the notebook; changed in place.
-    findings : set of str
-        The claims that get a card.
-    known : mapping of str to Claim, optional
-        The ledger.
-
-    Examples
-    --------
-    >>> cell = {"cell_type": "code", "source": "import math", "metadata": {"tags": ["hide-input"]}, "outputs": []}
-    >>> arrange([cell], set())
-    >>> cell["metadata"]["mystnb"]["code_prompt_show"]
-    'Imports and parameters'
-    """
+    """Put each claim below the cell that judged it, and say what a fold holds."""
     tables = {number: _rows(cell) for number, cell in enumerate(cells) if cell["cell_type"] == "code" and _rows(cell)}
     rows: dict[str, Any] = {}
     for shown in tables.values():
@@ -111,25 +77,7 @@ def arrange(cells: Sequence[Cell], findings: Set[str], known: Mapping[str, Claim
 
 
 def divided(cell: Cell) -> list[Cell]:
-    """Return a cell in pieces of whole statements that are short enough; the last of them has its outputs.
-
-    Parameters
-    ----------
-    cell : dict
-        Of the notebook.
-
-    Returns
-    -------
-    list of dict
-        The cell alone where it is short, folded, woven, or begins with a line that is no Python.
-
-    Examples
-    --------
-    >>> lines = [f"x{k} = {k}" for k in range(12)]
-    >>> cell = {"cell_type": "code", "source": "\\n".join(lines), "id": "a", "metadata": {}, "outputs": []}
-    >>> [len(piece["source"].splitlines()) for piece in divided(cell)]
-    [6, 6]
-    """
+    """Return a cell in pieces of whole statements that are short enough; the last of them has its outputs."""
     text = "".join(cell["source"])
     lines = text.split("\n")
     kept = HIDDEN & set(cell["metadata"].get("tags", [])) or cell["metadata"].get("voicewire", {}).get("weave")
@@ -166,26 +114,7 @@ def _cut(lines: Sequence[str], ends: Sequence[int], count: int) -> list[list[str
 
 
 def judged(cells: Sequence[Cell], names: Sequence[str]) -> dict[str, int]:
-    """Return for each claim the number of the cell whose code names it.
-
-    Parameters
-    ----------
-    cells : sequence of dict
-        Of the notebook.
-    names : sequence of str
-        The claims.
-
-    Returns
-    -------
-    dict
-        Only of those that are named.
-
-    Examples
-    --------
-    >>> cell = {"cell_type": "code", "source": 'ledger.judge("nfc.x", 1)', "metadata": {}}
-    >>> judged([cell], ["nfc.x", "nfc.y"])
-    {'nfc.x': 0}
-    """
+    """Return for each claim the number of the cell whose code names it."""
     best: dict[str, tuple[int, int]] = {}
     for number, cell in enumerate(cells):
         text = "".join(cell["source"])

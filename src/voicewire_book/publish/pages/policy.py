@@ -19,23 +19,7 @@ _NO_WORKER = "worker-src 'none'"
 
 
 def checksum(content: bytes) -> str:
-    """Return a checksum as a browser compares it.
-
-    Parameters
-    ----------
-    content : bytes
-        Of a file, or of a script within a page.
-
-    Returns
-    -------
-    str
-        SHA-256, as an attribute ``integrity`` has it.
-
-    Examples
-    --------
-    >>> checksum(b"")
-    'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
-    """
+    """Return a checksum as a browser compares it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content).digest()).decode()}"
 
 
@@ -44,21 +28,6 @@ def guarded(page: str) -> str:
 
     Scripts come from the book's own files, or stand in the page and are named here by their checksums. Styles may stand
     anywhere, as formulas and tables have theirs; pictures and sounds may stand in the page as data.
-
-    Parameters
-    ----------
-    page : str
-        HTML.
-
-    Returns
-    -------
-    str
-        The page, its policy before anything that it is about.
-
-    Examples
-    --------
-    >>> "script-src 'self';" in guarded("<head><title>A</title></head>")
-    True
     """
     page = _META.sub("", page)
     inline = sorted({f"'{checksum(script.encode())}'" for script in _INLINE.findall(page)})
@@ -75,25 +44,7 @@ def guarded(page: str) -> str:
 
 
 def running(page: str, frame: str) -> str:
-    """Return a guarded page whose policy lets it run Python in its box.
-
-    Parameters
-    ----------
-    page : str
-        HTML with its policy.
-    frame : str
-        The script of the box's frame, in which the page's policy holds, too.
-
-    Returns
-    -------
-    str
-        The page. It may start workers of the book's own and, for the frame, from bytes; and compile WebAssembly.
-
-    Examples
-    --------
-    >>> "worker-src 'self' blob:" in running(guarded("<head></head>"), "let a;")
-    True
-    """
+    """Return a guarded page whose policy lets it run Python in its box."""
     meta = _META.search(page)
     if meta is None:
         return page
@@ -105,21 +56,7 @@ def running(page: str, frame: str) -> str:
 
 
 def guard(app: Any, error: Exception | None) -> None:
-    """Put its policy into each page of the site.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> guard(Other(), None)
-    """
+    """Put its policy into each page of the site."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     for path in Path(app.outdir).rglob("*.html"):

@@ -25,48 +25,13 @@ QUESTION = "Published studies of speech and its protocols: taught, run again, an
 
 
 def name(page: str) -> str:
-    """Return the picture of a page: its part's, or the book's.
-
-    Parameters
-    ----------
-    page : str
-        The page's name.
-
-    Returns
-    -------
-    str
-        A part's name or `HOME`.
-
-    Examples
-    --------
-    >>> name("notebooks/echo/01_adaptive_filters"), name("book/nfc/index"), name("book/glossary")
-    ('echo', 'nfc', 'voice-to-wire')
-    """
+    """Return the picture of a page: its part's, or the book's."""
     known = {part.name for part in paths.PARTS}
     return next((folder for folder in page.split("/") if folder in known), HOME)
 
 
 def offer(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Name a page's picture, with its size and what stands in it.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name of its event. Its configuration has the address of the site.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``meta`` is changed.
-    doctree : docutils.nodes.document or None
-        The page; what has none is shown nowhere.
-
-    Examples
-    --------
-    >>> context = {}
-    >>> offer(None, "search", "search.html", context, None)
-    >>> context
-    {}
-    """
+    """Name a page's picture, with its size and what stands in it."""
     if doctree is None:
         return
     picture = name(pagename)
@@ -88,21 +53,7 @@ def _said(picture: str) -> tuple[str, str]:
 
 
 def write(app: Sphinx, error: Exception | None) -> None:
-    """Draw all pictures into the site.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build that ends.
-    error : Exception or None
-        What stopped it.
-
-    Examples
-    --------
-    >>> class Other:
-    ...     builder = None
-    >>> write(Other(), None)
-    """
+    """Draw all pictures into the site."""
     if error is not None or app.builder is None or app.builder.format != "html":
         return
     counts = tally.by_study(collecting.scorecard(base=Path(app.srcdir)))
@@ -115,25 +66,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
 
 
 def draw(path: Path, title: str, question: str, verdicts: Mapping[str, int]) -> None:
-    """Draw one picture: title, question, and the verdicts as a bar where there are any.
-
-    Parameters
-    ----------
-    path : Path
-        Where it is written.
-    title, question : str
-        The part's.
-    verdicts : mapping of str to int
-        How many causes have each verdict.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     draw(Path(folder, "a.png"), "A part", "What does it ask?", {})
-    ...     Path(folder, "a.png").read_bytes()[1:4]
-    b'PNG'
-    """
+    """Draw one picture: title, question, and the verdicts as a bar where there are any."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(SIZE[0] / 100, SIZE[1] / 100), dpi=100, facecolor="#14202e")

@@ -88,29 +88,7 @@ def _shown(notebook: nbformat.NotebookNode) -> Iterator[nbformat.NotebookNode]:
 
 
 def minutes(notebook: nbformat.NotebookNode) -> Minutes:
-    """Return how long a chapter takes, to read and for its exercises.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        With its outputs.
-
-    Returns
-    -------
-    Minutes
-        Not rounded. Folded solutions, hidden code and printed outputs are not counted as read.
-
-    Raises
-    ------
-    ValueError
-        If an exercise has a mark that is none of `EXERCISE_MINUTES`.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_markdown_cell("one two three " * 100)
-    >>> minutes(nbformat.v4.new_notebook(cells=[cell]))
-    Minutes(reading=1.5, exercises=0)
-    """
+    """Return how long a chapter takes, to read and for its exercises."""
     words = lines = figures = 0
     for cell in _shown(notebook):
         if cell.cell_type == "markdown":
@@ -138,29 +116,7 @@ def _line(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, re.Ma
 
 
 def said(notebook: nbformat.NotebookNode) -> tuple[int, int]:
-    """Return what a chapter says of itself.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-
-    Returns
-    -------
-    tuple of int
-        Minutes to read, and for the exercises and the lab.
-
-    Raises
-    ------
-    ValueError
-        If it does not say it.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_markdown_cell("**Time**: 20 minutes to read, 5 for the exercise.")
-    >>> said(nbformat.v4.new_notebook(cells=[cell]))
-    (20, 5)
-    """
+    """Return what a chapter says of itself."""
     found = _line(notebook)
     if found is None:
         raise ValueError("a chapter says **Time**: N minutes to read, M for the exercises and the lab")
@@ -168,25 +124,7 @@ def said(notebook: nbformat.NotebookNode) -> tuple[int, int]:
 
 
 def write(base: Path) -> list[str]:
-    """Write into the chapters how long they take.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    list of str
-        The chapters that were changed, by their path in the checkout.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     write(Path(empty))
-    []
-    """
+    """Write into the chapters how long they take."""
     changed = []
     for path in paths.chapters(base=base):
         notebook = nbformat.read(path, as_version=4)
@@ -207,47 +145,13 @@ def write(base: Path) -> list[str]:
 
 
 def total(chapters: Sequence[Path]) -> Minutes:
-    """Add up what chapters take.
-
-    Parameters
-    ----------
-    chapters : sequence of Path
-        Notebooks.
-
-    Returns
-    -------
-    Minutes
-        Not rounded.
-
-    Examples
-    --------
-    >>> total([])
-    Minutes(reading=0, exercises=0)
-    """
+    """Add up what chapters take."""
     each = [minutes(nbformat.read(path, as_version=4)) for path in chapters]
     return Minutes(sum(one.reading for one in each), sum(one.exercises for one in each))
 
 
 def courses(base: Path) -> str:
-    """Return a table of what each part takes in a course: hours to read, hours of exercises, weeks.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        MyST: a row for each part that has chapters; weeks of `WEEK_HOURS` hours, rounded up to halves.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as empty:
-    ...     courses(Path(empty))
-    'No chapter stands in this copy yet.\\n'
-    """
+    """Return a table of what each part takes in a course: hours to read, hours of exercises, weeks."""
     rows = []
     for part in paths.PARTS:
         chapters = paths.chapters(part.name, base)

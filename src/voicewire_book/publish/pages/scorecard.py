@@ -53,26 +53,6 @@ def picture(rows: Rows, titles: Mapping[str, str], standalone: bool = False) -> 
     """Return the scorecard as an SVG drawing: a stacked bar a study, the counts in words of signs below it.
 
     The bars count causes: what follows from one slip is one.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        What `voicewire_book.ledger.collecting` returned.
-    titles : mapping of str to str
-        The studies' titles.
-    standalone : bool
-        With its own background and text colours, for a page that has no style sheet of ours.
-
-    Returns
-    -------
-    str
-        The drawing.
-
-    Examples
-    --------
-    >>> row = {"id": "a", "study": "echo", "verdict": next(iter(VERDICTS))}
-    >>> picture([row], {"echo": "Echo"}).startswith("<svg")
-    True
     """
     table = tally.by_study(rows)
     height = STEP * len(table) + 76
@@ -121,25 +101,7 @@ def _legend(top: int) -> str:
 
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the scorecard's MyST text: the picture, then a section with a table for each study.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-
-    Returns
-    -------
-    str
-        A sentence, if there is no ledger.
-
-    Examples
-    --------
-    >>> "(scorecard-echo)=" in page(paths.root(), lambda target: target)
-    True
-    """
+    """Return the scorecard's MyST text: the picture, then a section with a table for each study."""
     rows = collecting.scorecard(base)
     if not rows:
         return "No study of this checkout has a ledger yet.\n"
@@ -204,26 +166,7 @@ def _unseen(words: str) -> str:
 
 
 def back(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Link each claim of a notebook's page to its row in the scorecard.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``body`` is changed.
-    doctree : docutils.nodes.document
-        Not used.
-
-    Examples
-    --------
-    >>> page = {"body": '<tr id="claim-nfc.x"><td><code>nfc.x</code></td></tr>'}
-    >>> back(None, "notebooks/nfc/03_reproduction", "page.html", page, None)
-    >>> page["body"]
-    '<tr id="claim-nfc.x"><td><a href="../../book/scorecard.html#score-nfc.x"><code>nfc.x</code></a></td></tr>'
-    """
+    """Link each claim of a notebook's page to its row in the scorecard."""
     if "body" in context and 'id="claim-' in context["body"]:
         up = "../" * pagename.count("/")
         link = rf'\1<a href="{up}book/scorecard.html#score-\2"><code>\2</code></a>'
@@ -231,25 +174,6 @@ def back(app: Any, pagename: str, templatename: str, context: dict[str, Any], do
 
 
 def draw_picture(base: Path, studies: Sequence[str] = paths.STUDIES) -> str:
-    """Return the drawing that the README shows, as the executed notebooks of these studies have it.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    studies : sequence of str
-        Which; by default all.
-
-    Returns
-    -------
-    str
-        An SVG file.
-
-    Examples
-    --------
-    >>> drawing = draw_picture(paths.root(), ["echo"])
-    >>> paths.part("echo").title in drawing, paths.part("voip").title in drawing
-    (True, False)
-    """
+    """Return the drawing that the README shows, as the executed notebooks of these studies have it."""
     rows = [row for row in collecting.scorecard(base) if row["study"] in studies]
     return picture(rows, {row["study"]: paths.part(row["study"]).title for row in rows}, standalone=True) + "\n"

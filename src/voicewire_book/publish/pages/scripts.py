@@ -14,28 +14,7 @@ SEARCH = ("search-texts.js", "search.js")
 
 
 def load(app: Any, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
-    """Add each script of `NEEDED` to a page that has what it serves.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The build; it calls this by the name of its event.
-    pagename, templatename : str
-        Of the page that is written.
-    context : dict
-        What the template gets; its ``body`` is the page.
-    doctree : docutils.nodes.document
-        Not used.
-
-    Examples
-    --------
-    >>> class App:
-    ...     def add_js_file(self, name, **options):
-    ...         print(name, options)
-    >>> load(App(), "a", "page.html", {"body": '<div class="vw-compare">'}, None)
-    player.js {'loading_method': 'defer'}
-    >>> load(App(), "a", "page.html", {"body": "words"}, None)
-    """
+    """Add each script of `NEEDED` to a page that has what it serves."""
     for script in SEARCH if pagename == "search" else ():
         app.add_js_file(script, loading_method="defer")
     for mark, script in NEEDED.items():

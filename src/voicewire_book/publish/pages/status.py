@@ -22,25 +22,7 @@ TIMES = Path(".cache/notebook-times.json")
 
 
 def page(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the MyST text of the page: the build, the notebooks, the recordings, the versions.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-
-    Returns
-    -------
-    str
-        Four sections.
-
-    Examples
-    --------
-    >>> [line for line in page(paths.root(), lambda target: None).splitlines() if line.startswith("##")]
-    ['## This build', '## Notebooks', '## Recorded files', '## Versions']
-    """
+    """Return the MyST text of the page: the build, the notebooks, the recordings, the versions."""
     parts = ["## This build\n", _build(base), "## Notebooks\n", _notebooks(base, link), _recorded(base)]
     return "\n".join([*parts, _versions(base)])
 

@@ -32,30 +32,9 @@ _TAKING = re.compile(r"[_^]|\\(?:hat|widehat|tilde|bar|overline|vec|dot|sqrt|[td
 def listed(part: Path) -> dict[str, dict[str, int]]:
     """Return the symbols of a part's chapters that have a curve's colour.
 
-    Parameters
-    ----------
-    part : Path
-        A folder of notebooks, which may have a ``symbols.toml``.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        By the chapter's file name without its ending: each symbol in TeX, and its curve's place in
-        `figures.SERIES`.
-
-    Raises
-    ------
-    ValueError
-        If a symbol has a place beyond `SHADES`.
-
     Notes
     -----
     Every chapter's formulas.
-
-    Examples
-    --------
-    >>> listed(Path("/no/such/part"))
-    {}
     """
     file = part / "symbols.toml"
     found: dict[str, dict[str, int]] = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
@@ -69,31 +48,9 @@ def listed(part: Path) -> dict[str, dict[str, int]]:
 def coloured(tex: str, symbols: Mapping[str, int]) -> str:
     """Give symbols of a formula the class of their colour.
 
-    Parameters
-    ----------
-    tex : str
-        The formula.
-    symbols : mapping of str to int
-        As `listed` has them.
-
-    Returns
-    -------
-    str
-        A symbol that has an index besides is another symbol, and keeps its colour. An exponent is no part of the
-        symbol and stays plain: MathJax would set it with an index in one node, so letter and index get a class each.
-
     Notes
     -----
     Every chapter's formulas.
-
-    Examples
-    --------
-    >>> coloured(r"e_n = x_n + \\text{h} h", {"e_n": 1, "h": 0})
-    '\\\\class{vw-s1}{e_n} = x_n + \\\\text{h} \\\\class{vw-s0}{h}'
-    >>> coloured("h_0 h^T", {"h": 0})
-    'h_0 \\\\class{vw-s0}{h}^T'
-    >>> coloured("x_n^2", {"x_n": 1})
-    '\\\\class{vw-s1}{x}_{\\\\class{vw-s1}{n}}^2'
     """
     before = ""
     longest = sorted(symbols, key=len, reverse=True)

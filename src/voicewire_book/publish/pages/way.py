@@ -22,30 +22,7 @@ _ROW = re.compile(r"^([a-z]+) +(\d+) +([\d.]+) +([\d.]+)  (.+)$", re.M)
 
 
 def small(base: Path, link: Callable[[str], str | None]) -> str:
-    """Return the journey's stations as a table, with the sound that arrives, sliders, and the way to the chapter.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book, or None if the book does not have it.
-
-    Returns
-    -------
-    str
-        MyST; one sentence where the book does not have the chapter.
-
-    Raises
-    ------
-    ValueError
-        If the chapter is there, and none of its outputs is the budget.
-
-    Examples
-    --------
-    >>> small(paths.root(), lambda target: None)
-    'The journey does not stand in this copy yet.\\n'
-    """
+    """Return the journey's stations as a table, with the sound that arrives, sliders, and the way to the chapter."""
     for path in paths.chapters(PART, base):
         page = path.relative_to(base).as_posix().removesuffix(".ipynb")
         if link(page) is None:

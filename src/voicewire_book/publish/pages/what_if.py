@@ -18,25 +18,7 @@ ENDS = re.compile(r"\S+(?: [^\[]*?)? \[(\S+), (\S+)\]")
 
 
 def attribute(row: Mapping[str, Any], claim: Claim | None) -> str:
-    """Return what can be tried on a claim as an attribute of its element; nothing where nothing can.
-
-    Parameters
-    ----------
-    row : mapping
-        A verdict as data.
-    claim : Claim, optional
-        Its entry in the ledger.
-
-    Returns
-    -------
-    str
-        HTML, with a space in front.
-
-    Examples
-    --------
-    >>> attribute({"tolerance": None, "reproduced": "words", "verdict": "reproduced"}, None)
-    ''
-    """
+    """Return what can be tried on a claim as an attribute of its element; nothing where nothing can."""
     trial = numbers(row, claim)
     if trial is None:
         return ""
@@ -45,28 +27,6 @@ def attribute(row: Mapping[str, Any], claim: Claim | None) -> str:
 
 def numbers(row: Mapping[str, Any], claim: Claim | None = None) -> dict[str, Any] | None:
     """Return what a reader needs to try a claim otherwise: for each reading its tolerance, what is printed and found.
-
-    Parameters
-    ----------
-    row : mapping
-        A verdict as data.
-    claim : Claim, optional
-        Its entry in the ledger, for tolerances that belong to one reading or to a correction.
-
-    Returns
-    -------
-    dict or None
-        ``unit`` and ``readings``. Each of these has its name, the tolerance's kind and size, pairs of printed and
-        found (and the two ends of the interval, where one was judged), and the verdict under it. The kind is None,
-        and there are no pairs, where numbers of ours that a tolerance decides on do not stand in the row: then only
-        the reading can be chosen. None where there is nothing to choose.
-
-    Examples
-    --------
-    >>> row = {"tolerance": {"relative": 0.05}, "printed": 2.0, "reproduced": 2.1, "unit": "s", "interval": None}
-    >>> row |= {"verdict": "reproduced", "reason": "2.1 s against 2 s (+5.00 %)."}
-    >>> numbers(row)
-    {'unit': 's', 'readings': [['', 'relative', 0.05, [[2.0, 2.1]], 'reproduced']]}
     """
     own = {reading["name"]: reading.get("tolerance") for reading in claim.readings} if claim else {}
     arms = row.get("readings") or [{**row, "name": "", "detail": row.get("reason", ""), "excluded": ""}]

@@ -12,24 +12,7 @@ from voicewire_book.publish.paper import PDF, bound, chromium
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the book, or say in a line what that takes.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The command line; by default the process's own.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Examples
-    --------
-    >>> main(["no-such-folder"])  # doctest: +SKIP
-    printing the book: ...
-    1
-    """
+    """Print the book, or say in a line what that takes."""
     parser = argparse.ArgumentParser(prog="voicewire_book.publish.paper", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("site", type=Path, help="folder of the built pages")
     site = parser.parse_args(arguments).site.resolve()  # Chromium takes addresses, which have to be whole

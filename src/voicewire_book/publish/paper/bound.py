@@ -28,30 +28,7 @@ class BindError(RuntimeError):
 
 
 def make(site: Path) -> int:
-    """Print the built site as one PDF, and write it as one EPUB; both lie in the site then.
-
-    Parameters
-    ----------
-    site : Path
-        The built pages.
-
-    Returns
-    -------
-    int
-        The number of printed pages.
-
-    Raises
-    ------
-    chromium.PrintError
-        Without a Chromium, or if it fails.
-    BindError
-        If the printed headings are not those of the pages.
-
-    Examples
-    --------
-    >>> make(paths.root() / "_build/html")  # doctest: +SKIP
-    812
-    """
+    """Print the built site as one PDF, and write it as one EPUB; both lie in the site then."""
     root = paths.root()
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     said = {"title": config["title"], "author": config["author"]}
@@ -86,34 +63,7 @@ def bind(
     title: str,
     author: str,
 ) -> int:
-    """Put the contents before the body, with bookmarks and page labels.
-
-    Parameters
-    ----------
-    front, body : Path
-        The printed contents, whose links name a page of the body, and the printed pages.
-    entries : sequence of tuple of Heading and int
-        The bookmarks: each heading, and its page in the body counted from 0.
-    target : Path
-        The PDF to write.
-    title, author : str
-        What the file says of itself.
-
-    Returns
-    -------
-    int
-        The number of pages.
-
-    Examples
-    --------
-    >>> import pikepdf
-    >>> with tempfile.TemporaryDirectory() as folder, pikepdf.new() as one:
-    ...     one.add_blank_page()
-    ...     one.save(page := Path(folder) / "one.pdf")
-    ...     bind(page, page, [(document.Heading(1, "A", ""), 0)], Path(folder) / "two.pdf", title="T", author="A")
-    <...>
-    2
-    """
+    """Put the contents before the body, with bookmarks and page labels."""
     import pikepdf
 
     with pikepdf.open(body) as book, pikepdf.open(front) as contents:

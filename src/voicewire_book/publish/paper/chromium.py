@@ -20,86 +20,23 @@ class PrintError(RuntimeError):
 
 
 def find() -> str | None:
-    """Return the path of a Chromium or Chrome, or None where there is none.
-
-    Returns
-    -------
-    str or None
-        The first of `NAMES` that is found.
-
-    Examples
-    --------
-    >>> program = find()
-    >>> program is None or Path(program).exists()
-    True
-    """
+    """Return the path of a Chromium or Chrome, or None where there is none."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def sandbox() -> list[str]:
-    """Return the options that a browser needs for its sandbox.
-
-    Returns
-    -------
-    list of str
-        None, but for root, for whom it has no sandbox; the pages are ours.
-
-    Examples
-    --------
-    >>> sandbox() in ([], ["--no-sandbox"])
-    True
-    """
+    """Return the options that a browser needs for its sandbox."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return ["--no-sandbox"] if root else []
 
 
 def typeset(page: Path) -> str:
-    """Open a page of the file system, and return it as its scripts left it: with its formulas set.
-
-    Parameters
-    ----------
-    page : Path
-        An HTML file.
-
-    Returns
-    -------
-    str
-        The page.
-
-    Raises
-    ------
-    PrintError
-        Without a Chromium, if it fails, or if it takes more than `SECONDS`.
-
-    Examples
-    --------
-    >>> typeset(Path("page.html").absolute())  # doctest: +SKIP
-    '<!doctype html>...'
-    """
+    """Open a page of the file system, and return it as its scripts left it: with its formulas set."""
     return _run(page, "--dump-dom")
 
 
 def print_page(page: Path, target: Path, tagged: bool = True) -> None:
-    """Print a page of the file system as PDF.
-
-    Parameters
-    ----------
-    page : Path
-        An HTML file.
-    target : Path
-        The PDF to write.
-    tagged : bool, optional
-        Whether the PDF carries the structure that screen readers use.
-
-    Raises
-    ------
-    PrintError
-        Without a Chromium, if it fails, or if it takes more than `SECONDS`.
-
-    Examples
-    --------
-    >>> print_page(Path("page.html").absolute(), Path("page.pdf"))  # doctest: +SKIP
-    """
+    """Print a page of the file system as PDF."""
     target.unlink(missing_ok=True)
     structure = "--generate-pdf-document-outline" if tagged else "--disable-pdf-tagging"
     said = _run(page, "--no-pdf-header-footer", structure, f"--print-to-pdf={target}")

@@ -60,29 +60,7 @@ class Heading:
 
 
 def order(toc: Path, site: Path) -> list[Page]:
-    """Return the pages of the book in their order.
-
-    Parameters
-    ----------
-    toc : Path
-        The book's table of contents (``_toc.yml``).
-    site : Path
-        The built pages; what is not there (a study left out, the index) is left out here, and so is `REFERENCE`.
-
-    Returns
-    -------
-    list of Page
-        The first page, then all that follow.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     toc, site = Path(folder, "toc.yml"), Path(folder)
-    ...     _ = toc.write_text("{root: a, parts: [{chapters: [{file: b}]}]}"), (site / "a.html").write_text("")
-    ...     [page.name for page in order(toc, site)]
-    ['a']
-    """
+    """Return the pages of the book in their order."""
     said = yaml.safe_load(toc.read_text(encoding="utf-8"))
     pages = [Page(said["root"], said["root"])]
     for part in said["parts"]:
@@ -95,35 +73,7 @@ def order(toc: Path, site: Path) -> list[Page]:
 
 
 def compose(pages: Sequence[Page], site: Path, published: str) -> BeautifulSoup:
-    """Return one document of these pages, each solution at the end of its part.
-
-    Parameters
-    ----------
-    pages : sequence of Page
-        Which, in order.
-    site : Path
-        The built pages.
-    published : str
-        The address where the site is published, ending in a slash: what paper cannot do is linked there.
-
-    Returns
-    -------
-    bs4.BeautifulSoup
-        The document; its files are addressed from the folder of the site.
-
-    Raises
-    ------
-    ValueError
-        If a page has no article.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "a.html").write_text('<article class="bd-article"><h1>One</h1></article>')
-    ...     compose([Page("a", "a")], Path(folder), "https://book.example/").main.get_text()
-    'One'
-    """
+    """Return one document of these pages, each solution at the end of its part."""
     from bs4 import BeautifulSoup
 
     names = {page.name for page in pages}
@@ -161,28 +111,7 @@ def compose(pages: Sequence[Page], site: Path, published: str) -> BeautifulSoup:
 
 
 def settled(text: str) -> BeautifulSoup:
-    """Return a document whose formulas are set, without the scripts that set them.
-
-    Parameters
-    ----------
-    text : str
-        The document as a browser left it.
-
-    Returns
-    -------
-    bs4.BeautifulSoup
-        The document.
-
-    Raises
-    ------
-    ValueError
-        If a formula was not set.
-
-    Examples
-    --------
-    >>> settled("<html><head><script>1</script></head><body>one</body></html>").head.contents
-    []
-    """
+    """Return a document whose formulas are set, without the scripts that set them."""
     from bs4 import BeautifulSoup
 
     document = BeautifulSoup(text, "lxml")
@@ -195,24 +124,7 @@ def settled(text: str) -> BeautifulSoup:
 
 
 def headings(document: BeautifulSoup) -> list[Heading]:
-    """Return the headings of a document in their order.
-
-    Parameters
-    ----------
-    document : bs4.BeautifulSoup
-        From `compose`.
-
-    Returns
-    -------
-    list of Heading
-        All levels, as the elements are named.
-
-    Examples
-    --------
-    >>> from bs4 import BeautifulSoup
-    >>> headings(BeautifulSoup('<h2 id="x">Two  words</h2>', "lxml"))
-    [Heading(level=2, text='Two words', id='x')]
-    """
+    """Return the headings of a document in their order."""
     found = document.find_all(["h1", "h2", "h3", "h4", "h5", "h6"])
     return [Heading(int(tag.name[1]), " ".join(tag.get_text().split()), _id(tag)) for tag in found]
 
@@ -345,25 +257,7 @@ def _section(document: BeautifulSoup, head: Tag, article: Tag, name: str, number
 
 
 def contents(entries: Sequence[tuple[Heading, int]], title: str) -> str:
-    """Return the table of contents as a document of its own.
-
-    Parameters
-    ----------
-    entries : sequence of tuple of Heading and int
-        Each chapter or section with the number of its page.
-    title : str
-        The book's.
-
-    Returns
-    -------
-    str
-        HTML; each entry's address is ``https://page.invalid/NUMBER``, for whoever binds the pages to replace.
-
-    Examples
-    --------
-    >>> '<a href="https://page.invalid/7"><span>One</span>' in contents([(Heading(1, "One", ""), 7)], "T")
-    True
-    """
+    """Return the table of contents as a document of its own."""
     rows = "\n".join(
         f'<li class="l{heading.level}"><a href="https://page.invalid/{number}"><span>{escape(heading.text)}</span>'
         f"<i></i><b>{number}</b></a></li>"

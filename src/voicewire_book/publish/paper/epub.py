@@ -40,37 +40,7 @@ class Book:
 
 
 def write(document: BeautifulSoup, site: Path, target: Path, *, title: str, author: str, address: str, day: str) -> int:
-    """Write the pages as an EPUB.
-
-    Parameters
-    ----------
-    document : bs4.BeautifulSoup
-        All pages, their formulas set by MathJax.
-    site : Path
-        The folder that its pictures are addressed from.
-    target : Path
-        The file to write; an old one is kept until it is whole.
-    title, author, address : str
-        What the file says of itself; the address, where the book is published, is its name among books.
-    day : str
-        The date of the edition, such as ``2026-11-22``.
-
-    Returns
-    -------
-    int
-        The number of pages.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from bs4 import BeautifulSoup
-    >>> page = BeautifulSoup('<section class="vw-paper" id="a"><h1 id="x">One</h1></section>', "lxml")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     target = Path(folder) / "book.epub"
-    ...     _ = write(page, Path(folder), target, title="T", author="A", address="urn:x", day="2026-11-22")
-    ...     zipfile.ZipFile(target).namelist()[-2:]
-    ['book/a.xhtml', 'book/book.css']
-    """
+    """Write the pages as an EPUB."""
     book = Book()
     for section in document.select("section.vw-paper"):
         book.pages[_file(str(section["id"]))] = section

@@ -11,27 +11,7 @@ __all__ = ["spectrogram"]
 
 
 def spectrogram(address: str) -> str:
-    """Return the spectrogram of a sound in a page, as a picture in a page.
-
-    Parameters
-    ----------
-    address : str
-        ``data:audio/...;base64,...``.
-
-    Returns
-    -------
-    str
-        ``data:image/png;base64,...``: time to the right, frequency up to half the sampling rate, 60 dB from white
-        to black; empty for a sound of less than one frame.
-
-    Examples
-    --------
-    >>> import base64, io, soundfile
-    >>> file = io.BytesIO()
-    >>> soundfile.write(file, np.sin(np.arange(8000)), 8000, format="WAV")
-    >>> spectrogram("data:audio/wav;base64," + base64.b64encode(file.getvalue()).decode())[:22]
-    'data:image/png;base64,'
-    """
+    """Return the spectrogram of a sound in a page, as a picture in a page."""
     import soundfile
     from PIL import Image
 

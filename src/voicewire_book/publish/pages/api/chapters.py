@@ -14,24 +14,7 @@ __all__ = ["imported", "words"]
 
 
 def imported(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """Return what a chapter imports from the package.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-
-    Returns
-    -------
-    dict of str to str
-        The full dotted name, by the name that it gets in the chapter.
-
-    Examples
-    --------
-    >>> cell = nbformat.v4.new_code_cell("from voicewire import stats as s, netsim")
-    >>> imported(nbformat.v4.new_notebook(cells=[cell]))["s"]
-    'voicewire.stats'
-    """
+    """Return what a chapter imports from the package."""
     found = {}
     for cell in notebook.cells:
         for node in ast.walk(functions._tree(cell)) if cell.cell_type == "code" else ():
@@ -47,23 +30,7 @@ def imported(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def words(cell: nbformat.NotebookNode) -> Iterator[str]:
-    """Give the names that a cell writes, with their dots.
-
-    Parameters
-    ----------
-    cell : NotebookNode
-        Code, folded or not, or prose, where names stand in backquotes.
-
-    Yields
-    ------
-    str
-        A name.
-
-    Examples
-    --------
-    >>> list(words(nbformat.v4.new_markdown_cell("What `stats.mean` does.")))
-    ['stats.mean']
-    """
+    """Give the names that a cell writes, with their dots."""
     if cell.cell_type == "markdown":
         yield from functions._CODE.findall(cell.source)
     elif cell.cell_type == "code":

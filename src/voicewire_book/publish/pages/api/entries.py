@@ -33,25 +33,7 @@ _TOLD = ("See Also", "Notes", "References")
 
 
 def inline(text: str, link: Link) -> str:
-    """Return a line of a docstring as HTML.
-
-    Parameters
-    ----------
-    text : str
-        reStructuredText's marks for code, names, formulas, bold and italics are known.
-    link : Link
-        Where names and chapters lead.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> inline("`x` < :math:`a_1`", lambda name: None)
-    '<code>x</code> &lt; <span class="math notranslate nohighlight">\\\\(a_1\\\\)</span>'
-    """
+    """Return a line of a docstring as HTML."""
     done, end = [], 0
     for mark in _INLINE.finditer(text):
         done.append(escape(text[end : mark.start()], quote=False))
@@ -78,25 +60,7 @@ def _marked(mark: re.Match[str], link: Link) -> str:
 
 
 def prose(lines: Sequence[str], link: Link) -> str:
-    """Return paragraphs, lists, formulas and literal blocks of a docstring as HTML.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        Of one section.
-    link : Link
-        As for `inline`.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> prose(["One::", "", "    x", "", "- a", "- b"], lambda name: None)
-    '<p>One:</p><pre>x</pre><ul><li>a</li><li>b</li></ul>'
-    """
+    """Return paragraphs, lists, formulas and literal blocks of a docstring as HTML."""
     found, literal = [], False
     for block in _blocks(lines):
         first = block.partition("\n")[0]
@@ -151,32 +115,7 @@ def _example(text: str) -> str:
 
 
 def entry(what: Entry, link: Link, source: str, chapters: Sequence[tuple[str, str]], level: int = 3) -> str:
-    """Return one entry of a page.
-
-    Parameters
-    ----------
-    what : Entry
-        The name.
-    link : Link
-        As for `inline`.
-    source : str
-        The address of its module's source.
-    chapters : sequence of tuple of str and str
-        Address and title of each chapter that uses it.
-    level : int
-        Of the heading: 3, or 4 for a method.
-
-    Returns
-    -------
-    str
-        HTML, without an empty line.
-
-    Examples
-    --------
-    >>> one = Entry("voicewire.a.twice", "function", "(x)", "Double `x`.", "voicewire.a", 1, 2)
-    >>> print(entry(one, lambda name: None, "a.html", []).replace("><", ">\\n<").splitlines()[0])
-    <section class="vw-entry" id="voicewire.a.twice">
-    """
+    """Return one entry of a page."""
     address = f"{source}#{what.name}"
     signature = highlight(f"{what.own}{what.signature}", PythonLexer(), _formatter()).strip()
     head = (

@@ -130,23 +130,7 @@ class Names:
     aliases: dict[str, str]
 
     def find(self, dotted: str) -> str | None:
-        """Return the entry that a dotted name means, or the one that it begins with.
-
-        Parameters
-        ----------
-        dotted : str
-            Beginning with the package's name.
-
-        Returns
-        -------
-        str or None
-            The entry's name.
-
-        Examples
-        --------
-        >>> gathered().find("voicewire_book.kit.claims.load.anything")
-        'voicewire_book.ledger.judging.load'
-        """
+        """Return the entry that a dotted name means, or the one that it begins with."""
         while dotted:
             dotted = self.aliases.get(dotted, dotted)
             if dotted in self.entries:
@@ -156,83 +140,24 @@ class Names:
 
 
 def public(name: str) -> bool:
-    """Tell whether a module is public: no part of its name begins with an underscore.
-
-    Parameters
-    ----------
-    name : str
-        With its dots.
-
-    Returns
-    -------
-    bool
-        By its name alone.
-
-    Examples
-    --------
-    >>> public("voicewire.stats"), public("voicewire._kit._records")
-    (True, False)
-    """
+    """Tell whether a module is public: no part of its name begins with an underscore."""
     return "._" not in name
 
 
 def rooms() -> list[str]:
-    """Return the rooms that have a page, in the order of the book.
-
-    Returns
-    -------
-    list of str
-        The parts, the engines, the chapter kit, and what the book is made with.
-
-    Examples
-    --------
-    >>> rooms()[-1]
-    'course'
-    """
+    """Return the rooms that have a page, in the order of the book."""
     return [*(part.name for part in paths.PARTS), *_ENGINES, KIT, *_INSIDE]
 
 
 def room(name: str) -> str:
-    """Return the room whose page has a module.
-
-    Parameters
-    ----------
-    name : str
-        A module's name.
-
-    Returns
-    -------
-    str
-        One of `rooms`.
-
-    Examples
-    --------
-    >>> room("voicewire.nfc.slots"), room("voicewire.stats"), room("voicewire.sweep.grid")
-    ('nfc', 'kit', 'kit')
-    """
+    """Return the room whose page has a module."""
     below = [word for word in name.split(".")[1:] if word != "chapters"]
     return below[0] if below and below[0] in rooms() else KIT
 
 
 @cache
 def gathered(top: Path = paths.TOP) -> Names:
-    """Return the public names of the packages.
-
-    Parameters
-    ----------
-    top : Path
-        The folder that they lie in.
-
-    Returns
-    -------
-    Names
-        Read once.
-
-    Examples
-    --------
-    >>> gathered().entries["voicewire.stats.autocorrelation"].kind
-    'function'
-    """
+    """Return the public names of the packages."""
     files = [path for each in paths.PACKAGES for path in sorted((top / each.name).rglob("*.py"))]
     modules = {module.name: module for module in (_read(path, top) for path in files)}
     found = Names(modules, {}, {})

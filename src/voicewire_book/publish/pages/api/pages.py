@@ -32,23 +32,7 @@ _OBJECTS = {"constant": "data"}
 
 
 def docname(room: str) -> str:
-    """Return the page of a room.
-
-    Parameters
-    ----------
-    room : str
-        One of `names.rooms`.
-
-    Returns
-    -------
-    str
-        A part's page lies in the part's own folder.
-
-    Examples
-    --------
-    >>> docname("nfc"), docname("netsim")
-    ('book/nfc/api', 'book/api/netsim')
-    """
+    """Return the page of a room."""
     return f"book/{room}/api" if any(part.name == room for part in paths.PARTS) else f"book/api/{room}"
 
 
@@ -79,27 +63,7 @@ def _title(base: Path, chapter: str) -> str:
 
 
 def page(room: str, base: Path, link: Callable[[str], str | None]) -> str:
-    """Return what the page of a room shows, as MyST.
-
-    Parameters
-    ----------
-    room : str
-        One of `names.rooms`.
-    base : Path
-        The checkout.
-    link : callable
-        The address of a page of the book as seen from this one, or None if the book does not have it.
-
-    Returns
-    -------
-    str
-        A section for each module.
-
-    Examples
-    --------
-    >>> page("course", paths.root(), lambda target: f"../../{target}.html").startswith("The ")
-    True
-    """
+    """Return what the page of a room shows, as MyST."""
     known, own = names.gathered(), docname(room)
     up = "../" * own.count("/")
     text = []
@@ -171,23 +135,7 @@ def _resolver(each: names.Entry, link: Callable[[str], str | None]) -> entries.L
 
 
 def overview(link: Callable[[str], str | None]) -> str:
-    """Return a table of the rooms.
-
-    Parameters
-    ----------
-    link : callable
-        As for `page`.
-
-    Returns
-    -------
-    str
-        A row for each page that the book has.
-
-    Examples
-    --------
-    >>> overview(lambda target: None).splitlines()[0]
-    '| Package | what it holds | modules | names |'
-    """
+    """Return a table of the rooms."""
     known = names.gathered()
     rows = ["| Package | what it holds | modules | names |", "|---|---|---:|---:|"]
     for room in names.rooms():

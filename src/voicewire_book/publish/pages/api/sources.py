@@ -29,23 +29,7 @@ _DARK = (
 
 
 def address(module: str) -> str:
-    """Return the page of a module's source, by its path in the site.
-
-    Parameters
-    ----------
-    module : str
-        Its name.
-
-    Returns
-    -------
-    str
-        The path.
-
-    Examples
-    --------
-    >>> address("voicewire.nfc.slots")
-    '_modules/voicewire/nfc/slots.html'
-    """
+    """Return the page of a module's source, by its path in the site."""
     return f"{FOLDER}/{module.replace('.', '/')}.html"
 
 
@@ -66,30 +50,7 @@ def _coloured(text: str) -> Iterator[str]:
 
 
 def page(module: Module, entries: Sequence[tuple[Entry, str]], home: str) -> str:
-    """Return the page of a module's source.
-
-    Parameters
-    ----------
-    module : Module
-        The module.
-    entries : sequence of tuple of Entry and str
-        The public names that it defines, each with the address of its entry as seen from the page.
-    home : str
-        The way from the page to the folder of the site, empty or ending in a slash.
-
-    Returns
-    -------
-    str
-        HTML.
-
-    Examples
-    --------
-    >>> module = Module("voicewire.a", Path("a.py"), "def f():\\n    pass\\n", "", (), {}, {})
-    >>> one = Entry("voicewire.a.f", "function", "()", "", "voicewire.a", 1, 2)
-    >>> text = page(module, [(one, "api.html#voicewire.a.f")], "../")
-    >>> '<span id="voicewire.a.f"></span>' in text and 'href="api.html#voicewire.a.f"' in text
-    True
-    """
+    """Return the page of a module's source."""
     at: dict[int, list[tuple[Entry, str]]] = {}
     for each, where in entries:
         at.setdefault(each.line, []).append((each, where))
@@ -117,23 +78,7 @@ def page(module: Module, entries: Sequence[tuple[Entry, str]], home: str) -> str
 
 
 def write(site: Path, modules: dict[str, Module], places: dict[str, list[tuple[Entry, str]]]) -> None:
-    """Write the source of every module that an entry is defined in.
-
-    Parameters
-    ----------
-    site : Path
-        The built site.
-    modules : dict of str to Module
-        By name.
-    places : dict of str to list of tuple of Entry and str
-        By module: the entries that it defines, each with its address in the site.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(Path(folder), {}, {})
-    """
+    """Write the source of every module that an entry is defined in."""
     for name, entries in places.items():
         target = site / address(name)
         home = "../" * address(name).count("/")

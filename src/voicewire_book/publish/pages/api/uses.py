@@ -16,52 +16,13 @@ __all__ = ["by_chapter", "meant", "used"]
 
 
 def meant(word: str, known: dict[str, str], names: Names) -> str | None:
-    """Return the public name that a chapter means by a word.
-
-    Parameters
-    ----------
-    word : str
-        A name with dots, as the chapter writes it.
-    known : dict of str to str
-        As `imported` gives them.
-    names : Names
-        All public names.
-
-    Returns
-    -------
-    str or None
-        The entry; for a method its class.
-
-    Examples
-    --------
-    >>> meant("s.autocorrelation", {"s": "voicewire.stats"}, gathered())
-    'voicewire.stats.autocorrelation'
-    """
+    """Return the public name that a chapter means by a word."""
     first, dot, rest = word.partition(".")
     return names.find(f"{known[first]}{dot}{rest}") if first in known else None
 
 
 def used(notebook: nbformat.NotebookNode, names: Names) -> list[str]:
-    """Return the public names that a chapter names, or shows the source of.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-        A chapter.
-    names : Names
-        All public names.
-
-    Returns
-    -------
-    list of str
-        Entries, in the order of their first use.
-
-    Examples
-    --------
-    >>> cells = ["from voicewire import stats", "stats.autocorrelation([1.0, 2.0])"]
-    >>> used(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells]), gathered())
-    ['voicewire.stats.autocorrelation']
-    """
+    """Return the public names that a chapter names, or shows the source of."""
     known = imported(notebook)
     found: dict[str, None] = {}
     for cell in notebook.cells:
@@ -81,23 +42,7 @@ def used(notebook: nbformat.NotebookNode, names: Names) -> list[str]:
 
 @cache
 def by_chapter(base: Path) -> dict[str, list[str]]:
-    """Return what each chapter uses.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout, or the staged copy that the book is built from.
-
-    Returns
-    -------
-    dict of str to list of str
-        Entries, by the chapter's page; read once.
-
-    Examples
-    --------
-    >>> by_chapter(paths.root())["notebooks/nfc/01_slow_link"][0].startswith("voicewire.")
-    True
-    """
+    """Return what each chapter uses."""
     names = gathered()
     return {
         path.relative_to(base).with_suffix("").as_posix(): used(nbformat.read(path, as_version=4), names)
