@@ -169,3 +169,13 @@ def test_what_netem_is_told() -> None:
     spec = LinkSpec(delay=0.02, jitter=0.001, rate=5e6, loss=0.01, queue=100)
     assert netem_arguments(spec) == ["limit", "100", "delay", "20000us", "1000us", "loss", "1%", "rate", "5000000bit"]
     assert netem_arguments(LinkSpec()) == ["limit", "1000"]
+
+
+def test_a_link_whose_start_was_broken_off_is_closed_all_the_same() -> None:
+    """Ctrl-C may come while a thread is starting: nothing can wait for it then."""
+    link = object.__new__(Link)
+    link._stop, link._fds, link.engine = [0, 0], [], "tun"  # type: ignore[assignment]
+    link._thread = threading.Thread(target=time.sleep, args=(0,))
+    link.close()
+    assert link._stop[0] == 1
+    assert link._thread is None

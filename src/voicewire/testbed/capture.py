@@ -233,7 +233,7 @@ class Capture:
         if self._socket.fileno() < 0:
             return self.packets
         self._done.set()
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():  # Ctrl-C may have broken off its start
             self._thread.join()
         if self._gone is not None:
             self._socket.close()

@@ -280,9 +280,9 @@ class Link:
     def close(self) -> None:
         """Stop the loop and take the devices away (they would go with their hosts too)."""
         self._stop[0] = 1
-        if self._thread is not None:
+        if self._thread is not None and self._thread.is_alive():  # Ctrl-C may have broken off its start
             self._thread.join(timeout=5)
-            self._thread = None
+        self._thread = None
         while self._fds:
             os.close(self._fds.pop())
         if self.engine != "tun" and self.a._fd is not None:
