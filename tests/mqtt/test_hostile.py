@@ -44,6 +44,7 @@ from voicewire.mqtt import Broker, BrokerThread, hostile, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.process import free_port, resident
 from voicewire.mqtt.shares import ENTRY, SHARED
@@ -216,7 +217,8 @@ def inside(broker: Broker) -> list[str]:
     entries = [m for s in broker.sessions.values() for m, _, _ in (*s.inflight.values(), *(s.queue or ()))]
     held = sum(ENTRY if m.size >= SHARED else m.size for m in entries) + shares.unread
     held += ENTRY * sum(len(s.received) for s in broker.sessions.values())
-    held += sum(hold.counted for s in broker.sessions.values() for hold in s.holds())
+    waiting = [h for s in broker.sessions.values() for h in (*s.received.values(), *(s.held or {}).values())]
+    held += sum(hold.counted for hold in waiting if isinstance(hold, Hold))
     held += sum({id(m): m.size - ENTRY for m in entries if m.size >= SHARED}.values())
     found = [f"{t!r} has ended" for t in broker._tasks if t.done()]
     found += [f"{x} keeps {kept.count(x)} sessions" for x in set(kept) if kept.count(x) > shares.max_kept]

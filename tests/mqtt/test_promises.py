@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,25 @@ def test_what_waits_goes_to_the_new_connection_of_a_reader_that_did_not_read() -
                     new.send(p.encode(p.Puback(packet.packet_id)))
             old.take()
         assert got == list(range(1, 13))
+
+
+def test_answers_end_with_the_session_that_asked() -> None:
+    """Settled, never released, and the publisher goes: its answers no longer count, whenever memory is collected."""
+    gc.disable()
+    try:
+        with MemoryBroker(Config(port=0, sys_interval=0)) as broker:
+            reader, asks = broker.wire(), broker.wire()
+            reader.send(p.Connect("reader"), p.Subscribe(1, (("t", 3),)))
+            asks.send(p.Connect("asks"), p.Subscribe(1, (("$e2e/hello", 3),)))  # it may use QoS 3
+            asks.send(p.Publish("t", b"", 3, packet_id=1, waited=1, report=True, limit=2**16 - 1))
+            got = next(each for each in iter(reader.receive, None) if isinstance(each, p.Publish))
+            reader.send(p.Pubrec(got.packet_id, 3, bytes(5000)))
+            reader.send(p.Pubcomp(got.packet_id, 3))
+            broker.run()
+            shares = broker.broker.router.shares
+            assert shares.held >= 5000  # the publisher has not released it
+            asks.close()
+            broker.run()
+            assert shares.held == 0
+    finally:
+        gc.enable()

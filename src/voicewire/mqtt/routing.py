@@ -560,6 +560,9 @@ class Router:
 
     def _bury(self, session: Session, holds: Iterator[int]) -> Iterator[int]:
         yield from holds
+        # Holds and their publisher refer to each other: else answers would count until memory is collected.
+        session.received.clear()
+        session.held = None
         for pattern in session.subscriptions:
             self.tree.remove(pattern, session)
             yield pattern.count("/") + weight(pattern)
