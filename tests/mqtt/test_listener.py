@@ -130,7 +130,7 @@ def served(seconds: float, stack: contextlib.ExitStack) -> tuple[BrokerThread, s
     b = stack.enter_context(BrokerThread(config))
     context = ssl.create_default_context(cafile=str(cert))
     context.check_hostname = False
-    return b, stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 10)), context
+    return b, stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 50)), context
 
 
 def test_who_shakes_no_hands_is_closed_when_the_time_to_connect_is_over() -> None:
@@ -147,7 +147,7 @@ def test_who_shakes_no_hands_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setattr(listener, "HANDSHAKES", 5)
     with contextlib.ExitStack() as stack:
         b, first, context = served(600.0, stack)
-        others = [stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 10)) for _ in range(11)]
+        others = [stack.enter_context(socket.create_connection(("127.0.0.1", b.port), 50)) for _ in range(11)]
         wrapped = stack.enter_context(context.wrap_socket(others[-1]))
         wrapped.sendall(p.encode(p.Connect("honest")))
         assert wrapped.recv(4) == p.encode(p.Connack())
