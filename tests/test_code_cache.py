@@ -206,10 +206,10 @@ def test_old_editions_go_and_new_ones_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(_code_cache, "_roots", lambda: iter([tmp_path]))
     long_ago = time.time() - 2 * _code_cache.UNUSED
     for number in range(20):
-        folder = tmp_path / f"nfc-engine-{number:016x}"
+        folder = tmp_path / f"voicewire-nfc-engine-{number:016x}"
         folder.mkdir()
         os.utime(folder, (long_ago - number, long_ago - number))
-    neighbour = tmp_path / "nfc-engine-plain-0000000000000000"
+    neighbour = tmp_path / "voicewire-nfc-engine-plain-0000000000000000"
     neighbour.mkdir()
     os.utime(neighbour, (0, 0))
     _code_cache._folder.cache_clear()

@@ -98,7 +98,7 @@ def test_its_benchmark_runs(copy):
     assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name", [NAME, "claims", "scorecard"])
+@pytest.mark.parametrize("name", [NAME, "claims", "scorecard", "ledger", "mqtt", "stats", "paths", "kit"])
 def test_a_name_that_is_taken_is_refused_and_nothing_written(copy, name):
     before = digests(copy)
     done = run(copy, "voicewire", "new-study", name)

@@ -9,7 +9,9 @@ from pathlib import Path
 from voicewire._kit import paths as _checkout
 from voicewire._kit.paths import PACKAGES, TOP, is_ours, is_root, root
 
-__all__ = ["PACKAGES", "PARTS", "STUDIES", "TOP", "Part", "chapters", "data", "is_ours", "is_root", "part", "root"]
+__all__ = [
+    "PACKAGES", "PARTS", "STUDIES", "TOP", "Part", "chapters", "data", "is_ours", "is_root", "part", "room", "root",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ def data(study: str) -> Path:
     'nfc'
     """
     return _checkout.data(part(study).name)
+
+
+def room(module: str) -> str:
+    """Return the room of a module, by its dotted name: a study's engine and its chapters' code share one."""
+    below = [word for word in module.split(".")[1:] if word != "chapters"]
+    return below[0] if below else ""
 
 
 def chapters(study: str | None = None, base: Path | None = None) -> list[Path]:

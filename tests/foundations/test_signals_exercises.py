@@ -139,7 +139,23 @@ def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):
     assert hint in feedback.message
 
 
-@pytest.mark.parametrize("answer", ["a word", 3, [1, 2, 3], lambda *a: None, lambda: 1, object()])
+class Hostile:
+    """What a reader's function may return: nothing can be done with it."""
+
+    def __float__(self):
+        raise RuntimeError("no")
+
+    __str__ = __repr__ = __array__ = __iter__ = __float__
+
+
+def endless(*a):
+    """A function that calls itself without end."""
+    return endless(*a)
+
+
+@pytest.mark.parametrize(
+    "answer", ["a word", 3, [1, 2, 3], lambda *a: None, lambda: 1, object(), endless, lambda *a: Hostile(), Hostile()]
+)
 def test_whatever_is_handed_over_a_check_answers(answer):
     for name in e.__all__:
         assert getattr(e, name)(answer).message

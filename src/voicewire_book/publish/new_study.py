@@ -86,8 +86,10 @@ def create(name: str, title: str, question: str, taken: Container[str] = ()) -> 
     if not paths.is_root(base):
         raise StudyError("the package is installed apart from its checkout: set the checkout up first, with make")
     files = rooms(name, title, question)
+    rooms_there = [base / "src" / package.name for package in paths.PACKAGES]
+    rooms_there.append(rooms_there[1] / "kit")
     known_already = name in taken or any(part.name == name for part in paths.PARTS)
-    if known_already or (base / "src/voicewire" / f"{name}.py").exists():
+    if known_already or any((room / f"{name}{end}").exists() for room in rooms_there for end in ("", ".py")):
         raise StudyError(f"{name!r} is the name of something else already: choose another")
     there = [file for file in files if (base / file).exists()]
     if there:

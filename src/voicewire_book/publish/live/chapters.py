@@ -232,8 +232,7 @@ def needed(sources: list[str], also: list[str]) -> list[str]:
 def studies(part: str, sources: list[str]) -> list[str]:
     """Return the studies whose data cells read: the part's own, those that they name, those whose modules they import.
     """
-    modules = [name for name in _modules(sources) if paths.is_ours(name)]
-    rooms = {part, *(word for name in modules for word in name.split(".")[1:3])}
+    rooms = {part, *(paths.room(name) for name in _modules(sources) if paths.is_ours(name))}
     every = sorted(path.name for path in (paths.root() / "data").iterdir() if path.is_dir())
     text = "\n".join(sources)
     return [name for name in every if name in rooms or re.search(rf"""["'/]{name}["'/]""", text)]

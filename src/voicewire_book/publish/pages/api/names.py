@@ -151,8 +151,8 @@ def rooms() -> list[str]:
 
 def room(name: str) -> str:
     """Return the room whose page has a module."""
-    below = [word for word in name.split(".")[1:] if word != "chapters"]
-    return below[0] if below and below[0] in rooms() else KIT
+    found = paths.room(name)
+    return found if found in rooms() else KIT
 
 
 @cache
