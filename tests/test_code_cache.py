@@ -219,4 +219,4 @@ def test_old_editions_go_and_new_ones_stay(tmp_path, monkeypatch):
     assert neighbour.name in left
     assert here.name in left
     assert len(left) == 1 + _code_cache.KEPT
-    assert f"nfc-engine-{0:016x}" in left
+    assert f"voicewire-nfc-engine-{0:016x}" in left
