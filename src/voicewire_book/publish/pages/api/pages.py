@@ -81,7 +81,8 @@ def page(room: str, base: Path, link: Callable[[str], str | None]) -> str:
             lead.append(entries.entry(each, _resolver(each, link), source, where))
         html = "\n".join(lead)
         fence = "`" * 8
-        text.append(f"## {module.name}\n\n{fence}{{raw}} html\n{html}\n{fence}\n")
+        heading = module.name.replace(".", ".<wbr>")  # a long name is broken behind a dot
+        text.append(f"## {heading}\n\n{fence}{{raw}} html\n{html}\n{fence}\n")
     return f"{_told(room)}\n\n" + "\n".join(text)
 
 
@@ -144,15 +145,16 @@ def overview(link: Callable[[str], str | None]) -> str:
         modules = [module for module in known.modules.values() if names.room(module.name) == room and module.entries]
         holds = _TITLES.get(room) or next(part.title for part in paths.PARTS if part.name == room)
         count = sum(len(module.entries) for module in modules)
-        shown = "The chapter kit" if room == names.KIT else _package(room)
+        shown = _shown(room)
         rows.append(f"| {{doc}}`{shown} </{docname(room)}>` | {holds} | {len(modules)} | {count:,} |")
     return "\n".join(rows) + "\n"
 
 
-def _package(room: str) -> str:
-    """Return the package of a room: a study's is the library's, though its chapters call more."""
-    places = [f"voicewire.{room}", f"voicewire_book.chapters.{room}", f"voicewire_book.{room}"]
-    return next(name for name in places if name in names.gathered().modules)
+def _shown(room: str) -> str:
+    """Return how the table calls a room: the library's by its package, which one imports."""
+    if f"voicewire.{room}" in names.gathered().modules:
+        return f"voicewire.{room}"
+    return "The chapter kit" if room == names.KIT else room.capitalize()
 
 
 def note(app: Sphinx, page: str, source: list[str]) -> None:
