@@ -15,7 +15,7 @@ import numpy as np
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, Udp, simulate
 from voicewire.voip import ns3, playout, recursion
 from voicewire.voip.calls import call, delays_ms
-from voicewire.voip.talk import talk
+from voicewire.voip.conversation import talk
 from voicewire.voip.transports import transport
 from voicewire_book.chapters.voip import experiments
 

@@ -132,7 +132,7 @@ def test_a_file_depends_on_what_it_imports_however_far_down():
         return {p.relative_to("voicewire").as_posix() for p in found if p.parts[0] == "voicewire"}
 
     wanted = {"netsim/engine.py", "netsim/tfrc_sender.py", "netsim/equation.py"}
-    assert wanted <= names("voicewire", "netsim/simulate.py")
+    assert wanted <= names("voicewire", "netsim/simulation.py")
     assert {"nfc/engine.py", "nfc/channel.py"} <= names("voicewire", "nfc/session.py")
     assert "netsim/engine.py" not in names("voicewire", "nfc/engine.py")  # an edit makes new only what can hold it
     assert "netsim/engine.py" in names("voicewire_book", "chapters/voip/experiments.py")  # the book's, too

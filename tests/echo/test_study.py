@@ -11,7 +11,7 @@ import soundfile
 from scipy.linalg import convolution_matrix
 
 from voicewire import cli
-from voicewire.echo import WLDRRLSDCD, cancel, complex_taps, paper, speech
+from voicewire.echo import WLDRRLSDCD, cancellation, complex_taps, paper, speech
 from voicewire.echo.counted import count_operations
 from voicewire.echo.measures import (
     Curve,
@@ -251,7 +251,9 @@ def test_blocks_give_what_one_piece_gives():
     signals = Scene(32, 5000, 1, source="white").signals()
     far, heard = (np.column_stack([z.real, z.imag]) for z in (signals.x, signals.d))
     seen = []
-    done = cancel.cancel(far, heard[:-7], 8000, length=32, watch=lambda so_far: seen.append(so_far.progress()[1].size))
+    done = cancellation.cancel(
+        far, heard[:-7], 8000, length=32, watch=lambda so_far: seen.append(so_far.progress()[1].size)
+    )
     assert seen == [1, 2, 2]  # the last block is shorter than a quarter of a second
     assert len(done.residual) == 4993
     scale = float(np.std(far[:4993]))
@@ -274,32 +276,32 @@ def test_canceller_refuses_what_it_cannot_use():
         (good[:0], good, "a recording is empty"),
     ):
         with pytest.raises(ValueError, match=message):
-            cancel.cancel(far, mic, 8000, length=4)
+            cancellation.cancel(far, mic, 8000, length=4)
     with pytest.raises(ValueError, match="memory"):
-        cancel.cancel(good, good, 8000, length=4, memory=0.1)
+        cancellation.cancel(good, good, 8000, length=4, memory=0.1)
 
 
 def test_nothing_is_louder_than_before_when_somebody_begins_to_speak():
     room = Scene(64, 0, 3, source=speech.talk(6.0, 3)).signals()
     far, heard = (np.column_stack([z.real, z.imag]) for z in (room.x, room.d))
     for passes in (1, 3):
-        done = cancel.cancel(far, heard, paper.RATE, length=64, passes=passes)
+        done = cancellation.cancel(far, heard, paper.RATE, length=64, passes=passes)
         assert np.abs(done.residual).max() < np.abs(heard).max()
         assert done.erle(0, 2) > 10
 
 
 def test_residual_beyond_full_scale_is_not_clipped(tmp_path):
     loud = np.array([[0.5, -2.5], [1.5, 0.0]])
-    assert "32-bit" in cancel.write_stereo(tmp_path / "loud.wav", loud, 8000)
-    assert np.array_equal(cancel.read_stereo(tmp_path / "loud.wav")[0], loud)
-    assert cancel.write_stereo(tmp_path / "soft.wav", loud / 10, 8000) == "16 bits"
+    assert "32-bit" in cancellation.write_stereo(tmp_path / "loud.wav", loud, 8000)
+    assert np.array_equal(cancellation.read_stereo(tmp_path / "loud.wav")[0], loud)
+    assert cancellation.write_stereo(tmp_path / "soft.wav", loud / 10, 8000) == "16 bits"
 
 
 def test_live_figure_shows_what_there_is():
     rng = np.random.default_rng(0)
     heard = rng.standard_normal((4000, 2))
     live = figures.Live(0.5)
-    live(cancel.Cancelled(heard / 10, 8000, heard))
+    live(cancellation.Cancelled(heard / 10, 8000, heard))
     (line,) = live.ax.lines
     assert line.get_xdata().tolist() == [0.25, 0.5]
     assert np.allclose(line.get_ydata(), 20)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from voicewire.emqtt import reference as r
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder, read_length
+from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold, Missing
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from voicewire.emqtt import _exchange, counting, paper, population, rules, steps, trace
-from voicewire.emqtt.dissect import COLOURS, Coloured, dissect
+from voicewire.emqtt.dissection import COLOURS, Coloured, dissect
 from voicewire.emqtt.population import Population
 from voicewire.emqtt.weak import PAUSE, weak
 from voicewire.mqtt import BrokerThread, Config, MalformedError, process

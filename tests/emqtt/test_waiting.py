@@ -15,7 +15,7 @@ from voicewire.emqtt.reference import after, hold
 from voicewire.emqtt.waiting import in_time, mean_wait, query_packets, read_ids, write_ids
 from voicewire.emqtt.weak import LOSSY, SUBSCRIBERS
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire_book.chapters.emqtt import experiments
 
 

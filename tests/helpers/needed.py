@@ -21,6 +21,8 @@ from pathlib import Path
 
 from needs import PACKAGES, ROOT
 
+from voicewire._kit import lazy
+
 OWNERS = {name: need for need, package in PACKAGES.items() for name in package.imports}
 PRINTS = "voicewire_book.publish.paper.chromium._run"
 """What starts a Chromium without playwright."""
@@ -29,6 +31,15 @@ WORTH = re.compile(r"\b(" + "|".join([*OWNERS, "chromium"]) + r")\b")
 PLACES = (ROOT / "src", ROOT / "tests" / "helpers")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@functools.cache
+def _declared(origin: str) -> str:
+    """Where a name lies that a room declares, and loads when it is first used."""
+    room, _, name = origin.rpartition(".")
+    stub = ROOT / "src" / Path(*room.split(".")) / "__init__.pyi"
+    module, own = (lazy.homes(room) if stub.is_file() else {}).get(name, (room, name))
+    return f"{module}.{own}"
 
 
 def _owner(module: object) -> set[str]:
@@ -96,7 +107,7 @@ class Source:
             if isinstance(node, ast.Import):
                 self.origins |= {a.asname or a.name: a.name for a in node.names if a.asname or "." not in a.name}
             elif isinstance(node, ast.ImportFrom) and not node.level:
-                self.origins |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+                self.origins |= {a.asname or a.name: _declared(f"{node.module}.{a.name}") for a in node.names}
         level = _inner(tree, (ast.FunctionDef, ast.AsyncFunctionDef))
         self.to_import = {need for each in level for need in _directly(each)}
         self.tree = tree

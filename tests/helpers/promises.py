@@ -21,7 +21,7 @@ from voicewire.mqtt import incoming, routes, routing, work
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.memory import Line, MemoryBroker
 from voicewire.mqtt.outbox import Outbox
 from voicewire.mqtt.shares import ENTRY

@@ -14,13 +14,13 @@ from nonsense import Case
 
 from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
-from voicewire.echo import cancel as cancelling
+from voicewire.echo import cancellation as cancelling
 from voicewire.echo.guarded import Guarded
 from voicewire.emqtt.panel import Panel
-from voicewire.nfc import channel, ethernet, exchange, fragments, link, session, slots
+from voicewire.nfc import channel, ethernet, exchange, fragmentation, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.pharyngeal.sound import Sound
-from voicewire.voip import drift, received, rtp, talk
+from voicewire.voip import conversation, drift, received, rtp
 from voicewire.voip.dccp import importance
 
 ROOMS = ("echo", "pharyngeal", "voip", "nfc", "transport", "emqtt", "journey")
@@ -67,7 +67,7 @@ EXEMPT = {
     "pharyngeal.exposure.Levels": _RESULT,
     "pharyngeal.exposure.Sight": _RESULT,
     "pharyngeal.exposure.look_through": "gives reasons instead of errors (tests/pharyngeal/test_exposure.py)",
-    "echo.cancel.Cancelled": _RESULT,
+    "echo.cancellation.Cancelled": _RESULT,
     "echo.align.Peak": _RESULT,
     "echo.align.Alignment": _RESULT,
     "echo.align.alignment": "takes what `phat` found",
@@ -81,8 +81,8 @@ EXEMPT = {
     "echo.guarded.Change": _RESULT,
     "echo.report": "holds what the command found (tests/echo/test_recordings.py)",
     "echo.stream": _FILES,
-    "echo.cancel.read_stereo": _FILES,
-    "echo.cancel.write_stereo": _FILES,
+    "echo.cancellation.read_stereo": _FILES,
+    "echo.cancellation.write_stereo": _FILES,
     "echo.family.AdaptiveFilter": "abstract: its kinds are here",
     "echo.family.positive": "checks",
     "echo.family.whole": "checks",
@@ -194,7 +194,7 @@ EXEMPT = {
     "voip.redundancy.record": _RECORDS,
     "voip.redundancy.rows": _RECORDS,
     "voip.record": _RECORDS,
-    "voip.talk.Talk": _RESULT,
+    "voip.conversation.Talk": _RESULT,
     "nfc.experiments.run": _RUN,
     "nfc.experiments.TableReading": _RESULT,
     "nfc.experiments.SlotReading": _RESULT,
@@ -215,8 +215,8 @@ EXEMPT = {
     "nfc.exchange.Outcomes": _RESULT,
     "nfc.session.Result": _RESULT,
     "nfc.witness": "runs lwIP, where it is installed (tests of its own)",
-    "netsim.simulate.FlowResult": _RESULT,
-    "netsim.simulate.Result": _RESULT,
+    "netsim.simulation.FlowResult": _RESULT,
+    "netsim.simulation.Result": _RESULT,
     "netsim.senders.Udp.fill": _ENGINE,
     "netsim.senders.Tcp.fill": _ENGINE,
     "netsim.senders.Tfrc.fill": _ENGINE,
@@ -276,7 +276,7 @@ EXEMPT = {
     "emqtt.subscribing": _SOCKETS,
     "emqtt.experiments": "rows of a recording, by name",
     "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
-    "emqtt.dissect": "bytes of a protocol (tests of its own)",
+    "emqtt.dissection": "bytes of a protocol (tests of its own)",
     "emqtt.mqtt5": _SOCKETS,
     "emqtt.link": _SOCKETS,
     "emqtt.notified": _SOCKETS,
@@ -403,8 +403,8 @@ ECHO = {
     "echo.align.phat": Case(
         lambda: {"far": noise(2000), "microphone": noise(2000, 2), "rate": 8000, "most": 0.1},
     ),
-    "echo.cancel.Cancelled.erle": Case(lambda: {"self": _cancelled(), "start": 0.1, "stop": 0.8}),
-    "echo.cancel.cancel": Case(
+    "echo.cancellation.Cancelled.erle": Case(lambda: {"self": _cancelled(), "start": 0.1, "stop": 0.8}),
+    "echo.cancellation.cancel": Case(
         lambda: {"far": noise(2000).reshape(-1, 2), "microphone": noise(2000, 2).reshape(-1, 2), "rate": 1000,
                  "length": 8, "memory": 64.0, "passes": 1, "watch": print, "progress": False},
         free=("watch", "progress"), ragged=("far", "microphone"),
@@ -709,15 +709,15 @@ NFC = {
     ),
     "nfc.ethernet.Ethernet": Case(lambda: {"loss": 0.01, "load": 0.5, "service": 0.02, "room": 8}),
     "nfc.ethernet.Ethernet.dropped": Case(lambda: {"self": ethernet.Ethernet(load=0.5, room=8), "waiting": 2}),
-    "nfc.fragments.FragmentedSession": Case(
+    "nfc.fragmentation.FragmentedSession": Case(
         lambda: {"size": 5000, "mss": 2048, "window": 4096, "window_limit": 8192, "restart_window": 1024,
                  "latency": 0.08, "ethernet_delay": 0.01, "rto": 3.0, "backoff": True, "retransmissions": 12,
                  "duplicates": 3, "single_buffer": True, "link": link.Link(), "channel": channel.Channel(),
                  "recovery": session.LWIP, "rto_floor": 1.0, "ethernet": ethernet.Ethernet(), "mtu": 1500}
     ),
-    "nfc.fragments.fragments": Case(lambda: {"data": 4000, "mtu": 1500}),
-    "nfc.fragments.reassembled": Case(lambda: {"parts": fragments.fragments(4000, 1500)}),
-    "nfc.fragments.slots_of_datagram": Case(lambda: {"link": link.Link(), "ip_bytes": 4000, "mtu": 1500}),
+    "nfc.fragmentation.fragments": Case(lambda: {"data": 4000, "mtu": 1500}),
+    "nfc.fragmentation.reassembled": Case(lambda: {"parts": fragmentation.fragments(4000, 1500)}),
+    "nfc.fragmentation.slots_of_datagram": Case(lambda: {"link": link.Link(), "ip_bytes": 4000, "mtu": 1500}),
     "nfc.framing.byte_sum": Case(lambda: {"data": b"kettle"}),
     "nfc.framing.crc_a": Case(lambda: {"data": b"kettle"}),
     "nfc.framing.crc_b": Case(lambda: {"data": b"kettle"}),
@@ -939,8 +939,8 @@ VOIP = {
     "voip.drift.clock_drift": Case(lambda: {"stream": _stream()}, infinite=True),  # nan of too few frames
     "voip.drift.without_drift": Case(lambda: {"stream": _stream(), "drift": drift.Drift(80.0, 5.0, "")}, infinite=True),
     "voip.rtp.clock_of": Case(lambda: {"stream": _rtp()}),
-    "voip.talk.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
-    "voip.talk.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
+    "voip.conversation.talk": Case(lambda: {"rng": rng(), "seconds": 5.0, "on": 1.0, "off": 1.5, "interval_ms": 20.0}),
+    "voip.conversation.from_activity": Case(lambda: {"active": np.array([0, 1, 1, 0, 1]), "interval_ms": 20.0}),
     "voip.writes.estimated_rate": Case(
         lambda: {"spoken": np.arange(4) * 20, "returned": np.array([0, 40, 80, 120]), "payload": 20},
         infinite=True,  # NaN where no two writes block one after the other
@@ -962,7 +962,7 @@ def _curve() -> Any:
 def _spoken() -> Any:
     from voicewire.voip.calls import call
 
-    return call("UDP", "G.711", delay_ms=50.0, spoken=talk.from_activity(np.array([0, 1, 1, 0, 1])))
+    return call("UDP", "G.711", delay_ms=50.0, spoken=conversation.from_activity(np.array([0, 1, 1, 0, 1])))
 
 
 def _flow() -> netsim.Flow:
@@ -1011,13 +1011,13 @@ NETSIM = {
         lambda: {"buffer": 5, "drop_oldest": False, "ack_every": 2, "ack_delay_ms": 200.0, "rto_min": 1.0,
                  "ecn": False}
     ),
-    "netsim.simulate.Flow": Case(
+    "netsim.simulation.Flow": Case(
         lambda: {"frames": np.arange(20) * 20_000_000, "payload": 20, "sender": netsim.Tfrc(),
                  "path": netsim.Path(50.0), "header": 40, "sizes": np.full(20, 10),
                  "importance": np.ones(20)}
     ),
-    "netsim.simulate.bulk": Case(lambda: {"segments": 10, "start_ns": 5}),
-    "netsim.simulate.simulate": Case(
+    "netsim.simulation.bulk": Case(lambda: {"segments": 10, "start_ns": 5}),
+    "netsim.simulation.simulate": Case(
         lambda: {"flows": [_flow()], "bottleneck": netsim.Bottleneck(64.0), "seed": 1, "until_s": 3.0, "log": False}
     ),
 }  # fmt: skip

@@ -43,7 +43,7 @@ from hypothesis.stateful import (
 from voicewire.mqtt import Broker, BrokerThread, hostile, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import load
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.process import free_port, resident

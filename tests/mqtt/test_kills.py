@@ -17,7 +17,7 @@ import pytest
 
 from voicewire.mqtt import durability
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.process import free_port
 
 pytestmark = pytest.mark.night

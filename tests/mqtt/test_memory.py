@@ -8,7 +8,7 @@ import pytest
 
 from voicewire.mqtt import Config, Limits, hostile
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.wire import UnexpectedError, connect, subscribed
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder, decode
+from voicewire.mqtt.decoder import Decoder, decode
 from voicewire.mqtt.errors import MalformedError, MQTTError
 from voicewire.mqtt.hold import Missing, Report, Status
 

@@ -10,7 +10,7 @@ from promises import ACCIDENTS, Plan, Run
 
 from voicewire.mqtt import Config, Limits, incoming, routes, routing, work
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.memory import Line, MemoryBroker
 
 

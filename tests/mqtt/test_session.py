@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.config import EVERYTHING, Access, permissions
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.packets import Publish
 from voicewire.mqtt.routes import Route

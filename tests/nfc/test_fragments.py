@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.fragments import FragmentedSession, fragments, reassembled, slots_of_datagram
+from voicewire.nfc.fragmentation import FragmentedSession, fragments, reassembled, slots_of_datagram
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference import session as plainly
 from voicewire.nfc.session import Session

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder, read_length
+from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.testbed import TestbedError
 from voicewire.transport import elsewhere
 from voicewire_book import paths

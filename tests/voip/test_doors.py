@@ -9,9 +9,9 @@ from voicewire._kit import checks
 from voicewire.netsim import Ccid2, Flow, Path, Tcp, Tfrc, Udp, records, simulate
 from voicewire.voip import adaptive, emodel, playout
 from voicewire.voip.calls import call, delays_ms
+from voicewire.voip.conversation import Talk, talk
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, Codec
-from voicewire.voip.talk import Talk, talk
 from voicewire.voip.transports import NAMES, transport
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from voicewire.voip import conversation as talk_module
 from voicewire.voip import playout
-from voicewire.voip import talk as talk_module
 
 
 class Narrow:

@@ -1,1 +1,12 @@
 """E-MQTT (Im and Lim 2023): a publisher learns when its message has arrived. Messages, bytes and delays, measured."""
+
+from voicewire._kit.lazy import lazily
+
+__all__ = [
+    "Agent", "Answerer", "Asker", "Coloured", "DropsRepeats", "Field", "Panel", "Population", "Step", "Trace",
+    "Trial", "answer", "calls", "confirmed_by_emqtt", "confirmed_by_mqtt", "count_packets", "dissect",
+    "exchange", "messages", "one_message", "overhead", "play", "publish_size", "received", "sent",
+    "with_subscriptions", "without_count",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

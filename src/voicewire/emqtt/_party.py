@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from voicewire.emqtt.trace import BROKER
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.memory import MemoryBroker
 
 __all__ = ["HELLO", "Party", "settle"]

@@ -10,8 +10,9 @@ from types import FrameType
 import voicewire.mqtt
 from voicewire._kit import checks
 from voicewire.emqtt import paper
-from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import subscribed
 
 __all__ = ["calls"]

@@ -10,7 +10,7 @@ from voicewire.emqtt import paper
 from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
 __all__ = [

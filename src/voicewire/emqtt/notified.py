@@ -19,7 +19,7 @@ from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt.suspended import TwoThreads
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.load import attach
 from voicewire.mqtt.wire import TIMEOUT
 

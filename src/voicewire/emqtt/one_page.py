@@ -8,8 +8,8 @@ from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import PUBLISHER, SUBSCRIBER, Step, Trace, label
-from voicewire.mqtt import Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
 from voicewire.mqtt.memory import MemoryBroker
 
 __all__ = ["exchange"]

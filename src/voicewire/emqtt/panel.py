@@ -14,8 +14,8 @@ from voicewire._kit import checks
 from voicewire.emqtt import paper
 from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER
-from voicewire.mqtt import Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
 from voicewire.mqtt.hold import Hold, Report, Status
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.session import RELEASED

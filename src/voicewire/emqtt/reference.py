@@ -82,7 +82,7 @@ def read_length(data: bytes, at: int) -> tuple[int, int] | None:
 
     See Also
     --------
-    voicewire.mqtt.decode.read_length : the same with a limit.
+    voicewire.mqtt.decoder.read_length : the same with a limit.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def cut(stream: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
 
     See Also
     --------
-    voicewire.mqtt.decode.Decoder : keeps the rest itself.
+    voicewire.mqtt.decoder.Decoder : keeps the rest itself.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def read_publish(first: int, body: bytes) -> dict[str, object]:
 
     See Also
     --------
-    voicewire.mqtt.decode.decode : every packet, with the standard's checks.
+    voicewire.mqtt.decoder.decode : every packet, with the standard's checks.
 
     Examples
     --------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from voicewire.mqtt import Broker, BrokerThread, Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.broker import Broker
+from voicewire.mqtt.config import Config
 from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.protocols import Peer
 from voicewire.mqtt.session import Session
+from voicewire.mqtt.thread import BrokerThread
 
 __all__ = ["DropsRepeats"]
 

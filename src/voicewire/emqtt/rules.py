@@ -8,9 +8,9 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from voicewire.mqtt import MalformedError, NotAcknowledgedError
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
+from voicewire.mqtt.errors import MalformedError, NotAcknowledgedError
 from voicewire.mqtt.wire import Wire, connect, subscribed
 
 __all__ = [

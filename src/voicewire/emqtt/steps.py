@@ -9,7 +9,7 @@ from voicewire.emqtt import paper, trace
 from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.outbox import PATIENCE
 from voicewire.mqtt.wire import subscribed
 

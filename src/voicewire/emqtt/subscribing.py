@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from voicewire.mqtt import BrokerThread
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import connect, subscribed
 
 __all__ = ["response_arrives", "subscribes_to_nothing"]

@@ -64,7 +64,7 @@ def read_ids(data: bytes) -> tuple[list[str], bytes]:
 
     See Also
     --------
-    voicewire.mqtt.decode.decode : the same with every check.
+    voicewire.mqtt.decoder.decode : the same with every check.
 
     Examples
     --------

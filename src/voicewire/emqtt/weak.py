@@ -9,7 +9,9 @@ from typing import Any
 
 from voicewire.emqtt.population import Population
 from voicewire.mqtt import process
-from voicewire.testbed import Host, Link, LinkSpec, capabilities
+from voicewire.testbed.capability import capabilities
+from voicewire.testbed.hosts import Host
+from voicewire.testbed.link import Link, LinkSpec
 
 __all__ = [
     "PAUSE",

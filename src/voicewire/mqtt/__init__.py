@@ -1,25 +1,15 @@
 """MQTT 3.1.1 with QoS 3 (E-MQTT): packets, a broker, a client. Shared by the studies `emqtt` and `transport`."""
 
-from voicewire.mqtt.broker import Broker
-from voicewire.mqtt.config import Access, Config, ConfigError, Limits
-from voicewire.mqtt.decode import Decoder, decode
-from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
-from voicewire.mqtt.packets import encode
-from voicewire.mqtt.thread import BrokerThread
+from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Access",
-    "Broker",
-    "BrokerThread",
-    "Config",
-    "ConfigError",
-    "Decoder",
-    "DisconnectedError",
-    "Limits",
-    "MQTTError",
-    "MalformedError",
-    "NotAcknowledgedError",
-    "RefusedError",
-    "decode",
-    "encode",
-]
+    "Access", "Broker", "BrokerThread", "Client", "Config", "ConfigError", "Connack", "Connect", "Decoder",
+    "Delivery", "Disconnect", "DisconnectedError", "External", "Limits", "Line", "MQTTError", "MalformedError",
+    "MemoryBroker", "Missing", "NotAcknowledgedError", "Packet", "Pingreq", "Pingresp", "Puback", "Pubcomp",
+    "Publish", "Pubrec", "Pubrel", "RefusedError", "Report", "Status", "StoreError", "Suback", "Subscribe",
+    "SubscriptionTree", "UnexpectedError", "Unsuback", "Unsubscribe", "Will", "Wire", "attach", "check_filter",
+    "check_name", "connect", "decode", "encode", "encode_length", "latency", "load_config", "matches",
+    "mosquitto", "ours", "paced", "running", "start", "stop", "subscribed", "throughput",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

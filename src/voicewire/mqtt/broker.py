@@ -18,7 +18,7 @@ from voicewire import __version__
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, ConfigError
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.decode import Reader, topic_filters
+from voicewire.mqtt.decoder import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Missing

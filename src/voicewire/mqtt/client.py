@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.delivery import Delivery, Pending, confirmed, ids, outcome
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, RefusedError
 from voicewire.mqtt.hold import Report

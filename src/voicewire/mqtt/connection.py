@@ -6,7 +6,7 @@ import asyncio
 import os
 from typing import cast
 
-from voicewire.mqtt.decode import read_length
+from voicewire.mqtt.decoder import read_length
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.incoming import BEFORE_CONNECT, Incoming, Services
 from voicewire.mqtt.outbox import PIECE

@@ -33,7 +33,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Access, Config, Limits, permissions
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Hold
 from voicewire.mqtt.process import resident

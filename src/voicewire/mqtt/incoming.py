@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.decode import decode, read_length
+from voicewire.mqtt.decoder import decode, read_length
 from voicewire.mqtt.endtoend import EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.outbox import Outbox

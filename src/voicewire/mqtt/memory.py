@@ -19,7 +19,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.connection import Connection
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.wire import Wire
 
 __all__ = ["Line", "MemoryBroker"]

@@ -1,6 +1,6 @@
 """MQTT 3.1.1 on the wire: all 14 control packets and the QoS 3 forms of E-MQTT, encoded and decoded.
 
-Each packet is a frozen dataclass; `encode(packet)` gives its bytes, :class:`~voicewire.mqtt.decode.Decoder`
+Each packet is a frozen dataclass; `encode(packet)` gives its bytes, :class:`~voicewire.mqtt.decoder.Decoder`
 takes a stream apart however it is cut. Notebook: *MQTT packet by packet*. Section numbers are the standard's.
 
 QoS 3 (Im & Lim 2023, Figures 6-8) sets both QoS bits in PUBLISH, PUBREC, PUBREL and PUBCOMP and puts two

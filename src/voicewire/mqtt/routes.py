@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import EVERYTHING, Permissions
-from voicewire.mqtt.decode import to_text
+from voicewire.mqtt.decoder import to_text
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.session import Session
 from voicewire.mqtt.topics import MAX_LEVELS, SubscriptionTree, check_name

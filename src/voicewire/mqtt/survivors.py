@@ -17,7 +17,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.errors import DisconnectedError
 
 __all__: list[str] = []  # for `durability` alone

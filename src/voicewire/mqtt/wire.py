@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
+from voicewire.mqtt.decoder import Decoder
 
 __all__ = ["UnexpectedError", "Wire", "connect", "subscribed"]
 

@@ -4,24 +4,11 @@ The rules are compiled, yet written as the RFCs have them, each with its section
 `tcp`, `ccid2`, `wire`; `engine` is the event loop, `records` the memory. What a reader calls is here.
 """
 
-from voicewire.netsim.errors import NetsimError
-from voicewire.netsim.links import Bottleneck, Path, Red
-from voicewire.netsim.senders import Ccid2, Tcp, Tfrc, Udp, initial_window
-from voicewire.netsim.simulate import Flow, FlowResult, Result, bulk, simulate
+from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Bottleneck",
-    "Ccid2",
-    "Flow",
-    "FlowResult",
-    "NetsimError",
-    "Path",
-    "Red",
-    "Result",
-    "Tcp",
-    "Tfrc",
-    "Udp",
-    "bulk",
-    "initial_window",
-    "simulate",
-]
+    "Bottleneck", "Ccid2", "Flow", "FlowResult", "NetsimError", "Path", "Red", "Result", "Tcp", "Tfrc", "Udp",
+    "average_interval", "bulk", "initial_window", "loss_rate", "simulate", "small_packet_rate", "tcp_rate",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

@@ -4,3 +4,15 @@
 numbers by formula, `channel` and `exchange` add bit errors and timers, `slots` covers the slot map and the control
 share, `experiments` runs them and asks which readings of the chapter fit, `witness` runs a real lwIP in virtual time.
 """
+
+from voicewire._kit.lazy import lazily
+
+__all__ = [
+    "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "FragmentedSession", "Link", "Outcomes",
+    "OutsideRegimeError", "ParameterError", "Parts", "Recovery", "Result", "Session", "ShortSession",
+    "WitnessError", "WitnessRow", "byte_sum", "crc_a", "crc_b", "error_bits", "estimated", "fragments",
+    "framed", "free_slots", "latency", "latency_map", "lwip_available", "passes", "power_share", "reassembled",
+    "run_lwip", "script", "seconds", "segment_sizes", "shared", "slots_of_datagram", "undetected", "unframed",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

@@ -13,7 +13,10 @@ Example
 ({'rate': 1.0}, 0)
 """
 
-from voicewire.sweep.pools import SweepError
-from voicewire.sweep.running import Row, add_sweep_arguments, sweep, task_rng
+from voicewire._kit.lazy import lazily
 
-__all__ = ["Row", "SweepError", "add_sweep_arguments", "sweep", "task_rng"]
+__all__ = [
+    "ContentError", "Row", "SweepError", "WorkerDiedError", "add_sweep_arguments", "sweep", "task_rng",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

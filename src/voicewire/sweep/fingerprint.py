@@ -25,7 +25,7 @@ from voicewire._kit import _code_cache, paths
 
 __all__ = ["ContentError", "environment", "is_installed", "of"]
 
-_SOURCES = {".py", ".c", ".json"}
+_SOURCES = {".py", ".pyi", ".c", ".json"}
 _LOADS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _BUILTINS = types.BuiltinFunctionType | types.BuiltinMethodType | types.MethodDescriptorType | np.ufunc
 

@@ -11,16 +11,13 @@
 ==================  =========================================================================
 """
 
-from voicewire.testbed.capability import Capabilities, capabilities
-from voicewire.testbed.capture import Capture, Segment
-from voicewire.testbed.counters import TcpInfo
-from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.hosts import Host
-from voicewire.testbed.link import Link, LinkSpec
-from voicewire.testbed.mosquitto import Mosquitto
-from voicewire.testbed.proxy import DelayProxy
+from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Capabilities", "Capture", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto", "Segment", "TcpInfo",
-    "TestbedError", "capabilities",
+    "Capabilities", "Capture", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
+    "RabbitMQ", "Repeats", "Segment", "TcpInfo", "TestbedError", "capabilities", "choose_bed", "connections",
+    "flow_header_bytes", "may_make_namespaces", "netem_arguments", "offloads", "parse", "read_packets",
+    "read_pcap", "read_tcp_info", "settled", "stream", "switch_off", "write_pcap",
 ]  # fmt: skip
+
+__getattr__, __dir__ = lazily(__name__)

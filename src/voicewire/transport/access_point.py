@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable
 
 from voicewire._kit import checks
-from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import TIMEOUT, connect, subscribed
 from voicewire.testbed.proxy import Air, DelayProxy
 from voicewire.transport import paper

@@ -21,7 +21,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from voicewire.testbed import Segment, TestbedError, capture
+from voicewire.testbed import capture
+from voicewire.testbed.capture import Segment
+from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.rabbitmq import RabbitMQ
 from voicewire.transport import paper, recording
 from voicewire.transport.bed import Bed

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import connect, subscribed
-from voicewire.testbed import Mosquitto
-from voicewire.testbed.mosquitto import free_port
+from voicewire.testbed.mosquitto import Mosquitto, free_port
 from voicewire.transport import paper
 from voicewire.transport.icto import Identity, Rule, seal
 

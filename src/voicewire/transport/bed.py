@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 
-from voicewire.testbed import Capture, DelayProxy, Host, Link, LinkSpec
+from voicewire.testbed.capture import Capture
 from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.hosts import Host
+from voicewire.testbed.link import Link, LinkSpec
+from voicewire.testbed.proxy import DelayProxy
 
 __all__ = ["KINDS", "Bed"]
 

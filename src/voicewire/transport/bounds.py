@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from voicewire._kit import checks, sheets
-from voicewire.testbed import LinkSpec, TestbedError
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.link import LinkSpec
 from voicewire.transport import paper, recording, theory
 from voicewire.transport.analysis import Samples
 from voicewire.transport.bed import Bed

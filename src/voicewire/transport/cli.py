@@ -85,7 +85,7 @@ def _fail(error: Exception | str) -> int:
 
 
 def _machine(options: argparse.Namespace) -> int:
-    from voicewire.testbed import capabilities
+    from voicewire.testbed.capability import capabilities
 
     found = capabilities()
     names = ("namespaces", "tun", "netem", "capture", "counters", "ipv6", "mosquitto", "tshark")
@@ -105,8 +105,8 @@ def _machine(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     import pandas as pd
 
-    from voicewire.testbed import TestbedError
     from voicewire.testbed.capability import choose_bed
+    from voicewire.testbed.errors import TestbedError
     from voicewire.transport.cells import Cell
     from voicewire.transport.recording import run_cell, summarise
 

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import sheets
-from voicewire.testbed import LinkSpec, TestbedError
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.link import LinkSpec
 from voicewire.transport import coap, paper, recording
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES, Session, broker

@@ -17,8 +17,9 @@ import pandas as pd
 
 from voicewire._kit import paths, sheets
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import Decoder
-from voicewire.testbed import TestbedError, capture
+from voicewire.mqtt.decoder import Decoder
+from voicewire.testbed import capture
+from voicewire.testbed.errors import TestbedError
 
 __all__ = ["COLUMNS", "PORT", "load", "read", "sendings", "write"]
 

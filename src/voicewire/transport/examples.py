@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from voicewire.testbed import Segment, capture, counters
+from voicewire.testbed import capture, counters
+from voicewire.testbed.capture import Segment
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell

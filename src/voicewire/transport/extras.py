@@ -22,9 +22,13 @@ from typing import Any
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from voicewire.mqtt import BrokerThread, Config
-from voicewire.testbed import Capture, Host, LinkSpec, Mosquitto
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.testbed.capability import find_mosquitto
+from voicewire.testbed.capture import Capture
+from voicewire.testbed.hosts import Host
+from voicewire.testbed.link import LinkSpec
+from voicewire.testbed.mosquitto import Mosquitto
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell

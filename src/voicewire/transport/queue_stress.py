@@ -9,8 +9,9 @@ import struct
 from dataclasses import dataclass
 
 from voicewire._kit import checks
-from voicewire.mqtt import BrokerThread, Config, Limits
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config, Limits
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import connect, subscribed
 from voicewire.transport import paper
 from voicewire.transport.rules_tried import unheard

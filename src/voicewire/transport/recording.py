@@ -32,8 +32,9 @@ from tqdm import tqdm
 
 from voicewire._kit import sheets
 from voicewire.stats import t_interval
-from voicewire.testbed import LinkSpec, TestbedError, capabilities
-from voicewire.testbed.capability import mosquitto_version
+from voicewire.testbed.capability import capabilities, mosquitto_version
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.link import LinkSpec
 from voicewire.testbed.mosquitto import end_with_parent
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed

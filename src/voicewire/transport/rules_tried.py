@@ -17,8 +17,9 @@ from pathlib import Path
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import TIMEOUT, Wire, connect, subscribed
 from voicewire.transport import at_rest, paper
 from voicewire.transport.dissect import packets

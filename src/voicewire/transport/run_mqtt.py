@@ -20,10 +20,13 @@ import numpy as np
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
-from voicewire.mqtt import BrokerThread, Config
-from voicewire.testbed import Capture, Mosquitto, TcpInfo, TestbedError, counters
-from voicewire.testbed.capture import Repeats, parse
-from voicewire.testbed.mosquitto import free_port
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
+from voicewire.testbed import counters
+from voicewire.testbed.capture import Capture, Repeats, parse
+from voicewire.testbed.counters import TcpInfo
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.mosquitto import Mosquitto, free_port
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell

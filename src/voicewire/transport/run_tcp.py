@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.testbed import TcpInfo, TestbedError, counters
+from voicewire.testbed import counters
+from voicewire.testbed.counters import TcpInfo
+from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.proxy import clamp
 from voicewire.transport import paper
 from voicewire.transport.bed import Bed

@@ -24,8 +24,9 @@ from tqdm import tqdm
 
 from voicewire._kit import sheets
 from voicewire.stats import Interval, t_interval
-from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.capability import find_mosquitto
+from voicewire.testbed.errors import TestbedError
+from voicewire.testbed.link import LinkSpec
 from voicewire.transport import paper, recording
 from voicewire.transport.bed import Bed
 from voicewire.transport.extras import certificate

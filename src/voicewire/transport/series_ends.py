@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from voicewire.testbed import TestbedError
 from voicewire.testbed.datagram import DatagramProxy
+from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.proxy import clamp
 from voicewire.transport import coap
 from voicewire.transport.bed import Bed

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.testbed import TestbedError, capture
+from voicewire.testbed import capture
+from voicewire.testbed.errors import TestbedError
 from voicewire.transport.examples import NAMES
 
 __all__ = ["FIELDS", "asked", "ours", "record_wireshark", "recorded"]

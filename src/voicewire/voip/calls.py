@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.netsim import Bottleneck, Flow, FlowResult, NetsimError, Path, simulate
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.links import Bottleneck, Path
+from voicewire.netsim.simulation import Flow, FlowResult, simulate
 from voicewire.voip import playout
+from voicewire.voip.conversation import LONGEST, Talk, drawn
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.emodel import r_factor
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import TALK, Codec
-from voicewire.voip.talk import LONGEST, Talk, drawn
 from voicewire.voip.transports import transport
 
 __all__ = ["Call", "call", "delays_ms", "quality", "udp_closed_form"]

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks, paths
 from voicewire.voip.calls import Call, call
+from voicewire.voip.conversation import Talk, from_activity
 from voicewire.voip.errors import VoipError
-from voicewire.voip.talk import Talk, from_activity
 
 __all__ = [
     "CODERS",

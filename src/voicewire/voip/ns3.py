@@ -21,14 +21,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.netsim import NetsimError, Path, Tcp, initial_window
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.links import Path
 from voicewire.netsim.records import SECOND
+from voicewire.netsim.senders import Tcp, initial_window
 from voicewire.voip import playout
 from voicewire.voip.calls import delays_ms
+from voicewire.voip.conversation import Talk, talk
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
-from voicewire.voip.talk import Talk, talk
 from voicewire.voip.transports import transport
 
 __all__ = ["NAMES", "Call", "available", "call"]
@@ -178,8 +180,8 @@ class Call:
 
     Examples
     --------
-    >>> from voicewire.voip import playout, talk
-    >>> words = talk.from_activity([1, 1])
+    >>> from voicewire.voip import conversation, playout
+    >>> words = conversation.from_activity([1, 1])
     >>> delays = np.array([50.0, 50.0])
     >>> Call(words, delays, playout.bound(delays, words.spurts, "G.711")).playout.played
     2

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from voicewire._kit import paths, sheets
-from voicewire.sweep import sweep
+from voicewire.sweep.running import sweep
 from voicewire.voip.calls import call
 from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
 from voicewire.voip.transports import PRINTED, TFRC_VARIANTS

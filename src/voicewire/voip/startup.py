@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from voicewire._kit import checks
-from voicewire.netsim import Bottleneck, Tfrc
+from voicewire.netsim.links import Bottleneck
+from voicewire.netsim.senders import Tfrc
 from voicewire.voip.calls import call
+from voicewire.voip.conversation import Talk
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import Codec
-from voicewire.voip.talk import Talk
 from voicewire.voip.transports import transport
 
 __all__ = ["exchange"]

@@ -11,8 +11,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from voicewire.netsim import Ccid2, NetsimError, Tcp, Tfrc, Udp
-from voicewire.netsim.senders import Sender
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.senders import Ccid2, Sender, Tcp, Tfrc, Udp
 from voicewire.voip import paper
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError

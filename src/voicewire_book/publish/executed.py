@@ -35,7 +35,7 @@ EXECUTED = Path("_build/executed")
 SAID = Path("book/times.json")
 """What the book says of running times rests on this."""
 RECORD = EXECUTED / "record.json"
-_SOURCES = {".py", ".json", ".toml", ".c", ".js", ".css"}
+_SOURCES = {".py", ".pyi", ".json", ".toml", ".c", ".js", ".css"}
 
 
 def digest(base: Path, files: Iterable[Path]) -> str:

@@ -1,6 +1,6 @@
 """How IP cuts a datagram (RFC 791, section 3.2), to read.
 
-Notebook 1 is woven from this; `nfc.fragments` holds what uses it.
+Notebook 1 is woven from this; `nfc.fragmentation` holds what uses it.
 """
 
 from __future__ import annotations

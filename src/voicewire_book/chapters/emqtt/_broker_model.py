@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from voicewire.emqtt.reference import ANSWERS, answer, cut, field_of, length_bytes, publish, read_publish
-from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.packets import encode
 from voicewire.mqtt.topics import matches
 
 __all__: list[str] = []  # for the checks of the lab

@@ -10,7 +10,7 @@ from functools import partial
 
 from voicewire.emqtt.reference import length_bytes
 from voicewire.emqtt.trace import BROKER, Step, Trace, label
-from voicewire.mqtt import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire_book.chapters.emqtt import _broker_model as model
 from voicewire_book.chapters.emqtt._broker_model import ONE, Filters, Out
 from voicewire_book.kit._nested import compared

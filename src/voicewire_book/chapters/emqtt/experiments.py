@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import Population, Trial
-from voicewire.mqtt import BrokerThread, Config
+from voicewire.mqtt.config import Config
+from voicewire.mqtt.thread import BrokerThread
 from voicewire.stats import Interval, t_interval
 from voicewire_book import paths
 from voicewire_book.ledger.vocabulary import Plain

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from voicewire.emqtt import counting, paper
-from voicewire.emqtt.dissect import COLOURS, dissect
+from voicewire.emqtt.dissection import COLOURS, dissect
 from voicewire.emqtt.reference import link_delay
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Trace
 from voicewire.mqtt import packets as p

@@ -10,7 +10,7 @@ from functools import partial
 
 from voicewire.emqtt.reference import Held, after, publish
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER, Step, Trace, label
-from voicewire.mqtt import Decoder
+from voicewire.mqtt.decoder import Decoder
 from voicewire_book.chapters.emqtt import _hold_model as model
 from voicewire_book.chapters.emqtt._hold_model import PUBCOMP, PUBREC, PUBREL, QUERY, WAIT_FOR_ALL, Out, Steps
 from voicewire_book.kit._nested import compared

@@ -15,7 +15,10 @@ from voicewire._kit import checks
 from voicewire.emqtt.population import RESPONSES, Population
 from voicewire.mqtt import process
 from voicewire.mqtt.load import attach
-from voicewire.testbed import DelayProxy, Host, Link, LinkSpec, capabilities
+from voicewire.testbed.capability import capabilities
+from voicewire.testbed.hosts import Host
+from voicewire.testbed.link import Link, LinkSpec
+from voicewire.testbed.proxy import DelayProxy
 from voicewire_book.chapters.emqtt.experiments import LINK_DELAY, LINK_RATES
 
 __all__ = ["READINGS", "SUBSCRIBERS", "beds", "series"]

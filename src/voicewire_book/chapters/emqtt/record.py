@@ -104,9 +104,11 @@ def _timed_broker(pipe: Pipe, favours: bool) -> None:
     """A broker in a process of its own that notes when it sends to `T` and when PUBREC comes."""
     import time
 
-    from voicewire.mqtt import Broker, BrokerThread, Config
+    from voicewire.mqtt.broker import Broker
+    from voicewire.mqtt.config import Config
     from voicewire.mqtt.routing import Router
     from voicewire.mqtt.session import Message, Outgoing, Session
+    from voicewire.mqtt.thread import BrokerThread
 
     class Timed(Router):
         sent: dict[tuple[str, int], float]

@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from voicewire.mqtt import encode
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.packets import encode
 from voicewire_book.chapters.foundations._student import value
 from voicewire_book.chapters.foundations.drawn import SIZE
 from voicewire_book.kit._student import Function, called, expression

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from voicewire._kit import checks
 from voicewire.emqtt.counting import messages
-from voicewire.mqtt import encode
-from voicewire.mqtt.packets import Pubrec
+from voicewire.mqtt.packets import Pubrec, encode
 from voicewire.nfc.link import HEADER_BYTES
 from voicewire.nfc.session import Result
 from voicewire.transport.theory import slow_start_rounds

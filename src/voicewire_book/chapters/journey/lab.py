@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.mqtt import encode
-from voicewire.mqtt.packets import Publish
+from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import Session
 from voicewire.transport.icto_format import overhead

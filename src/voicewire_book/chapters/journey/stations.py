@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
-from voicewire.echo import WLDRRLSDCD, responses, speech
+from voicewire.echo import speech
+from voicewire.echo.dcd import WLDRRLSDCD
 from voicewire.echo.measures import erle
-from voicewire.echo.model import echo
+from voicewire.echo.model import echo, responses
 from voicewire.echo.scene import Scene
-from voicewire.mqtt import encode
-from voicewire.mqtt.packets import Publish
+from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.session import Result, Session
 from voicewire.transport.icto import Identity, Rule, seal

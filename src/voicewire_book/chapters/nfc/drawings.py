@@ -11,7 +11,7 @@ from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.ethernet import Ethernet
-from voicewire.nfc.fragments import ETHERNET_MTU, FragmentedSession
+from voicewire.nfc.fragmentation import ETHERNET_MTU, FragmentedSession
 from voicewire.nfc.framing import past_sum
 from voicewire.nfc.session import Session
 from voicewire.nfc.slots import ShortSession, power_share

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.testbed import Segment, TestbedError, capture
+from voicewire.testbed import capture
+from voicewire.testbed.capture import Segment
+from voicewire.testbed.errors import TestbedError
 from voicewire_book import paths
 from voicewire_book.kit._student import Function, NotYetError, called
 from voicewire_book.kit.exercises import Feedback

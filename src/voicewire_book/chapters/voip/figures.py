@@ -11,7 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from voicewire.netsim import FlowResult, equation
+from voicewire.netsim import equation
+from voicewire.netsim.simulation import FlowResult
 from voicewire.voip import bursts, emodel, paper, redundancy
 from voicewire.voip.calls import Call
 from voicewire.voip.points import Curve

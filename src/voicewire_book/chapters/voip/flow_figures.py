@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from voicewire.netsim import FlowResult
+from voicewire.netsim.simulation import FlowResult
 from voicewire_book.kit import figures as house
 
 __all__ = ["codec_changes", "frame_delays"]

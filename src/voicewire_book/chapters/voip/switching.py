@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
-from voicewire.netsim import Bottleneck, Flow, NetsimError, Path, Tfrc, simulate
+from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.links import Bottleneck, Path
+from voicewire.netsim.senders import Tfrc
+from voicewire.netsim.simulation import Flow, simulate
 from voicewire.voip import paper, playout
 from voicewire.voip.calls import late_by
 from voicewire.voip.emodel import codec as codec_of

@@ -39,7 +39,7 @@ KEPT = (
     "voicewire_book/publish/live/_seals.py",
     "voicewire_book/publish/live/waves.py",
 )
-SOURCES = (".py", ".toml", ".json", ".typed", ".c")
+SOURCES = (".py", ".pyi", ".toml", ".json", ".typed", ".c")
 THEN = (1980, 1, 1, 0, 0, 0)
 LICENCE = re.compile(r"\.dist-info/(licenses/)?[^/]*(LICEN[CS]E|COPYING|NOTICE)[^/]*$", re.IGNORECASE)
 UNPACKS = "archives.mjs"

@@ -26,6 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from voicewire._kit import lazy
 from voicewire_book import paths
 from voicewire_book.publish.live import wheels
 
@@ -260,6 +261,13 @@ def _imported(source: str, anywhere: bool) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            homes = lazy.homes(node.module) if _declares(node.module) else {}
+            yield from (homes[alias.name][0] for alias in node.names if alias.name in homes)
+
+
+def _declares(package: str) -> bool:
+    """Whether a package is one of ours whose names are loaded when they are first used."""
+    return paths.is_ours(package) and paths.TOP.joinpath(*package.split("."), "__init__.pyi").is_file()
 
 
 def _outside(node: ast.AST) -> Iterator[ast.AST]:

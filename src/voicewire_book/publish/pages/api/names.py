@@ -217,7 +217,9 @@ def _read(path: Path, top: Path) -> Module:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     module = Module(name, path, text, ast.get_docstring(tree) or "", (), {}, {})
-    for statement, after in pairwise([*_top(tree.body), None]):
+    stub = path.with_suffix(".pyi")  # where a room's declared names come from
+    declared = ast.parse(stub.read_text(encoding="utf-8")).body if stub.is_file() else []
+    for statement, after in pairwise([*declared, *_top(tree.body), None]):
         match statement:
             case ast.ImportFrom(module=str(source), names=names, level=0) if paths.is_ours(source):
                 module.imports.update({each.asname or each.name: f"{source}.{each.name}" for each in names})

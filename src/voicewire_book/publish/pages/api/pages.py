@@ -73,7 +73,9 @@ def page(room: str, base: Path, link: Callable[[str], str | None]) -> str:
             continue
         lead = _lead(module, link)
         if offered:
-            lead.append(f"<p>From other modules: {', '.join(_offered(alias, link) for alias in offered)}.</p>")
+            package = module.path.name == "__init__.py"
+            of = f"<code>from {module.name} import …</code>" if package else "From other modules"
+            lead.append(f"<p>{of}: {', '.join(_offered(alias, link) for alias in offered)}.</p>")
         for each in module.entries:
             where = [(address, _title(base, chapter)) for chapter in _chapters(base).get(each.name, ())
                      if (address := link(chapter)) is not None]  # fmt: skip

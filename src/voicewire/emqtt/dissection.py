@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.decode import decode, read_length
+from voicewire.mqtt.decoder import decode, read_length
 from voicewire.mqtt.errors import MalformedError
 
 __all__ = ["COLOURS", "Coloured", "Field", "dissect"]

@@ -1,0 +1,45 @@
+from voicewire.mqtt.broker import Broker
+from voicewire.mqtt.client import Client
+from voicewire.mqtt.config import Access, Config, ConfigError, Limits
+from voicewire.mqtt.config import load as load_config
+from voicewire.mqtt.decoder import Decoder, decode
+from voicewire.mqtt.delivery import Delivery
+from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
+from voicewire.mqtt.hold import Missing, Report, Status
+from voicewire.mqtt.load import attach, latency, paced, throughput
+from voicewire.mqtt.memory import Line, MemoryBroker
+from voicewire.mqtt.packets import (
+    Connack,
+    Connect,
+    Disconnect,
+    Packet,
+    Pingreq,
+    Pingresp,
+    Puback,
+    Pubcomp,
+    Publish,
+    Pubrec,
+    Pubrel,
+    Suback,
+    Subscribe,
+    Unsuback,
+    Unsubscribe,
+    Will,
+    encode,
+    encode_length,
+)  # fmt: skip
+from voicewire.mqtt.process import External, mosquitto, ours, running, start, stop
+from voicewire.mqtt.store import StoreError
+from voicewire.mqtt.thread import BrokerThread
+from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches
+from voicewire.mqtt.wire import UnexpectedError, Wire, connect, subscribed
+
+__all__ = [
+    "Access", "Broker", "BrokerThread", "Client", "Config", "ConfigError", "Connack", "Connect", "Decoder",
+    "Delivery", "Disconnect", "DisconnectedError", "External", "Limits", "Line", "MQTTError", "MalformedError",
+    "MemoryBroker", "Missing", "NotAcknowledgedError", "Packet", "Pingreq", "Pingresp", "Puback", "Pubcomp",
+    "Publish", "Pubrec", "Pubrel", "RefusedError", "Report", "Status", "StoreError", "Suback", "Subscribe",
+    "SubscriptionTree", "UnexpectedError", "Unsuback", "Unsubscribe", "Will", "Wire", "attach", "check_filter",
+    "check_name", "connect", "decode", "encode", "encode_length", "latency", "load_config", "matches",
+    "mosquitto", "ours", "paced", "running", "start", "stop", "subscribed", "throughput",
+]  # fmt: skip

@@ -1,0 +1,101 @@
+from voicewire.pharyngeal.components import ArticulatoryModel, guided
+from voicewire.pharyngeal.components import fit as fit_articulatory_model
+from voicewire.pharyngeal.corpora import Corpus, corpus
+from voicewire.pharyngeal.corpora import fetch as fetch_corpus
+from voicewire.pharyngeal.correlation import PermutationTest, leave_one_out, leverage, pearson, permutation_test
+from voicewire.pharyngeal.exposure import Levels, Sight, levels, look, look_through, normal
+from voicewire.pharyngeal.forensics import (
+    MissingToken,
+    Reading,
+    Search,
+    agreement,
+    difference_readings,
+    mean_readings,
+    missing_token,
+    percent_readings,
+    sd_readings,
+    tokens_for_sd,
+    unshift,
+)  # fmt: skip
+from voicewire.pharyngeal.formants import (
+    MALE,
+    PRAAT_DEFAULT,
+    TRACKERS,
+    Settings,
+    Track,
+    midpoint,
+    track,
+)  # fmt: skip
+from voicewire.pharyngeal.formants import (
+    measure as measure_formants,
+)
+from voicewire.pharyngeal.grid import Grid as SpeakerGrid
+from voicewire.pharyngeal.grid import adapted as adapted_grid
+from voicewire.pharyngeal.inversion import Solution, invert
+from voicewire.pharyngeal.inversion import family as solution_family
+from voicewire.pharyngeal.keyframes import KeyTracker
+from voicewire.pharyngeal.measure import Constriction, constriction, distances, elevation, to_rest_frame
+from voicewire.pharyngeal.organs import Posture, contours
+from voicewire.pharyngeal.sound import Sound, SoundError
+from voicewire.pharyngeal.sound import read as read_sound
+from voicewire.pharyngeal.synchrony import by_context, labels, marks
+from voicewire.pharyngeal.synthesis import (
+    Speaker,
+    Token,
+    cascade,
+    glottal_source,
+    speakers,
+    vowel,
+)  # fmt: skip
+from voicewire.pharyngeal.synthesis import (
+    corpus as synthetic_corpus,
+)
+from voicewire.pharyngeal.textgrid import (
+    Grid as TextGrid,
+)  # fmt: skip
+from voicewire.pharyngeal.textgrid import (
+    Interval,
+    TextGridError,
+)
+from voicewire.pharyngeal.textgrid import (
+    read as read_textgrid,
+)
+from voicewire.pharyngeal.textgrid import (
+    write as write_textgrid,
+)
+from voicewire.pharyngeal.tract import (
+    Articulation,
+    Outline,
+    area_function,
+    moved,
+    outline,
+    random_open,
+    speak,
+)  # fmt: skip
+from voicewire.pharyngeal.tract import (
+    formants as tract_formants,
+)
+from voicewire.pharyngeal.transitions import Transition
+from voicewire.pharyngeal.transitions import fit as fit_transition
+from voicewire.pharyngeal.tube import Resonances, praat_tract, resonances, response, two_tube, uniform
+from voicewire.pharyngeal.vetted import TALKERS, Talker, limits
+from voicewire.pharyngeal.vetted import answers as vetted_formants
+from voicewire.pharyngeal.vowels import bootstrap_by_speaker, ellipse, hedges, lobanov, mixed_model, nearey, wide
+from voicewire.pharyngeal.xray import Frame, film, render
+from voicewire.pharyngeal.xray import Tracker as ContourTracker
+
+__all__ = [
+    "MALE", "PRAAT_DEFAULT", "TALKERS", "TRACKERS", "Articulation", "ArticulatoryModel", "Constriction",
+    "ContourTracker", "Corpus", "Frame", "Interval", "KeyTracker", "Levels", "MissingToken", "Outline",
+    "PermutationTest", "Posture", "Reading", "Resonances", "Search", "Settings", "Sight", "Solution", "Sound",
+    "SoundError", "Speaker", "SpeakerGrid", "Talker", "TextGrid", "TextGridError", "Token", "Track",
+    "Transition", "adapted_grid", "agreement", "area_function", "bootstrap_by_speaker", "by_context", "cascade",
+    "constriction", "contours", "corpus", "difference_readings", "distances", "elevation", "ellipse",
+    "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "glottal_source", "guided", "hedges",
+    "invert", "labels", "leave_one_out", "levels", "leverage", "limits", "lobanov", "look", "look_through",
+    "marks", "mean_readings", "measure_formants", "midpoint", "missing_token", "mixed_model", "moved", "nearey",
+    "normal", "outline", "pearson", "percent_readings", "permutation_test", "praat_tract", "random_open",
+    "read_sound", "read_textgrid", "render", "resonances", "response", "sd_readings", "solution_family",
+    "speak", "speakers", "synthetic_corpus", "to_rest_frame", "tokens_for_sd", "track", "tract_formants",
+    "two_tube", "uniform", "unshift", "vetted_formants", "vowel", "wide", "write_textgrid",
+]  # fmt: skip

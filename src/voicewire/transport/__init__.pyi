@@ -1,0 +1,72 @@
+from voicewire.transport.access_point import arrivals, relayed
+from voicewire.transport.bed import Bed
+from voicewire.transport.bounds import bound, reliability
+from voicewire.transport.cells import Cell, full_grid, small_grid
+from voicewire.transport.coap import (
+    exchanges as coap_exchanges,
+)  # fmt: skip
+from voicewire.transport.coap import (
+    expected_delay as coap_delay,
+)
+from voicewire.transport.coap import (
+    failure as coap_failure,
+)
+from voicewire.transport.coap import (
+    longest_wait as coap_longest_wait,
+)
+from voicewire.transport.dissect import Packet, packets
+from voicewire.transport.elsewhere import read as read_sessions
+from voicewire.transport.elsewhere import sendings
+from voicewire.transport.icto import (
+    ExpiredError,
+    Identity,
+    NotAuthenticError,
+    NotPermittedError,
+    PublicIdentity,
+    Rule,
+    TooEarlyError,
+    inspect,
+    open_object,
+    seal,
+)  # fmt: skip
+from voicewire.transport.icto_account import AccountError, Opening, open_on_account, verify, witness
+from voicewire.transport.icto_format import (
+    IctoError,
+    MalformedError,
+    Part,
+    Participant,
+    Sealed,
+    UnknownVersionError,
+    overhead,
+)  # fmt: skip
+from voicewire.transport.icto_format import (
+    decode as decode_object,
+)
+from voicewire.transport.icto_format import (
+    encode as encode_object,
+)
+from voicewire.transport.icto_roles import assume, grant
+from voicewire.transport.payloads import Payload
+from voicewire.transport.recording import assemble, load_iterations, load_summary, record, run_cell, summarise
+from voicewire.transport.theory import (
+    Cost,
+    Option,
+    advise,
+    delivery_time,
+    flights,
+    least_header_bytes,
+    packet_bytes,
+    round_trips,
+    slow_start_rounds,
+)  # fmt: skip
+
+__all__ = [
+    "AccountError", "Bed", "Cell", "Cost", "ExpiredError", "IctoError", "Identity", "MalformedError",
+    "NotAuthenticError", "NotPermittedError", "Opening", "Option", "Packet", "Part", "Participant", "Payload",
+    "PublicIdentity", "Rule", "Sealed", "TooEarlyError", "UnknownVersionError", "advise", "arrivals",
+    "assemble", "assume", "bound", "coap_delay", "coap_exchanges", "coap_failure", "coap_longest_wait",
+    "decode_object", "delivery_time", "encode_object", "flights", "full_grid", "grant", "inspect",
+    "least_header_bytes", "load_iterations", "load_summary", "open_object", "open_on_account", "overhead",
+    "packet_bytes", "packets", "read_sessions", "record", "relayed", "reliability", "round_trips", "run_cell",
+    "seal", "sendings", "slow_start_rounds", "small_grid", "summarise", "verify", "witness",
+]  # fmt: skip
