@@ -1,17 +1,18 @@
-"""Every public function of the studies, fed with anything: a right answer, or one clear refusal.
+"""The library's API, fed with anything: a right answer, or one clear refusal.
 
-The functions are found, not listed. For each there is one valid call (`valid_arguments.py`); one argument at a time
-is replaced by nonsense, or by the same data in another type, and the answer judged (`nonsense.py`).
+For each name that a room declares there is one valid call (`valid_arguments.py`), or a reason why not, and for some of
+the book's own functions too; one argument at a time is replaced by nonsense, or by the same data in another type, and
+the answer judged (`nonsense.py`).
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable
 from typing import Any
 
+import declared
 import numpy as np
 import pytest
 import rooms
@@ -19,32 +20,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from nonsense import Case, TooLongError, alike, double, finite, limited, numbers, refused, replacements
-from valid_arguments import CASES, EXEMPT, READING, ROOMS
+from valid_arguments import CASES, EXEMPT
 
 pytestmark = pytest.mark.night
 
 
 def _public() -> dict[str, Any]:
-    """All public functions, and the constructors and methods of all public classes, by their short names."""
+    """What the rooms declare, and the methods of the classes among it, by the module that defines it."""
     found: dict[str, Any] = {}
-    for room in ROOMS:
-        for top in map(importlib.import_module, rooms.full(room)):
-            below = pkgutil.walk_packages(top.__path__, f"{top.__name__}.") if hasattr(top, "__path__") else ()
-            for name in (top.__name__, *(info.name for info in below)):
-                if not name.rpartition(".")[2].startswith("_"):
-                    found |= _of(importlib.import_module(name))
-    return found
-
-
-def _of(module: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    listed = getattr(module, "__all__", None)
-    for name, thing in vars(module).items():
-        if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__ or not callable(thing):
-            continue
-        if listed is not None and name not in listed:
-            continue
-        full = f"{rooms.short(module.__name__)}.{name}"
+    for module, own in declared.names():
+        thing = getattr(importlib.import_module(module), own)
+        if not callable(thing) or getattr(thing, "__module__", None) != module:
+            continue  # a constant, or another name for what stands elsewhere
+        full = f"{rooms.short(module)}.{own}"
         found[full] = thing
         if inspect.isclass(thing):
             for method, inner in vars(thing).items():
@@ -55,7 +43,7 @@ def _of(module: Any) -> dict[str, Any]:
 
 
 def _fed_too(name: str) -> Any:
-    """What a case feeds although no `__all__` lists it (None if it is not there)."""
+    """What a case feeds although no room declares it (None if it is not there)."""
     for parts in range(name.count("."), 0, -1):
         module, rest = name.split(".")[:parts], name.split(".")[parts:]
         try:
@@ -79,14 +67,14 @@ def _arguments(thing: Any) -> list[str]:
 
 
 def _reason(name: str) -> str | None:
-    if "reference" in name.split("."):
-        return READING
     return next((why for prefix, why in EXEMPT.items() if name == prefix or name.startswith(f"{prefix}.")), None)
 
 
 def test_every_public_function_is_fed_or_exempt_for_a_reason() -> None:
     left = [n for n, thing in PUBLIC.items() if n not in CASES and _reason(n) is None and _arguments(thing)]
     assert not left, f"no valid call and no reason for {left}"
+    needless = [each for each in EXEMPT if not any(n == each or n.startswith(f"{each}.") for n in PUBLIC)]
+    assert not needless, f"a reason for what no room declares: {needless}"
     gone = [name for name, thing in FED.items() if thing is None]
     assert not gone, f"a case for what is not there: {gone}"
     fed = {n: set(case.make()) for n, case in CASES.items()}

@@ -77,8 +77,11 @@ def test_who_needs_an_extra_or_a_browser_says_so():
     assert {name: found for name, found in shared.items() if found} == {}
 
 
-def test_examples_that_need_something_are_marked():
-    assert needed.examples("voicewire_book.publish.access") == ["axe"]
+def test_examples_that_need_something_are_marked(tmp_path, monkeypatch):
+    text = '''def page():\n    """Look at a page.\n\n    >>> import axe_playwright_python\n    """\n'''
+    (tmp_path / "looked_at.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(needed, "PLACES", (*needed.PLACES, tmp_path))
+    assert needed.examples("looked_at") == ["axe"]
     readings = (needs.ROOT / "src").rglob("reference.py")
     assert {
         need

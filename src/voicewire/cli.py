@@ -38,18 +38,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> Parser:
-    """Return the parser of the whole command line.
-
-    Returns
-    -------
-    Parser
-        With the commands of every room.
-
-    Examples
-    --------
-    >>> parser().prog
-    'voicewire'
-    """
+    """Return the parser of the whole command line."""
     top = Parser(
         prog="voicewire",
         description="Published studies of speech and its protocols, re-run and judged claim by claim.",
@@ -129,23 +118,7 @@ def _complete_paths(part: argparse.ArgumentParser, file: object, folder: object)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run ``voicewire`` and return its exit status.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Without the command's name; those of the process if None.
-
-    Returns
-    -------
-    int
-        0, 1 for what failed, 2 for what was asked wrongly.
-
-    Examples
-    --------
-    >>> main(["claim", "nfc.nosuch"])
-    1
-    """
+    """Run ``voicewire`` and return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # where only ASCII can be shown, a sign is spelt out instead of raised
             stream.reconfigure(errors="backslashreplace")

@@ -16,28 +16,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the book, as ``parts.toml`` has it.
-
-    Parameters
-    ----------
-    name : str
-        The part's name in every room.
-    title : str
-        The heading of its introduction.
-    question : str
-        What it asks, in one line.
-    ledger : bool
-        Whether it judges a paper's claims.
-    benchmark : str
-        The file in ``benchmarks/``, where it isn't named as the part.
-    finding : str
-        What it found, in a sentence that names claims where numbers stand.
-
-    Examples
-    --------
-    >>> Part("frames", "Frames", "What does a call cost?", ledger=True).benchmark
-    ''
-    """
+    """One part of the book, as ``parts.toml`` has it."""
 
     name: str
     title: str
@@ -58,28 +37,7 @@ STUDIES = tuple(part.name for part in PARTS if part.ledger)
 
 
 def part(name: str) -> Part:
-    """Return a part of the book by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of the names in ``parts.toml``.
-
-    Returns
-    -------
-    Part
-        Its title, its question, and whether it has a ledger.
-
-    Raises
-    ------
-    ValueError
-        If there is no such part.
-
-    Examples
-    --------
-    >>> part("nfc").ledger
-    True
-    """
+    """Return a part of the book by its name."""
     for each in PARTS:
         if each.name == name:
             return each
@@ -87,30 +45,7 @@ def part(name: str) -> Part:
 
 
 def data(study: str) -> Path:
-    """Return the folder of a study's published tables, claims and recordings.
-
-    Parameters
-    ----------
-    study : str
-        The part's name.
-
-    Returns
-    -------
-    Path
-        ``data/<study>`` of the checkout.
-
-    Raises
-    ------
-    ValueError
-        If `study` is not the name of a part.
-    FileNotFoundError
-        If the checkout, or the study's folder in it, is missing.
-
-    Examples
-    --------
-    >>> data("nfc").name
-    'nfc'
-    """
+    """Return the folder of a study's published tables, claims and recordings."""
     return _checkout.data(part(study).name)
 
 
@@ -121,25 +56,7 @@ def room(module: str) -> str:
 
 
 def chapters(study: str | None = None, base: Path | None = None) -> list[Path]:
-    """Return the chapter notebooks (``NN_name.ipynb``) of one part or of all, in the order of the book.
-
-    Parameters
-    ----------
-    study : str, optional
-        One part; all if left out.
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    list of Path
-        Absolute paths; none for a part without chapters.
-
-    Examples
-    --------
-    >>> chapters("nfc")[0].name
-    '01_slow_link.ipynb'
-    """
+    """Return the chapter notebooks (``NN_name.ipynb``) of one part or of all, in the order of the book."""
     base = base or root()
     wanted = [study] if study else [part.name for part in PARTS]
     return [path for name in wanted for path in sorted((base / "notebooks" / name).glob("[0-9][0-9]_*.ipynb"))]

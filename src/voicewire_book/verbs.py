@@ -33,20 +33,7 @@ def _recorded() -> tuple[str, ...]:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the verbs.
-
-    Parameters
-    ----------
-    subparsers : argparse action
-        What the command line gathers its commands in.
-
-    Examples
-    --------
-    >>> commands = argparse.ArgumentParser().add_subparsers()
-    >>> register(commands)
-    >>> {"record", "claim"} <= set(commands.choices)
-    True
-    """
+    """Add the verbs."""
     _add_record(subparsers)
     _add_run(subparsers)
     claim = subparsers.add_parser(

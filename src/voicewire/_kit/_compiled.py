@@ -21,13 +21,7 @@ __all__ = ["COMPILED", "SlowWarning", "external", "intrinsic", "llvm", "njit", "
 
 
 class SlowWarning(RuntimeWarning):
-    """The engines are not compiled: what takes a second takes minutes.
-
-    Examples
-    --------
-    >>> issubclass(SlowWarning, RuntimeWarning)
-    True
-    """
+    """The engines are not compiled: what takes a second takes minutes."""
 
 
 def _numba() -> Any:

@@ -9,27 +9,7 @@ __all__ = ["Library"]
 
 
 class Library:
-    """A module that is imported when something in it is first asked for.
-
-    Parameters
-    ----------
-    name : str
-        The module's full name.
-
-    Raises
-    ------
-    ImportError
-        When something is asked for, if the library is missing; the message names it and says what to do.
-
-    Examples
-    --------
-    >>> Library("math").sqrt(4)
-    2.0
-    >>> Library("no_such_library").anything
-    Traceback (most recent call last):
-    ...
-    ImportError: no_such_library is not installed, and this function needs it: install it with pip, or with the package
-    """
+    """A module that is imported when something in it is first asked for."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -20,27 +20,7 @@ rule: Any = cast(Any, njit)(cache=True, _nrt=False, forceinline=True)
 
 @cache
 def layout(record: type) -> np.dtype[np.void]:
-    """Give the memory layout of a record: its fields in the order in which the class names them.
-
-    Parameters
-    ----------
-    record : type
-        A class whose annotations name the fields: ``int`` and ``float`` are 64 bits, other types NumPy's own;
-        ``Annotated[MutableSequence[int], 8]`` is a field of eight numbers.
-
-    Returns
-    -------
-    dtype
-        Aligned, as a C compiler would lay it out.
-
-    Examples
-    --------
-    >>> class Point:
-    ...     x: float
-    ...     n: int
-    >>> layout(Point).names, layout(Point).itemsize
-    (('x', 'n'), 16)
-    """
+    """Give the memory layout of a record: its fields in the order in which the class names them."""
     fields: list[tuple[Any, ...]] = []
     for name, kind in get_type_hints(record, include_extras=True).items():
         size: tuple[Any, ...] = ()
@@ -52,55 +32,13 @@ def layout(record: type) -> np.dtype[np.void]:
 
 
 def table(record: type, count: int) -> NDArray[Any]:
-    """Give `count` records, all zero: compiled rules and plain Python both read and write their fields by name.
-
-    Parameters
-    ----------
-    record : type
-        A class of named fields, as `layout` takes it.
-    count : int
-        How many.
-
-    Returns
-    -------
-    ndarray, shape (count,)
-        Of `layout(record)`.
-
-    Examples
-    --------
-    >>> class Point:
-    ...     x: float
-    ...     n: int
-    >>> table(Point, 2)["n"].tolist()
-    [0, 0]
-    """
+    """Give `count` records, all zero: compiled rules and plain Python both read and write their fields by name."""
     fields = layout(record)  # NumPy's own zeros fill a record field by field, which takes thrice as long
     return _named(np.ndarray(count, fields, bytearray(count * fields.itemsize)))
 
 
 def room(record: type, count: int) -> NDArray[Any]:
-    """Give room for `count` records: what lies there is anything, because a ring's entries are written, then read.
-
-    Parameters
-    ----------
-    record : type
-        A class of named fields, as `layout` takes it.
-    count : int
-        How many.
-
-    Returns
-    -------
-    ndarray, shape (count,)
-        Of `layout(record)`.
-
-    Examples
-    --------
-    >>> class Point:
-    ...     x: float
-    ...     n: int
-    >>> room(Point, 2).shape
-    (2,)
-    """
+    """Give room for `count` records: what lies there is anything, because a ring's entries are written, then read."""
     return _named(np.empty(count, layout(record)))
 
 

@@ -69,26 +69,7 @@ def text(given: str) -> str:
 
 @dataclass(frozen=True)
 class PathOption:
-    """A path on the command line, tried as soon as it is read.
-
-    Parameters
-    ----------
-    file, folder : bool
-        What may be there, or be made there.
-    reads : bool
-        It must be there and be readable; else it can be written, or made.
-    most : int, optional
-        Bytes that a file to read may have.
-
-    Examples
-    --------
-    >>> PathOption(folder=True, reads=True)("/").is_dir()
-    True
-    >>> PathOption(file=True, reads=True)("/")
-    Traceback (most recent call last):
-    ...
-    argparse.ArgumentTypeError: / is a folder: name a file in it
-    """
+    """A path on the command line, tried as soon as it is read."""
 
     file: bool = False
     folder: bool = False

@@ -37,21 +37,6 @@ class Pace:
     """Counts the items of a run, and says once, after the first of them, how long all will take.
 
     Nothing is said of a run that is over soon, and nothing in a notebook.
-
-    Parameters
-    ----------
-    what : str
-        The run, for the line.
-    total : int
-        Items in it.
-    tell : callable
-        Takes the line; by default it is written to standard error.
-
-    Examples
-    --------
-    >>> pace = Pace("sweep", 2)
-    >>> pace.done(), pace.done()
-    (None, None)
     """
 
     def __init__(self, what: str, total: int, tell: Callable[[str], object] = _say) -> None:

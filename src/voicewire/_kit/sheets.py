@@ -39,23 +39,7 @@ def _guarded(piece: re.Match[str]) -> str:
 
 
 class Writer:
-    """As `csv.writer`: it writes rows, each cell `plain`.
-
-    Parameters
-    ----------
-    file : file
-        Opened to write text, with ``newline=""``.
-    lineterminator : str
-        What ends a row.
-
-    Examples
-    --------
-    >>> import io
-    >>> made = io.StringIO()
-    >>> Writer(made).writerows([["name", "points"], ["@ada", 9.5]])
-    >>> made.getvalue()
-    "name,points\\n'@ada,9.5\\n"
-    """
+    """As `csv.writer`: it writes rows, each cell `plain`."""
 
     def __init__(self, file: IO[str], lineterminator: str = "\n") -> None:
         self._writer = csv.writer(file, lineterminator=lineterminator)
@@ -71,27 +55,7 @@ class Writer:
 
 
 class DictWriter(csv.DictWriter):  # type: ignore[type-arg]  # it takes none while the program runs
-    """As `csv.DictWriter`: it writes rows from dictionaries, each cell `plain`.
-
-    Parameters
-    ----------
-    file : file
-        Opened to write text, with ``newline=""``.
-    fieldnames : collection of str
-        The columns.
-    restval : object
-        What stands in a column that a row doesn't have.
-    lineterminator : str
-        What ends a row.
-
-    Examples
-    --------
-    >>> import io
-    >>> made = io.StringIO()
-    >>> DictWriter(made, ["name"], lineterminator="\\n").writerows([{"name": "+ada"}])
-    >>> made.getvalue()
-    "'+ada\\n"
-    """
+    """As `csv.DictWriter`: it writes rows from dictionaries, each cell `plain`."""
 
     def __init__(
         self, file: IO[str], fieldnames: Collection[str], restval: Any = "", *, lineterminator: str = "\r\n"

@@ -30,24 +30,7 @@ Real = NDArray[Any]
 
 
 def in_front(windows: Real, x_n: Real) -> Real:
-    """The windows one sample later, of all loudspeakers at once.
-
-    Parameters
-    ----------
-    windows : ndarray, shape (L, S)
-        Of sample n-1: a row a delay, a column a loudspeaker.
-    x_n : ndarray, shape (S,)
-        What each loudspeaker plays.
-
-    Returns
-    -------
-    ndarray, shape (L, S)
-
-    Examples
-    --------
-    >>> in_front(np.array([[1, 2], [5, 5]]), np.array([3, 4])).tolist()
-    [[3, 4], [1, 2]]
-    """
+    """The windows one sample later, of all loudspeakers at once."""
     return np.vstack([x_n, windows[:-1]])
 
 
@@ -173,30 +156,10 @@ def rls_together(
 def next_block(R: Real, window: Real, lam: float, S: int) -> Real:
     """R(n) from R(n-1) for S loudspeakers: S columns are new.
 
-    Parameters
-    ----------
-    R : ndarray, shape (L S, L S)
-        Correlation matrix of sample n-1.
-    window : ndarray, shape (L S,)
-        The windows of sample n in a row.
-    lam : float
-        Forgetting factor.
-    S : int
-        Loudspeakers.
-
-    Returns
-    -------
-    ndarray, shape (L S, L S)
-
     Notes
     -----
     Chapter ``notebooks/echo/02_rls_by_shifts``, step 2 of Tables I and II
     for more than two channels.
-
-    Examples
-    --------
-    >>> next_block(np.ones((2, 2)), np.array([3, 2]), 0.5, 1).tolist()
-    [[9.5, 6.5], [6.5, 1.0]]
     """
     new = np.empty_like(R)
     new[S:, S:] = R[:-S, :-S]

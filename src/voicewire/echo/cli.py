@@ -12,21 +12,7 @@ __all__ = ["register"]
 
 
 def register(subparsers: Any) -> None:
-    """Add the study's command.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> import argparse
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "echo" in parser.format_help()
-    True
-    """
+    """Add the study's command."""
     parser = subparsers.add_parser(
         "echo",
         help="cancel a recorded echo",

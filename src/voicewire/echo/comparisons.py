@@ -23,31 +23,7 @@ NAMES = {
 
 @checks.takes(signals=checks.a(Signals), memory=checks.positive, reuse=checks.whole(1), every=checks.whole(1))
 def misprints(signals: Signals, memory: float, reuse: int = 3, every: int = 50) -> dict[str, Curve]:
-    """Run Table II mended, with each of its misprints alone, and to the letter.
-
-    Parameters
-    ----------
-    signals : Signals
-        A scene; its echo paths say how long the filter is.
-    memory : float
-        K in lambda = 1 - 1/(K L).
-    reuse : int
-        Passes a sample, N_it.
-    every : int
-        Samples between two points of a curve.
-
-    Returns
-    -------
-    dict of str to Curve
-        By what is left in.
-
-    Examples
-    --------
-    >>> from voicewire.echo.scene import Scene
-    >>> curves = misprints(Scene(2, 200, 1).signals(), 8.0, every=100)
-    >>> curves["all as printed"].decibels.tolist()
-    [0.0, 0.0]
-    """
+    """Run Table II mended, with each of its misprints alone, and to the letter."""
     if every > signals.x.size:
         raise ValueError(f"every is {every}: the scene has only {signals.x.size} samples")
     length = signals.before.LL.size

@@ -68,26 +68,7 @@ def count_operations(
 
 
 def count_search(R: Complex, r: Complex, H: float = 1.0) -> Operations:
-    """Count what one search computes on vectors, four moves at the most.
-
-    Parameters
-    ----------
-    R : ndarray of complex, shape (M, M)
-        Hermitian, positive definite.
-    r : ndarray of complex, shape (M,)
-        Right-hand side.
-    H : float
-        Range of the solution.
-
-    Returns
-    -------
-    Operations
-
-    Examples
-    --------
-    >>> count_search(np.array([[4, 2], [2, 4]]) + 0j, np.array([3, 3]) + 0j).multiplications
-    0
-    """
+    """Count what one search computes on vectors, four moves at the most."""
     tally: Counter[str] = Counter()
     dcd(_Counted.of(R, tally), _Counted.of(r, tally), UPDATES, H=H)
     return Operations(*(tally[kind] for kind in KINDS))

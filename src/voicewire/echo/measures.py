@@ -348,20 +348,5 @@ def woodbury_operations(length: int) -> Operations:
 
 @checks.takes(length=checks.whole(1))
 def nlms_operations(length: int) -> Operations:
-    """Operations per sample of WL-NLMS on four reals a delay.
-
-    Parameters
-    ----------
-    length : int
-        Taps of each echo path, L.
-
-    Returns
-    -------
-    Operations
-
-    Examples
-    --------
-    >>> nlms_operations(128).additions
-    1032
-    """
+    """Operations per sample of WL-NLMS on four reals a delay."""
     return Operations(additions=8 * length + 8, multiplications=8 * length + 8, shifts=0, comparisons=0)

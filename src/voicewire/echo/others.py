@@ -42,13 +42,7 @@ _INCLUDED: Final = "webrtc-audio-processing/webrtc", "webrtc-audio-processing/su
 
 
 class MissingError(SignalError):
-    """A canceller of others isn't installed here; the message says what brings it.
-
-    Examples
-    --------
-    >>> str(MissingError("speex is not installed"))
-    'speex is not installed'
-    """
+    """A canceller of others isn't installed here; the message says what brings it."""
 
 
 class Left(NamedTuple):
@@ -64,11 +58,6 @@ class Left(NamedTuple):
         Processor time for the linear output; AEC3 gives both at once.
     passed : bool
         Whether the canceller has put the microphone through `trials.high_pass` before anything else.
-
-    Examples
-    --------
-    >>> Left(np.zeros(3), None, 0.1).seconds
-    0.1
     """
 
     linear: Samples
@@ -80,25 +69,9 @@ class Left(NamedTuple):
 def ours(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
     """Run ``voicewire echo`` on two files, as at the command line.
 
-    Parameters
-    ----------
-    far, microphone : ndarray of float, shape (n,)
-        At `paper.RATE`.
-    taps : int
-        L.
-
-    Returns
-    -------
-    Left
-        Without a post-filter.
-
     Notes
     -----
     The time holds the search for the delay, too. Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> ours(np.ones(8000), np.ones(8000))  # doctest: +SKIP
     """
     import soundfile
 
@@ -130,29 +103,7 @@ def _speexdsp() -> Any:
 
 @checks.takes(error=SignalError, far=_SIGNAL, microphone=_SIGNAL, taps=checks.whole(_FRAME, 2**14))
 def speex(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
-    """Run speexdsp's canceller, then its preprocessor with nothing on but the suppression of what echo is left.
-
-    Parameters
-    ----------
-    far, microphone : ndarray of float, shape (n,)
-        At `paper.RATE`; 16 bits are what it takes.
-    taps : int
-        Length of its filter.
-
-    Returns
-    -------
-    Left
-
-    Raises
-    ------
-    MissingError
-        Where libspeexdsp isn't installed.
-
-    Examples
-    --------
-    >>> speex(np.zeros(8000), np.zeros(8000)).linear.size  # doctest: +SKIP
-    8000
-    """
+    """Run speexdsp's canceller, then its preprocessor with nothing on but the suppression of what echo is left."""
     library = _speexdsp()
     rate, none = ctypes.c_int(paper.RATE), ctypes.c_int(0)
     echo = library.speex_echo_state_init(_FRAME, taps)
@@ -178,29 +129,7 @@ def speex(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
 
 
 def build_aec3(source: str | Path, folder: str | Path) -> Path:
-    """Compile the few lines that bring AEC3's linear output out of the library in aec-audio-processing.
-
-    Parameters
-    ----------
-    source : str or Path
-        Its unpacked source, for the headers.
-    folder : str or Path
-        Where the library is written.
-
-    Returns
-    -------
-    Path
-        The library, for `aec3`.
-
-    Raises
-    ------
-    MissingError
-        If the package, its source or a compiler isn't there.
-
-    Examples
-    --------
-    >>> build_aec3("aec_audio_processing-1.0.1", ".")  # doctest: +SKIP
-    """
+    """Compile the few lines that bring AEC3's linear output out of the library in aec-audio-processing."""
     found = importlib.util.find_spec("aec_audio_processing")
     if found is None or found.origin is None:
         raise MissingError("AEC3 is not installed: pip install aec-audio-processing==1.0.1")
@@ -226,30 +155,10 @@ def build_aec3(source: str | Path, folder: str | Path) -> Path:
 def aec3(far: Samples, microphone: Samples, library: str | Path) -> Left:
     """Run WebRTC's AEC3, its high-pass filter off.
 
-    Parameters
-    ----------
-    far, microphone : ndarray of float, shape (n,)
-        At `paper.RATE`; it is given 16 kHz and its outputs are brought back.
-    library : str or Path
-        Of `build_aec3`.
-
-    Returns
-    -------
-    Left
-
-    Raises
-    ------
-    MissingError
-        If the library can't be loaded.
-
     Notes
     -----
     The length of its filter is fixed: 13 blocks of 64 samples at 16 kHz, 52 ms.
     Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> aec3(np.zeros(8000), np.zeros(8000), "libaec3.so")  # doctest: +SKIP
     """
     try:
         run = ctypes.CDLL(str(library))

@@ -42,11 +42,6 @@ class Heard(NamedTuple):
         Full scale is 1.
     clipped : ndarray of float, shape (seconds,)
         Share of each second's samples that lie in flat tops.
-
-    Examples
-    --------
-    >>> Heard(0.5, 0.1, np.zeros(3)).peak
-    0.5
     """
 
     peak: float
@@ -68,25 +63,7 @@ def _flat(samples: Samples, peak: float) -> int:
 
 
 class Pair:
-    """The far end and the microphone, open for reading; memory doesn't grow with their length.
-
-    Parameters
-    ----------
-    far, microphone : Path
-        Sound files that libsndfile reads, mono or stereo, of one rate. The longer one is cut.
-
-    Raises
-    ------
-    ValueError
-        If one is empty, has more than two channels, or their rates differ; the message names the file.
-    OSError, soundfile.SoundFileError
-        If one cannot be read.
-
-    Examples
-    --------
-    >>> with Pair(Path("far.wav"), Path("mic.wav")) as both:  # doctest: +SKIP
-    ...     both.find(1.0)
-    """
+    """The far end and the microphone, open for reading; memory doesn't grow with their length."""
 
     def __init__(self, far: Path, microphone: Path) -> None:
         self.names = far, microphone
@@ -127,24 +104,7 @@ class Pair:
             file.close()
 
     def read(self, which: int, start: int, count: int) -> Samples:
-        """Return `count` frames from `start` on; zeros before the beginning and after the end.
-
-        Parameters
-        ----------
-        which : int
-            0 is the far end, 1 the microphone.
-        start, count : int
-            Frames.
-
-        Returns
-        -------
-        ndarray of float, shape (count, channels)
-
-        Raises
-        ------
-        SignalError
-            At a sample that is not finite.
-        """
+        """Return `count` frames from `start` on; zeros before the beginning and after the end."""
         file = self._files[which]
         found = np.zeros((count, file.channels))
         begin, end = max(start, 0), min(start + count, file.frames)
@@ -159,22 +119,7 @@ class Pair:
         return found
 
     def heard(self, which: int) -> Heard:
-        """Read one file through: its level, and where it clips.
-
-        Parameters
-        ----------
-        which : int
-            0 is the far end, 1 the microphone.
-
-        Returns
-        -------
-        Heard
-
-        Raises
-        ------
-        ValueError
-            If it is silent.
-        """
+        """Read one file through: its level, and where it clips."""
         starts = range(0, self.length, self.rate)
         sizes = [min(self.rate, self.length - start) for start in starts]
         peak = power = 0.0
@@ -206,22 +151,7 @@ class Pair:
             yield (start + size / 2) / self.rate, phat(far.mean(axis=1), heard, self.rate, most)
 
     def find(self, most: float) -> Alignment:
-        """Delay and drift of the echo.
-
-        Parameters
-        ----------
-        most : float
-            Longest delay looked for, either way, s.
-
-        Returns
-        -------
-        Alignment
-
-        Raises
-        ------
-        SignalError
-            If there is no echo to be found, or the files were given in the wrong order.
-        """
+        """Delay and drift of the echo."""
         found = alignment(self._peaks(most), self.rate)
         if found is None:
             raise SignalError(
@@ -243,22 +173,7 @@ class Pair:
         return found
 
     def blocks(self, size: int, lead: float, drift: float) -> Iterator[tuple[Samples, Samples]]:
-        """Both recordings in blocks, the far end brought in step with its echo.
-
-        Parameters
-        ----------
-        size : int
-            Frames of a block; the last one may be shorter.
-        lead : float
-            What the far end is put off by at the beginning, s.
-        drift : float
-            Growth of that, s a s; with one, the far end is interpolated by a windowed sinc of 32 samples.
-
-        Yields
-        ------
-        far, microphone : ndarray of float, shape (n, channels)
-            The same n.
-        """
+        """Both recordings in blocks, the far end brought in step with its echo."""
         offset = lead * self.rate
         for start in range(0, self.length, size):
             count = min(size, self.length - start)

@@ -36,11 +36,6 @@ class Setting:
         What changes, see `voicewire.echo.scene.changed`.
     curves : tuple of (int, float)
         (N_it, alpha_r) of each curve.
-
-    Examples
-    --------
-    >>> FIGURE_1.length, FIGURE_1.forgetting == 1 - 1 / (64 * 128)
-    (128, True)
     """
 
     length: int

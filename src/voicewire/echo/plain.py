@@ -21,31 +21,7 @@ _LEFT_IN = {"eq12-plus": ["plus"], "eq13-e0": ["e_0"], "both": ["plus", "e_0"]}
 
 
 class WLDRRLSDCD(AdaptiveFilter):
-    """WL-DR-RLS-DCD as printed in Table II, with the misprints repaired or, for demonstration, left in.
-
-    Parameters
-    ----------
-    length, forgetting, data_reuse, updates, bits, amplitude, regularization : int
-        As in `voicewire.echo.WLDRRLSDCD`.
-    dtype : dtype
-        float64: the reading version computes in nothing else.
-    variant : {"repaired", "eq12-plus", "eq13-e0", "both"}
-        "eq12-plus": equation (12) with its printed plus; "eq13-e0": equation (13) with its printed e_0; "both": as
-        printed.
-
-    Raises
-    ------
-    ValueError
-        For a parameter out of its range.
-
-    Examples
-    --------
-    >>> filter_ = WLDRRLSDCD(1, 0.9, updates=1)
-    >>> filter_.update(2 + 0j, 1 + 0j)
-    (1+0j)
-    >>> filter_.taps.tolist()
-    [(0.5+0j), 0j]
-    """
+    """WL-DR-RLS-DCD as printed in Table II, with the misprints repaired or, for demonstration, left in."""
 
     def __init__(
         self,

@@ -67,27 +67,7 @@ def _plain(x: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def checked(x: ArrayLike, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The complex samples of a signal, or one clear error.
-
-    Parameters
-    ----------
-    x : array_like of complex, shape (N,)
-        Left channel + 1j * right channel.
-    name : str
-        What to call the signal in an error.
-    dtype : numpy dtype
-        Real type that the filter computes with.
-
-    Returns
-    -------
-    ndarray of complex, shape (N,)
-        Components below 1e-15 are zero: their squares would leave float32.
-
-    Raises
-    ------
-    SignalError
-        Real samples (mono), wrong shape, NaN, infinity, or magnitudes whose squares overflow.
-    """
+    """The complex samples of a signal, or one clear error."""
     a = _plain(x, name)
     if a.ndim != 1:
         raise SignalError(f"{name} must be one-dimensional, it has shape {a.shape}: use stereo(left, right)")

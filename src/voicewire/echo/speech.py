@@ -37,17 +37,7 @@ _PEOPLE_EACH = 16  # announcements of each of the two people
 
 
 def synthesise() -> NDArray[np.float64]:
-    """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-        Largest magnitude 0.9.
-
-    Examples
-    --------
-    >>> synthesise()  # doctest: +SKIP
-    """
+    """Let Praat's synthesizer read all sentences in both voices, at `paper.RATE` Hz; used once, to record the file."""
     import parselmouth
 
     pieces = []
@@ -63,26 +53,6 @@ def synthesise() -> NDArray[np.float64]:
 
 def gather(folder: Path) -> NDArray[np.float64]:
     """Take 16 announcements of each of two people, of 2.5 to 5 s, in alphabetical order; used once, to make the file.
-
-    Parameters
-    ----------
-    folder : Path
-        With a subfolder ``it*`` and one ``ru*`` of WAV files at `paper.RATE`, as Debian's packages
-        ``asterisk-core-sounds-it-wav`` and ``-ru-wav`` unpack them.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-        All of equal power, a pause after each; largest magnitude 0.9.
-
-    Raises
-    ------
-    ValueError
-        If a voice has fewer than 16 such files.
-
-    Examples
-    --------
-    >>> gather(Path("/usr/share/asterisk/sounds"))  # doctest: +SKIP
     """
     import soundfile
 
@@ -110,23 +80,7 @@ def _recording(voices: Voices) -> NDArray[np.float64]:
 
 @checks.takes(voices=checks.one_of(*get_args(Voices)))
 def utterances(voices: Voices = "synthetic") -> list[NDArray[np.float64]]:
-    """The recorded sentences, cut at the pauses (at least half as long as they were made).
-
-    Parameters
-    ----------
-    voices : {"synthetic", "recorded"}
-        Whose.
-
-    Returns
-    -------
-    list of ndarray of float
-        Samples at `paper.RATE`.
-
-    Examples
-    --------
-    >>> len(utterances()) >= len(SENTENCES)
-    True
-    """
+    """The recorded sentences, cut at the pauses (at least half as long as they were made)."""
     speech = _recording(voices)
     silent = np.abs(speech) < 1e-4
     edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.view(np.int8), [0]])))

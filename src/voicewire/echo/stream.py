@@ -31,22 +31,10 @@ _PART = 0.25  # s that are worked on at once
 class Writer:
     """A WAV of 16 bits, which becomes one of floats at the first sample that 16 bits would clip.
 
-    Parameters
-    ----------
-    path : Path
-        To write.
-    rate, channels : int
-        Hz, and how many.
-
     Attributes
     ----------
     how : str
         In what the samples are, for people.
-
-    Examples
-    --------
-    >>> with Writer(Path("out.wav"), 8000, 1) as out:  # doctest: +SKIP
-    ...     out.write(np.zeros((8000, 1)))
     """
 
     def __init__(self, path: Path, rate: int, channels: int) -> None:
@@ -60,13 +48,7 @@ class Writer:
         return soundfile.SoundFile(path, "w", self.rate, self.channels, kind, format="WAV")
 
     def write(self, samples: Samples) -> None:
-        """Write some more.
-
-        Parameters
-        ----------
-        samples : ndarray of float, shape (n, channels)
-            Full scale is 1.
-        """
+        """Write some more."""
         if self.how == "16 bits" and np.abs(samples).max(initial=0.0) >= 1:
             self._widen()
         self._file.write(samples)
@@ -92,36 +74,14 @@ class Writer:
 
 
 class Work:
-    """A canceller at work block by block: what it leaves is written, and powers are added up second by second.
-
-    Parameters
-    ----------
-    report : Report
-        Its ``heard``, ``left`` and ``talks`` are filled, one entry a second.
-    canceller : Guarded
-        What cancels.
-    loudness : float
-        Root mean square of the far end: the canceller is given signals over it.
-    out : Writer
-        Where the residual goes.
-
-    Examples
-    --------
-    >>> Work(report, Guarded(512, 8000), 0.05, out).take(far, microphone)  # doctest: +SKIP
-    """
+    """A canceller at work block by block: what it leaves is written, and powers are added up second by second."""
 
     def __init__(self, report: Report, canceller: Guarded, loudness: float, out: Writer) -> None:
         self.report, self.canceller, self.loudness, self.out = report, canceller, loudness, out
         self.samples = 0
 
     def take(self, x: Samples, d: Samples) -> None:
-        """Cancel over a block.
-
-        Parameters
-        ----------
-        x, d : ndarray of float, shape (n, channels)
-            Far end, in step with its echo, and microphone.
-        """
+        """Cancel over a block."""
         error, talks = self.canceller.process(_pair(x / self.loudness), _pair(d / self.loudness))
         left = np.column_stack([error.real, error.imag])[:, : d.shape[1]].astype(float) * self.loudness
         self.out.write(left)
@@ -147,29 +107,7 @@ class Work:
 
 
 def lead(delay: float, rate: int, length: int, exact: bool) -> float:
-    """How much of a delay is taken out before the filter, which keeps some room before the strongest sound.
-
-    Parameters
-    ----------
-    delay : float
-        Of the microphone, s.
-    rate : int
-        Hz.
-    length : int
-        Taps.
-    exact : bool
-        Whether it was found and doesn't move: where all of it fits into the filter, nothing is taken out.
-
-    Returns
-    -------
-    float
-        s.
-
-    Examples
-    --------
-    >>> round(lead(0.1, 8000, 512, True), 3), lead(0.004, 8000, 512, True)
-    (0.09, 0.0)
-    """
+    """How much of a delay is taken out before the filter, which keeps some room before the strongest sound."""
     before = min(round(_BEFORE * rate), length // 4)
     out = delay - before / rate
     return 0.0 if exact and delay >= 0 and out <= 0 else out
@@ -266,24 +204,7 @@ def cancel_files(
 
 
 def part(block: int, rate: int) -> int:
-    """Samples that are worked on at once: whole blocks of about a quarter of a second.
-
-    Parameters
-    ----------
-    block : int
-        Of the canceller.
-    rate : int
-        Hz.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> part(128, 8000)
-    2048
-    """
+    """Samples that are worked on at once: whole blocks of about a quarter of a second."""
     return block * max(1, round(_PART * rate / block))
 
 

@@ -151,22 +151,7 @@ def _divided(heard: Samples, sweep: Samples) -> Samples:
 
 @checks.takes(error=SignalError, seed=checks.seed)
 def made_up(seed: int) -> Samples:
-    """Response of a made-up office, its energy 1: image sources that fade, in 90 samples by e.
-
-    Parameters
-    ----------
-    seed : int
-        Of the places of loudspeaker and microphone.
-
-    Returns
-    -------
-    ndarray of float, shape (512,)
-
-    Examples
-    --------
-    >>> made_up(1).size
-    512
-    """
+    """Response of a made-up office, its energy 1: image sources that fade, in 90 samples by e."""
     response = room_response(TAPS, paper.RATE, np.random.default_rng(seed)) * np.exp(-np.arange(TAPS) / _DECAY)
     return np.asarray(response / np.linalg.norm(response))
 
@@ -177,23 +162,9 @@ def high_pass(samples: ArrayLike) -> Samples:
 
     .. math:: H(z) = \frac{r\,(1 - z^{-1})^2}{1 - 2 r z^{-1} + (r^2 + 0.7\,(1 - r)^2)\, z^{-2}}, \quad r = 0.9
 
-    Parameters
-    ----------
-    samples : array_like of float, shape (n,)
-        Of the microphone, or of what is to be compared with an output.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-
     Notes
     -----
     10 dB are gone at 100 Hz, 5 dB at 150 Hz. Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> bool(abs(high_pass(np.ones(8000))[-1]) < 1e-9)
-    True
     """
     r = 0.9
     given = np.asarray(samples, float)

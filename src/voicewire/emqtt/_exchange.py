@@ -59,17 +59,7 @@ _ANSWERS = np.dtype([("due", np.int64), ("whose", np.int64), ("size", np.int64),
 
 
 class Clients(NamedTuple):
-    """The sockets, which block, and what they keep.
-
-    Parameters
-    ----------
-    epoll : int
-        Descriptor of an epoll instance with every socket.
-    number : ndarray of int64
-        Client of each descriptor: 0 is the publisher, subscribers follow.
-    each : ndarray of `CLIENT`
-        The clients.
-    """
+    """The sockets, which block, and what they keep."""
 
     epoll: int
     number: Ints
@@ -77,19 +67,7 @@ class Clients(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One query.
-
-    Parameters
-    ----------
-    query, response : ndarray of uint8
-        What the publisher sends, and what each subscriber publishes when it has it (empty: nothing).
-    responses, handshakes, releases : int
-        How many of each are to come before it is over.
-    slow : int
-        So many subscribers, from the first, answer only `pause` ns later.
-    pause, patience : int
-        Nanoseconds.
-    """
+    """One query."""
 
     query: Octets
     response: Octets
@@ -279,22 +257,7 @@ def _send_due(clients: Records, late: Records, ring: Ints, spec: Ints) -> int:
 
 
 def run(clients: Clients, task: Task, tallies: Records) -> int:
-    """Send the query and take part in everything that follows.
-
-    Parameters
-    ----------
-    clients : Clients
-        Everybody.
-    task : Task
-        What is asked.
-    tallies : ndarray of `TALLY`, shape (1,)
-        Zeros; times and counts are filled in.
-
-    Returns
-    -------
-    int
-        `DONE`, or why not.
-    """
+    """Send the query and take part in everything that follows."""
     # numba looks at a named tuple's type for some 30 microseconds a call, at plain arguments for one
     end: int = _run(*clients, *task, tallies)
     return end

@@ -18,17 +18,6 @@ HELLO = "$e2e/hello"
 class Party:
     """One client.
 
-    Parameters
-    ----------
-    name : str
-        Its client id.
-    broker : MemoryBroker
-        Where it connects.
-    seen : callable
-        Told from whom, to whom and what, of each packet that the client sends or takes.
-    filters : tuple of (str, int)
-        What it subscribes to, where the broker has no session of it.
-
     Attributes
     ----------
     clean : bool

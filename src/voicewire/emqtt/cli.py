@@ -12,20 +12,7 @@ __all__ = ["register"]
 
 
 def register(subparsers: Any) -> None:
-    """Add the command.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "emqtt-agent" in parser.format_help()
-    True
-    """
+    """Add the command."""
     agent = subparsers.add_parser(
         "emqtt-agent",
         help="end-to-end acknowledgement beside any MQTT 5 broker",

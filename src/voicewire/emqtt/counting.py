@@ -178,23 +178,7 @@ def publish_size(qos: int, ids: int = 0) -> int:
 
 @checks.takes(size=checks.whole(2, 268_435_460))
 def papers_count(size: int) -> int:
-    """Return what the paper counts for a packet of `size` bytes: 1 + Remaining Length.
-
-    Parameters
-    ----------
-    size : int
-        Bytes on the wire.
-
-    Returns
-    -------
-    int
-        Less by the bytes of the Remaining Length itself.
-
-    Examples
-    --------
-    >>> papers_count(13), papers_count(130)
-    (12, 128)
-    """
+    """Return what the paper counts for a packet of `size` bytes: 1 + Remaining Length."""
     return size - (1 if size <= 129 else 2)
 
 

@@ -28,27 +28,6 @@ def publication_ends(port: int, qos: int, silent: bool) -> bool:
     """Say whether a publication that waits for nobody comes to its PUBCOMP although no subscriber answers.
 
     The paper's plain form of the packet is sent, without the report that this book adds.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    qos : {2, 3}
-        Quality of service.
-    silent : bool
-        One subscriber is there that says nothing; else there is none.
-
-    Returns
-    -------
-    bool
-        Whether the publisher gets PUBREC, and PUBCOMP after its PUBREL.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     publication_ends(broker.port, 2, silent=False), publication_ends(broker.port, 3, silent=False)
-    (True, False)
     """
     topic = f"silent/{qos}" if silent else f"nobody/{qos}"
     wires = [subscribed(port, topic, qos=qos)] if silent else []
@@ -68,25 +47,6 @@ def delivered(port: int, qos: int) -> list[int]:
     """Count how often one message reaches an application whose connection is cut, once for each of `CUTS`.
 
     The subscriber's session is kept, it comes back, and it does what MQTT asks of a receiver.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    qos : {0, 2, 3}
-        Of message and subscription.
-
-    Returns
-    -------
-    list of int
-        One number for each cut: 0 is a loss, 2 a copy too many.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     delivered(broker.port, 0), delivered(broker.port, 2)
-    ([0, 0, 1, 1, 1], [1, 1, 1, 1, 1])
     """
     return [_Receiver(port, f"kept-{qos}-{i}", qos).interrupted(cut) for i, cut in enumerate(CUTS)]
 
@@ -96,25 +56,6 @@ def taken_later(port: int, qos: int) -> list[int]:
 
     The publisher waits for nobody, keeps its session, and is cut; once the subscriber is there it comes back, and sends
     again what it has no PUBREC for.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    qos : {2, 3}
-        Of message and subscription.
-
-    Returns
-    -------
-    list of int
-        One number for each.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     taken_later(broker.port, 2)
-    [0, 0]
     """
     return [_taken_later(port, qos, case) for case in ABSENT]
 
@@ -143,26 +84,7 @@ def _taken_later(port: int, qos: int, case: str) -> int:
 
 
 def pubrec_counts_once(port: int) -> list[bool]:
-    """Tell whether a repeated PUBREC leaves the publisher waiting for a second subscriber (Section 3.4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    list of bool
-        The publisher has its PUBREC: after one subscriber has sent its own twice, after it has come back and sent it
-        once more, and after another has answered, of two to wait for.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     pubrec_counts_once(broker.port)
-    [False, False, True]
-    """
+    """Tell whether a repeated PUBREC leaves the publisher waiting for a second subscriber (Section 3.4)."""
     topic = "counts-once"
     told = []
     with subscribed(port, topic, qos=3) as other, subscribed(port, "$e2e/hello", qos=3) as pub:
@@ -256,25 +178,7 @@ class _Receiver:
 
 
 def broker_sends_again(port: int) -> list[str]:
-    """Tell what a subscriber gets first when it comes back after PUBLISH, PUBREC and PUBCOMP (steps 7 and 17).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    list of str
-        Names of packets; empty where nothing comes.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     broker_sends_again(broker.port)
-    ['PUBLISH', 'PUBREL', '']
-    """
+    """Tell what a subscriber gets first when it comes back after PUBLISH, PUBREC and PUBCOMP (steps 7 and 17)."""
     name = "comes-back"
     found = []
     with subscribed(port, "$e2e/hello", qos=3) as pub:
@@ -302,16 +206,6 @@ def subscriber_keeps() -> list[int]:
     """Count the messages that our client has taken after PUBLISH, the same again, PUBREL, and a new one of that id.
 
     The other end is a broker of a few lines that repeats a PUBLISH of QoS 3 before it sends PUBREL (steps 6, 14, 15).
-
-    Returns
-    -------
-    list of int
-        Messages taken so far, after each of the four.
-
-    Examples
-    --------
-    >>> subscriber_keeps()
-    [1, 1, 1, 2]
     """
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

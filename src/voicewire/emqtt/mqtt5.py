@@ -74,32 +74,7 @@ class _Counted:
 
 
 def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
-    """Send one QoS 2 request with a response topic, answer it at QoS 2, and count.
-
-    Parameters
-    ----------
-    port : int
-        A broker that speaks MQTT 5.
-    timeout : float
-        Seconds for each step.
-
-    Returns
-    -------
-    dict
-        Packets by type on both clients' connections, CONNECT, SUBSCRIBE and their answers left out.
-
-    Raises
-    ------
-    TimeoutError
-        If the broker does not answer.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import process
-    >>> if process.mosquitto_version() is not None:
-    ...     with process.mosquitto() as broker:
-    ...         assert sum(request_response(broker.port).values()) == 16
-    """
+    """Send one QoS 2 request with a response topic, answer it at QoS 2, and count."""
     asker, answerer = _Counted(port, "asker"), _Counted(port, "answerer")
     for each, topic in ((asker, "R"), (answerer, paper.TOPIC)):
         each.client.subscribe(topic, 2)
@@ -125,32 +100,7 @@ def request_response(port: int, timeout: float = 10.0) -> dict[str, int]:
 
 
 def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
-    """Let an agent ask so many subscribers, and count the packets at the publisher.
-
-    Parameters
-    ----------
-    port : int
-        A broker that speaks MQTT 5.
-    subscribers : int
-        How many, each a paho client that answers at QoS 1.
-
-    Returns
-    -------
-    dict
-        ``sent`` and ``received`` packets from the question to the end of its handshakes.
-
-    Raises
-    ------
-    RuntimeError
-        If not all of them have answered.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import process
-    >>> if process.mosquitto_version() is not None:
-    ...     with process.mosquitto() as broker:
-    ...         assert asked_through_agent(broker.port, 2)["sent"] == 3
-    """
+    """Let an agent ask so many subscribers, and count the packets at the publisher."""
     with ExitStack() as stack:
         stack.enter_context(Agent("127.0.0.1", port))
         for i in range(subscribers):

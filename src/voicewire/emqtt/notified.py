@@ -36,21 +36,7 @@ PAUSE = 0.02
 
 
 class Crowd:
-    """So many subscribers in a process of their own, which answer until the block ends.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    n : int
-        How many.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker, Crowd(broker.port, 2):
-    ...     pass
-    """
+    """So many subscribers in a process of their own, which answer until the block ends."""
 
     def __init__(self, port: int, n: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -109,38 +95,7 @@ def _milliseconds(publisher: TwoThreads) -> float:
 def series(
     port: int, sizes: Iterable[int], tests: int, seed: int, tell: Callable[[str], object] = print
 ) -> list[dict[str, Any]]:
-    """Measure the end-to-end delay of every publisher in each test, in random order.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    sizes : iterable of int
-        Numbers of subscribers.
-    tests : int
-        How often, for each.
-    seed : int
-        Of the order.
-    tell : callable
-        Gets a line for each number of subscribers.
-
-    Returns
-    -------
-    list of dict
-        One row a query: publisher, subscribers, test, delay_ms.
-
-    Raises
-    ------
-    TimeoutError
-        If an answer does not come.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     len(series(broker.port, [2], 1, 1, tell=len))
-    3
-    """
+    """Measure the end-to-end delay of every publisher in each test, in random order."""
     rng, rows = random.Random(seed), []
     for n in sizes:
         with Crowd(port, n), ExitStack() as stack:

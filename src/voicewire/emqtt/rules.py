@@ -56,50 +56,14 @@ def _exchanged(wire: Wire) -> list[type[p.Packet] | None]:
 
 
 def mqtt_pubrec_first(port: int) -> bool:
-    """At QoS 2 the publisher's PUBREC comes although the subscriber has answered nothing (Figure 1).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     mqtt_pubrec_first(broker.port)
-    True
-    """
+    """At QoS 2 the publisher's PUBREC comes although the subscriber has answered nothing (Figure 1)."""
     with subscribed(port, "T", qos=2), connect(port) as pub:
         pub.send(p.Publish("T", b"x", 2, packet_id=1))
         return pub.receive() == p.Pubrec(1)
 
 
 def emqtt_pubrec_last(port: int) -> bool:
-    """At QoS 3 it comes after the subscriber's, not before, in both modes (Figure 3).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     emqtt_pubrec_last(broker.port)
-    True
-    """
+    """At QoS 3 it comes after the subscriber's, not before, in both modes (Figure 3)."""
     with subscribed(port, "T", qos=3) as sub, _publisher(port) as pub:
         for packet_id, waited in enumerate((0, 1), 1):
             pub.send(p.Publish("T", b"x", 3, packet_id=packet_id, waited=waited))
@@ -111,25 +75,7 @@ def emqtt_pubrec_last(port: int) -> bool:
 
 
 def first_only(port: int) -> bool:
-    """Asynchronous mode: the first acknowledgement is forwarded, the others are not (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     first_only(broker.port)
-    True
-    """
+    """Asynchronous mode: the first acknowledgement is forwarded, the others are not (Section 3.2)."""
     with subscribed(port, "T", qos=3) as a, subscribed(port, "T", qos=3) as b, _publisher(port) as pub:
         pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=0))
         _answer(b)
@@ -140,27 +86,7 @@ def first_only(port: int) -> bool:
 
 
 def with_the_kth(port: int, n: int = 5) -> bool:
-    """Synchronous mode: one PUBREC, with the k-th acknowledgement, for each k from 1 to n (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    n : int
-        Subscribers.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     with_the_kth(broker.port, n=2)
-    True
-    """
+    """Synchronous mode: one PUBREC, with the k-th acknowledgement, for each k from 1 to n (Section 3.2)."""
     for k in range(1, n + 1):
         wires = [subscribed(port, "T", qos=3) for _ in range(n)]
         with _publisher(port) as pub:
@@ -178,25 +104,7 @@ def with_the_kth(port: int, n: int = 5) -> bool:
 
 
 def named_only(port: int) -> bool:
-    """With ids, others don't count (Section 3.4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     named_only(broker.port)
-    True
-    """
+    """With ids, others don't count (Section 3.4)."""
     with (
         subscribed(port, "T", qos=3, client_id="other") as a,
         subscribed(port, "T", qos=3, client_id="named") as b,
@@ -210,25 +118,7 @@ def named_only(port: int) -> bool:
 
 
 def exactly_once(port: int) -> bool:
-    """A repeated QoS 3 PUBLISH is not delivered again (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     exactly_once(broker.port)
-    True
-    """
+    """A repeated QoS 3 PUBLISH is not delivered again (Section 3.2)."""
     with subscribed(port, "T", qos=3) as sub, _publisher(port) as pub:
         for dup in (False, True):
             pub.send(p.Publish("T", b"x", 3, dup=dup, packet_id=1, waited=1))
@@ -238,25 +128,7 @@ def exactly_once(port: int) -> bool:
 
 
 def same_four_packets(port: int) -> bool:
-    """Broker and subscriber exchange the same four packet types at QoS 2 and QoS 3, and no more (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     same_four_packets(broker.port)
-    True
-    """
+    """Broker and subscriber exchange the same four packet types at QoS 2 and QoS 3, and no more (Section 3.2)."""
     kinds = []
     for qos in (2, 3):
         with subscribed(port, "T", qos=qos) as sub, _publisher(port) as pub:
@@ -266,18 +138,7 @@ def same_four_packets(port: int) -> bool:
 
 
 def in_a_thread(make: Callable[[], Coroutine[Any, Any, bool]]) -> bool:
-    """Run it in a thread of its own: a notebook has a running loop already.
-
-    Parameters
-    ----------
-    make : callable
-        Gives the coroutine.
-
-    Returns
-    -------
-    bool
-        What the coroutine returns; False if it fails.
-    """
+    """Run it in a thread of its own: a notebook has a running loop already."""
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(asyncio.run(make())))
     thread.start()
@@ -301,48 +162,12 @@ def _fails(port: int, error: type[Exception], make: Callable[[Client], Awaitable
 
 
 def too_many_is_an_error(port: int) -> bool:
-    """Waiting for more than are named is refused by the publisher (Section 3.4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     too_many_is_an_error(broker.port)
-    True
-    """
+    """Waiting for more than are named is refused by the publisher (Section 3.4)."""
     return _fails(port, MalformedError, lambda c: c.publish("T", b"x", wait_for=2, subscribers=["a"]))
 
 
 def timer_ends_the_wait(port: int) -> bool:
-    """A publisher whose subscriber stays silent leaves its wait when its time is over, not before (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     timer_ends_the_wait(broker.port)
-    True
-    """
+    """A publisher whose subscriber stays silent leaves its wait when its time is over, not before (Section 3.2)."""
     with subscribed(port, "T", qos=3):
         limit = 0.1
         return _fails(port, NotAcknowledgedError, lambda c: c.publish("T", b"x", wait_for=1, timeout=limit), limit)

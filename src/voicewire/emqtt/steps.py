@@ -22,27 +22,7 @@ TRIES = 20
 
 
 def to_all_at_once(port: int, n: int = 5) -> bool:
-    """All subscribers have the message although none has answered (step 5).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    n : int
-        Subscribers.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     to_all_at_once(broker.port, n=2)
-    True
-    """
+    """All subscribers have the message although none has answered (step 5)."""
     wires = [subscribed(port, "T", qos=3) for _ in range(n)]
     with subscribed(port, "$e2e/hello", qos=3) as pub:
         pub.send(p.Publish("T", b"x", 3, packet_id=1, waited=n))
@@ -58,26 +38,6 @@ def release_at_once(port: int) -> bool:
 
     The least of several tries counts, so that a busy machine changes nothing; a broker that puts it off never answers
     before its patience is over.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     release_at_once(broker.port)
-    False
-    >>> with BrokerThread(Config(port=0, favours=False)) as broker:
-    ...     release_at_once(broker.port)
-    True
     """
     least = float("inf")
     for _ in range(TRIES):
@@ -97,25 +57,7 @@ def release_at_once(port: int) -> bool:
 
 
 def fewer_than_named(port: int) -> bool:
-    """One answer of two named subscribers is enough where one is waited for (Section 3.4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether the broker does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     fewer_than_named(broker.port)
-    True
-    """
+    """One answer of two named subscribers is enough where one is waited for (Section 3.4)."""
     with (
         subscribed(port, "T", qos=3, client_id="a") as a,
         subscribed(port, "T", qos=3, client_id="b"),
@@ -129,25 +71,6 @@ def fewer_than_named(port: int) -> bool:
 
 def ids_on_request(port: int, names: tuple[str, ...] = ("a", "b", "c")) -> tuple[str, ...]:
     """Ask the broker, by our client, who is subscribed, while one more is there that cannot acknowledge (Section 3.2).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    names : tuple of str
-        Ids of the subscribers.
-
-    Returns
-    -------
-    tuple of str
-        The ids that the broker gives.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     ids_on_request(broker.port)
-    ('a', 'b', 'c')
     """
     told: list[tuple[str, ...]] = []
     wires = [subscribed(port, "ids", qos=3, client_id=name) for name in names]
@@ -165,27 +88,7 @@ def ids_on_request(port: int, names: tuple[str, ...] = ("a", "b", "c")) -> tuple
 
 
 def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
-    """Tell what the receiver of a PUBLISH sends back first, at QoS 0 to 3 (Section 4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    who : str
-        ``subscriber``, or ``broker`` for its answer to the publisher.
-
-    Returns
-    -------
-    list of str
-        One for each QoS; empty where it sends nothing.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     answers_by_qos(broker.port), answers_by_qos(broker.port, "broker")
-    (['', 'PUBACK', 'PUBREC', 'PUBREC'], ['', 'PUBACK', 'PUBREC', 'PUBREC'])
-    """
+    """Tell what the receiver of a PUBLISH sends back first, at QoS 0 to 3 (Section 4)."""
     found = []
     for qos in range(4):
         steps = trace.one_message(port, qos).steps
@@ -196,18 +99,7 @@ def answers_by_qos(port: int, who: str = trace.SUBSCRIBER) -> list[str]:
 
 
 def sent_by_default() -> list[int]:
-    """Tell what our client sends if it is told topic and message only (Section 4).
-
-    Returns
-    -------
-    list of int
-        QoS, DUP and RETAIN of an ordinary PUBLISH, and the number of responses of one that asks for them.
-
-    Examples
-    --------
-    >>> sent_by_default()
-    [0, 0, 0, 0]
-    """
+    """Tell what our client sends if it is told topic and message only (Section 4)."""
     seen: list[p.Publish] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -239,25 +131,7 @@ def sent_by_default() -> list[int]:
 
 
 def suspended_until_answered(port: int) -> bool:
-    """A synchronous publisher waits while its subscriber is silent, and goes on once it has answered (step 18).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether our client does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     suspended_until_answered(broker.port)
-    True
-    """
+    """A synchronous publisher waits while its subscriber is silent, and goes on once it has answered (step 18)."""
     with subscribed(port, "T", qos=3) as sub:
 
         async def attempt() -> bool:
@@ -273,25 +147,7 @@ def suspended_until_answered(port: int) -> bool:
 
 
 def asynchronous_goes_on(port: int) -> bool:
-    """A publisher that waits for nobody sends its next message while no subscriber has answered the first (step 4).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether our client can, and hears of the first answer later.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     asynchronous_goes_on(broker.port)
-    True
-    """
+    """A publisher that waits for nobody sends its next message while no subscriber has answered the first (step 4)."""
     with subscribed(port, "T", qos=3) as sub:
 
         async def attempt() -> bool:
@@ -311,23 +167,6 @@ def keeps_until_answered(port: int) -> bool:
     """What the publisher would send again: PUBLISH until PUBREC, PUBREL until PUBCOMP, then nothing (1, 12, 13).
 
     Read from what our client keeps for a reconnection, before the answer and while the exchange goes on.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Returns
-    -------
-    bool
-        Whether our client does so.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     keeps_until_answered(broker.port)
-    True
     """
     with subscribed(port, paper.TOPIC, qos=3) as sub:
 

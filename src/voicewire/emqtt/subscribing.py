@@ -11,25 +11,6 @@ __all__ = ["response_arrives", "subscribes_to_nothing"]
 
 def response_arrives(port: int, subscribes: bool) -> bool:
     """Whether an MQTT publisher gets the response on topic B, having subscribed to it beforehand or not (Section 3.1).
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    subscribes : bool
-        The publisher subscribes to B before its query.
-
-    Returns
-    -------
-    bool
-        Whether the response comes.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     response_arrives(broker.port, True), response_arrives(broker.port, False)
-    (True, False)
     """
     with subscribed(port, "A", qos=2) as sub, connect(port) as pub:
         if subscribes:
@@ -49,25 +30,6 @@ def response_arrives(port: int, subscribes: bool) -> bool:
 
 def subscribes_to_nothing(broker: BrokerThread) -> tuple[bool, int]:
     """Whether a publisher at QoS 3 learns of its subscriber, and the subscriptions that its session has (Section 3.2).
-
-    Parameters
-    ----------
-    broker : BrokerThread
-        A broker of this package.
-
-    Returns
-    -------
-    learns : bool
-        Its PUBREC comes when its subscriber has answered, and not before.
-    subscriptions : int
-        What could be published to it.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     subscribes_to_nothing(broker)
-    (True, 0)
     """
     port, name = broker.port, "subscribes-to-nothing"
     with subscribed(port, "T", qos=3) as sub, subscribed(port, "$e2e/hello", qos=3, client_id=name) as pub:

@@ -29,32 +29,11 @@ PACE = 0.002
 class TwoThreads:
     """The publisher: the calling thread publishes, a thread of its own processes what comes.
 
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-    mode : str
-        One of `MODES`.
-    wait_for : int, optional
-        Subscribers whose answers it asks for, 0 for the first; by default 0 if it goes on, else 1.
-
     Attributes
     ----------
     knew : float
         When its program knew of the last query, on `time.perf_counter`, s: its main thread, if that is notified; the
         thread that takes what comes, if it goes on.
-
-    Examples
-    --------
-    Nobody is subscribed, and it goes on.
-
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     publisher = TwoThreads(broker.port, "goes on")
-    ...     publisher.publish()
-    ...     publisher.close()
-    >>> publisher.sent, publisher.answered
-    (1, 0)
     """
 
     def __init__(self, port: int, mode: str, wait_for: int | None = None) -> None:
@@ -67,13 +46,7 @@ class TwoThreads:
         self._wire = subscribed(port, "$e2e/hello", qos=3)
 
     def publish(self) -> None:
-        """Send a query; in both synchronous modes return when so many subscribers have it.
-
-        Raises
-        ------
-        TimeoutError
-            If they have not in time.
-        """
+        """Send a query; in both synchronous modes return when so many subscribers have it."""
         self.sent += 1
         self._wire.send(p.Publish(paper.TOPIC, paper.PAYLOAD, 3, packet_id=self.sent, waited=self.wait_for))
         if self.mode == "is notified":
@@ -88,13 +61,7 @@ class TwoThreads:
                     raise TimeoutError("too few subscribers have answered")
 
     def process(self, queries: int) -> None:
-        """Take packets until so many exchanges are complete; `used` is this thread's processor time then.
-
-        Parameters
-        ----------
-        queries : int
-            How many.
-        """
+        """Take packets until so many exchanges are complete; `used` is this thread's processor time then."""
         start = time.thread_time()
         while self.completed < queries:
             try:
@@ -131,34 +98,7 @@ class TwoThreads:
 
 @checks.takes(mode=checks.one_of(*MODES), queries=checks.whole(1, 10_000))
 def processor_time(port: int, mode: str, queries: int = 30) -> float:
-    """Return the processor time that a query costs the publisher, both of its threads together.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1, on which one subscriber answers.
-    mode : str
-        One of `MODES`.
-    queries : int
-        How many are asked, one after the other, `PACE` apart.
-
-    Returns
-    -------
-    float
-        Microseconds.
-
-    Raises
-    ------
-    TimeoutError
-        If an answer does not come.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker, Answering(broker.port):
-    ...     processor_time(broker.port, "goes on", queries=2) > 0
-    True
-    """
+    """Return the processor time that a query costs the publisher, both of its threads together."""
     publisher = TwoThreads(port, mode)
     other = threading.Thread(target=publisher.process, args=(queries,), daemon=True)
     other.start()
@@ -177,19 +117,7 @@ def processor_time(port: int, mode: str, queries: int = 30) -> float:
 
 
 class Answering:
-    """A subscriber that answers each query until the block ends, in a thread that is not counted.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package, on 127.0.0.1.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker, Answering(broker.port):
-    ...     pass
-    """
+    """A subscriber that answers each query until the block ends, in a thread that is not counted."""
 
     def __init__(self, port: int) -> None:
         self._wire = subscribed(port, paper.TOPIC, qos=3)
@@ -213,31 +141,7 @@ def _answer(wire: Wire) -> None:
 
 
 def series(port: int, tests: int, seed: int, tell: Callable[[str], object] = print) -> list[dict[str, Any]]:
-    """Measure every mode in each test, in random order.
-
-    Parameters
-    ----------
-    port : int
-        Of a broker of this package.
-    tests : int
-        How often.
-    seed : int
-        Of the order.
-    tell : callable
-        Gets a line at the end.
-
-    Returns
-    -------
-    list of dict
-        One row a mode and test: mode, test, cpu_us (a query).
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker:
-    ...     len(series(broker.port, 1, 1, tell=len))
-    3
-    """
+    """Measure every mode in each test, in random order."""
     rng, rows = random.Random(seed), []
     with Answering(port):
         for mode in MODES:  # nobody meets cold caches in the first test

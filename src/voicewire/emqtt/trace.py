@@ -107,22 +107,7 @@ class Trace:
 
 
 def label(packet: p.Packet) -> str:
-    """Return the packet's name, with the QoS and topic of a PUBLISH.
-
-    Parameters
-    ----------
-    packet : Packet
-        Of `voicewire.mqtt.packets`.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> label(p.Publish("T", qos=1, packet_id=1)), label(p.Puback(1))
-    ('PUBLISH T (QoS 1)', 'PUBACK')
-    """
+    """Return the packet's name, with the QoS and topic of a PUBLISH."""
     name = type(packet).__name__.upper()
     if isinstance(packet, p.Publish):
         return f"{name} {packet.topic} (QoS {packet.qos})"

@@ -31,24 +31,6 @@ def weak(tests: int, seed: int, tell: Callable[[str], object] = print) -> list[d
     """Run the readings against weak subscribers, trials interleaved in random order.
 
     The lossy link needs network namespaces; without the privilege its rows are left out, and `tell` says so.
-
-    Parameters
-    ----------
-    tests : int
-        Trials of each reading and case.
-    seed : int
-        Of the order of the trials, and of the losses.
-    tell : callable
-        Gets a line for each case.
-
-    Returns
-    -------
-    list of dict
-        One row a trial: case, reading, subscribers, test, end_to_end_ms.
-
-    Examples
-    --------
-    >>> rows = weak(1, 1, lambda line: None)  # doctest: +SKIP
     """
     rng = random.Random(seed)
     rows: list[dict[str, Any]] = []

@@ -26,20 +26,7 @@ _port = whole(0, 65_535)
 
 
 def register(subparsers: Any) -> None:
-    """Add the commands.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "broker" in parser.format_help()
-    True
-    """
+    """Add the commands."""
     broker = subparsers.add_parser(
         "broker",
         help="run an MQTT 3.1.1 and E-MQTT broker",

@@ -220,17 +220,7 @@ REMEMBERED = 16384
 
 
 class Permissions:
-    """What one client may read and write, from the rules that concern it; answers are remembered.
-
-    Parameters
-    ----------
-    rules : sequence of Access
-        All rules of the broker. A client that no rule mentions may do nothing once there are any.
-    user : str or None
-        User name, None for an anonymous client.
-    client_id : str
-        The client's id.
-    """
+    """What one client may read and write, from the rules that concern it; answers are remembered."""
 
     __slots__ = ("_denied", "_known", "_read", "_room", "_write")
 

@@ -17,32 +17,7 @@ FLAGS = {1: (0,), 2: (0,), 4: (0,), 5: (0, 6), 6: (2, 6), 7: (0, 6), 8: (2,), 9:
 
 
 def read_length(data: bytes | bytearray, start: int, limit: int = p.MAX_REMAINING) -> tuple[int, int] | None:
-    """Read a fixed header at `start` (section 2.2.3).
-
-    Parameters
-    ----------
-    data : bytes or bytearray
-        A stream, from anywhere to anywhere.
-    start : int
-        Where the packet begins in it.
-    limit : int
-        Greatest Remaining Length that is taken.
-
-    Returns
-    -------
-    tuple of int or None
-        Where the body begins and ends (perhaps beyond the data); None if the header is not all there.
-
-    Raises
-    ------
-    MalformedError
-        If the Remaining Length has a fifth byte or is above `limit`.
-
-    Examples
-    --------
-    >>> read_length(b"\\x30\\x80\\x01", 0), read_length(b"\\x30\\x80", 0)
-    ((3, 131), None)
-    """
+    """Read a fixed header at `start` (section 2.2.3)."""
     value = 0
     for i in range(4):
         at = start + 1 + i
@@ -95,13 +70,7 @@ class Reader:
 
 
 def to_text(raw: bytes) -> str:
-    """Decode a UTF-8 field.
-
-    Raises
-    ------
-    MalformedError
-        If it is ill-formed, holds a surrogate [MQTT-1.5.3-1] or U+0000 [MQTT-1.5.3-2].
-    """
+    """Decode a UTF-8 field."""
     try:
         value = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -198,13 +167,7 @@ def _subscribe(r: Reader) -> p.Subscribe:
 
 
 def topic_filters(r: Reader, requested: bool) -> Iterator[tuple[str, int]]:
-    """Read the topic filters of SUBSCRIBE (`requested`: each with a QoS) or UNSUBSCRIBE one by one.
-
-    Raises
-    ------
-    MalformedError
-        If there is none, or one is ill-formed.
-    """
+    """Read the topic filters of SUBSCRIBE (`requested`: each with a QoS) or UNSUBSCRIBE one by one."""
     if not r.more():
         name, statement = ("SUBSCRIBE", "3.8.3-3") if requested else ("UNSUBSCRIBE", "3.10.3-2")
         raise MalformedError(f"{name} without a topic filter [MQTT-{statement}]")

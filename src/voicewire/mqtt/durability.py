@@ -33,24 +33,7 @@ START = 60.0
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it; the dictionaries are by QoS.
-
-    Parameters
-    ----------
-    client : str
-        Which one was tried.
-    kills : int
-        How often the broker was killed.
-    sent, lost, doubled, out_of_order : dict of int to int
-        QoS -> messages sent; never taken; taken more than once, each time more; first taken after a later one.
-    twice : list of int
-        The first doubled numbers at QoS 2, five at most.
-
-    Examples
-    --------
-    >>> Outcome("ours", 3, {1: 9}, {1: 0}, {1: 0}, {1: 0}, []).lost
-    {1: 0}
-    """
+    """What came of it; the dictionaries are by QoS."""
 
     client: str
     kills: int
@@ -72,46 +55,7 @@ def run(
     patient: bool = False,
     port: int = 0,
 ) -> Outcome:
-    """Kill the broker `kills` times under load, let everything settle, and count.
-
-    Parameters
-    ----------
-    kills : int
-        How often.
-    folder : Path
-        Where the store goes.
-    seed : int
-        Of the moments.
-    between : tuple of float
-        Shortest and longest life of a broker, in seconds of load.
-    tell : callable, optional
-        Gets a line now and then.
-    client : str
-        One of `CLIENTS`, for both ends.
-    patient : bool
-        Connect again only once the broker listens; else the clients try while it starts, and are refused.
-    port : int
-        The broker's; a free one by default.
-
-    Returns
-    -------
-    Outcome
-        What was sent, lost and doubled.
-
-    Raises
-    ------
-    ValueError
-        If there is no such client.
-    OSError
-        If nobody can connect within a minute.
-
-    Examples
-    --------
-    >>> run(200, Path("."), client="mosquitto_pub")
-    Traceback (most recent call last):
-    ...
-    ValueError: there is no client 'mosquitto_pub'; there are ours, paho, wire
-    """
+    """Kill the broker `kills` times under load, let everything settle, and count."""
     if client not in CLIENTS:
         raise ValueError(f"there is no client {client!r}; there are {', '.join(sorted(CLIENTS))}")
     rng = random.Random(seed)

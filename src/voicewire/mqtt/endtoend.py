@@ -27,15 +27,7 @@ MAX_REPORT_FILTERS = 16
 
 
 class EndToEnd:
-    """Keeps back the answer to a publisher until its message has arrived: the rules of *E-MQTT, completed*.
-
-    Parameters
-    ----------
-    router, outbox, work : Router, Outbox, Work
-        Parts of the broker.
-    log : logging.Logger
-        Told of what has not arrived.
-    """
+    """Keeps back the answer to a publisher until its message has arrived: the rules of *E-MQTT, completed*."""
 
     def __init__(self, router: Router, outbox: Outbox, work: Work, log: logging.Logger) -> None:
         self.router = router

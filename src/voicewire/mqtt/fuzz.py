@@ -70,32 +70,7 @@ RESTART, LOOK, RENEW = 2_000, 500, 20_000
 
 @dataclass(slots=True)
 class Outcome:
-    """What the streams did.
-
-    Parameters
-    ----------
-    streams, restarts : int
-        How many there were.
-    lines, corpus : int
-        Lines of the package that were run, and streams kept because they reached new ones.
-    errors : list of str
-        Exceptions that escaped, or were caught where only a fault leads.
-    witness_lost, denied : int
-        Messages that the witness did not get; messages that somebody was sent against the rules.
-    connections_left, tasks_left, jobs_left, clean_sessions_left, bytes_left : int
-        What was left when all had gone, added up over the whole run; the bytes are those of half packets.
-    miscounted : int
-        How often a user's share was not what was really there, or more than it may be.
-    memory : int
-        Bytes by which the process grew from the first new store to the last.
-    seconds : float
-        How long it took.
-
-    Examples
-    --------
-    >>> Outcome(streams=5).errors
-    []
-    """
+    """What the streams did."""
 
     streams: int = 0
     restarts: int = 0
@@ -383,28 +358,7 @@ def _attach(broker: Broker, take: Callable[[bytes], object]) -> Connection:
 
 
 def run(streams: int, seed: int = 1, tell: Callable[[str], object] | None = None) -> Outcome:
-    """Feed mutated streams to a fresh broker and say what came of it.
-
-    Parameters
-    ----------
-    streams : int
-        How many.
-    seed : int
-        Of streams and mutations.
-    tell : callable, optional
-        Gets a line after each 50,000.
-
-    Returns
-    -------
-    Outcome
-        What was reached, lost, left and denied.
-
-    Examples
-    --------
-    >>> outcome = run(3)
-    >>> outcome.streams, outcome.clean
-    (3, True)
-    """
+    """Feed mutated streams to a fresh broker and say what came of it."""
     with tempfile.TemporaryDirectory() as folder:
         return asyncio.run(_run(streams, seed, tell, Path(folder)))
 

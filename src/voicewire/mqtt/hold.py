@@ -201,34 +201,7 @@ class Ledger(Protocol):
 
 
 class Hold:
-    """One message whose publisher waits for its subscribers.
-
-    Parameters
-    ----------
-    publisher : Session
-        Who gets the answer.
-    packet_id, qos : int
-        Of the PUBLISH; the answer is a PUBACK at QoS 1, a PUBREC at QoS 2 and 3, and nothing at QoS 0.
-    need : int
-        How many acknowledgements are wanted; 0 is the asynchronous mode (the first one), `WAIT_FOR_ALL` all.
-    named : iterable of str
-        The only client ids that count, if there are any.
-    report : bool
-        The answer is a :class:`Report`, and comes in any case.
-    address : str
-        ``<n>/<topic>``: below ``$e2e/report/`` it is the topic of the report for unmodified clients.
-    settled : callable
-        Called once with the hold when it is decided.
-    room : int
-        Bytes of ids and answers that its report may have.
-
-    Examples
-    --------
-    The broker makes one for each message that waits:
-
-    >>> Hold.__slots__[0]
-    'acknowledged'
-    """
+    """One message whose publisher waits for its subscribers."""
 
     __slots__ = (
         "acknowledged", "address", "begun", "counted", "cut", "kept", "ledger", "missing", "named", "need", "number",
@@ -274,37 +247,17 @@ class Hold:
             self.ledger.held -= self.counted
 
     def follow(self, before: Hold) -> None:
-        """Take over the answers to the hold of the same message that was there before.
-
-        Parameters
-        ----------
-        before : Hold
-            The one that nobody waits for any more.
-        """
+        """Take over the answers to the hold of the same message that was there before."""
         self.acknowledged, self.number, self.kept = before.acknowledged, before.number, before.kept
         self.counted, before.counted = before.counted, 0
 
     def expect(self, client_id: str) -> None:
-        """`client_id` is sent the message in a way that it can acknowledge.
-
-        Parameters
-        ----------
-        client_id : str
-            The subscriber's.
-        """
+        """`client_id` is sent the message in a way that it can acknowledge."""
         if (not self.named or client_id in self.named) and client_id not in self.acknowledged:
             self.waiting.add(client_id)
 
     def cannot(self, client_id: str, reason: Missing) -> None:
-        """`client_id` will not acknowledge (or not before it comes back).
-
-        Parameters
-        ----------
-        client_id : str
-            The subscriber's.
-        reason : Missing
-            Why not.
-        """
+        """`client_id` will not acknowledge (or not before it comes back)."""
         if not self.named or client_id in self.named:
             self.missing[client_id] = reason
 
@@ -322,15 +275,7 @@ class Hold:
             self._check()
 
     def acknowledge(self, client_id: str, data: bytes = b"") -> None:
-        """Count a subscriber; once only, however often it answers.
-
-        Parameters
-        ----------
-        client_id : str
-            The subscriber's.
-        data : bytes
-            What its acknowledgement carried.
-        """
+        """Count a subscriber; once only, however often it answers."""
         if self.status is None and client_id in self.waiting:
             self.waiting.remove(client_id)
             if self.missing:
@@ -346,15 +291,7 @@ class Hold:
                 self._check()
 
     def lose(self, client_id: str, reason: Missing) -> None:
-        """The message will never be acknowledged by `client_id`.
-
-        Parameters
-        ----------
-        client_id : str
-            The subscriber's.
-        reason : Missing
-            Why not.
-        """
+        """The message will never be acknowledged by `client_id`."""
         if self.status is None and client_id in self.waiting:
             self.waiting.discard(client_id)
             self.missing[client_id] = reason
@@ -381,13 +318,7 @@ class Hold:
         self.settled(self)
 
     def outcome(self) -> Report:
-        """Tell how things stand, as far as there is room.
-
-        Returns
-        -------
-        Report
-            Of all who have acknowledged, and who are missing; `cut` if there was room for some only.
-        """
+        """Tell how things stand, as far as there is room."""
         status = Status.TIMEOUT if self.status is None else self.status
         room = self.room
         acknowledged: dict[str, tuple[int, bytes]] = {}
@@ -406,13 +337,7 @@ class Hold:
         return Report(status, acknowledged, missing, self.cut or room < 0)
 
     def as_json(self) -> str:
-        """Tell the outcome to those who cannot receive a :class:`Report` (unmodified clients, the store).
-
-        Returns
-        -------
-        str
-            JSON: status, needed, acknowledged (id -> microseconds), missing (id -> reason).
-        """
+        """Tell the outcome to those who cannot receive a :class:`Report` (unmodified clients, the store)."""
         report = self.outcome()
         return json.dumps(
             {
@@ -425,13 +350,7 @@ class Hold:
         )
 
     def dump(self) -> str:
-        """Write the state for the store.
-
-        Returns
-        -------
-        str
-            JSON that :meth:`restore` reads.
-        """
+        """Write the state for the store."""
         return json.dumps(
             {
                 "packet_id": self.packet_id,

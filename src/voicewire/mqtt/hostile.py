@@ -44,23 +44,7 @@ PAYLOADS = (b"", b"x", b"y" * 5000)
 
 
 def text(value: str) -> bytes:
-    """Encode a string without looking at it.
-
-    Parameters
-    ----------
-    value : str
-        Whatever it is; what is beyond 65,535 bytes is cut off.
-
-    Returns
-    -------
-    bytes
-        Two bytes of length, then UTF-8.
-
-    Examples
-    --------
-    >>> text("a\\0")
-    b'\\x00\\x02a\\x00'
-    """
+    """Encode a string without looking at it."""
     raw = value.encode()[:65535]
     return len(raw).to_bytes(2, "big") + raw
 
@@ -69,31 +53,7 @@ def connect(
     client_id: str, clean: bool = True, keep_alive: int = 0, will: tuple[str, bytes, int, bool] | None = None,
     user: str | None = None, password: bytes | None = None,
 ) -> bytes:  # fmt: skip
-    """Encode CONNECT with whatever is given.
-
-    Parameters
-    ----------
-    client_id : str
-        Anybody's.
-    clean : bool
-        Begin with a clean session.
-    keep_alive : int
-        Seconds; 0: for ever.
-    will : tuple of (str, bytes, int, bool), optional
-        Topic, payload, QoS, retain: possible or not.
-    user, password : str, bytes, optional
-        Credentials, true or not.
-
-    Returns
-    -------
-    bytes
-        The packet.
-
-    Examples
-    --------
-    >>> connect("m", will=("$e2e/x", b"", 1, False))[-10:]
-    b'\\x00\\x06$e2e/x\\x00\\x00'
-    """
+    """Encode CONNECT with whatever is given."""
     flags = clean << 1 | (user is not None) << 7 | (password is not None) << 6
     body = text(client_id)
     if will is not None:
@@ -107,23 +67,7 @@ def connect(
 
 
 def any_connect(pick: Pick) -> bytes:
-    """Make CONNECT of a hostile client: any will, clean or durable, its own or another's id, keep-alive times.
-
-    Parameters
-    ----------
-    pick : callable
-        Chooses one of a sequence.
-
-    Returns
-    -------
-    bytes
-        The packet.
-
-    Examples
-    --------
-    >>> any_connect(lambda choices: choices[0])[12:23]
-    b'\\x00\\tmallory-1'
-    """
+    """Make CONNECT of a hostile client: any will, clean or durable, its own or another's id, keep-alive times."""
     will = None
     if pick((True, True, False)):
         will = (pick(TOPICS), pick(PAYLOADS), pick((0, 1, 2)), pick((False, True)))
@@ -132,33 +76,7 @@ def any_connect(pick: Pick) -> bytes:
 
 
 def publish(topic: str, payload: bytes, qos: int, retain: bool, packet_id: int, dup: bool = False) -> bytes:
-    """Encode PUBLISH at QoS 0-2 with whatever is given.
-
-    Parameters
-    ----------
-    topic : str
-        Good or bad.
-    payload : bytes
-        Anything.
-    qos : int
-        0 to 2; with any other the packet is ill-formed.
-    retain : bool
-        Flag.
-    packet_id : int
-        0, which is not allowed, to 65,535.
-    dup : bool
-        Flag.
-
-    Returns
-    -------
-    bytes
-        The packet.
-
-    Examples
-    --------
-    >>> publish("#", b"x", 1, False, 0)
-    b'2\\x06\\x00\\x01#\\x00\\x00x'
-    """
+    """Encode PUBLISH at QoS 0-2 with whatever is given."""
     number = packet_id.to_bytes(2, "big") if qos else b""
     return p.frame(0x30 | dup << 3 | qos << 1 | retain, text(topic) + number + payload)
 
@@ -201,25 +119,7 @@ LARGE = (0x30, 0x32, 0x34, 0x82, 0xA2, 0x56, 0xF0)
 
 
 def large(first: int, size: int) -> bytes:
-    """Make a packet of which a part may be sent: nobody has looked into it before it is complete.
-
-    Parameters
-    ----------
-    first : int
-        Its first byte.
-    size : int
-        Bytes of its body, all of them 0.
-
-    Returns
-    -------
-    bytes
-        The packet.
-
-    Examples
-    --------
-    >>> large(0x30, 128)[:4], len(large(0x30, 128))
-    (b'0\\x80\\x01\\x00', 131)
-    """
+    """Make a packet of which a part may be sent: nobody has looked into it before it is complete."""
     return p.frame(first, bytes(size))
 
 
@@ -262,22 +162,6 @@ KINDS: tuple[Callable[[Pick], bytes], ...] = (
 
 
 def packet(pick: Pick) -> bytes:
-    """Make one packet (or a burst of them) of a connected hostile client, well or ill formed.
-
-    Parameters
-    ----------
-    pick : callable
-        Chooses one of a sequence.
-
-    Returns
-    -------
-    bytes
-        What is sent.
-
-    Examples
-    --------
-    >>> packet(lambda choices: choices[0])
-    b'0\\x08\\x00\\x06open/a'
-    """
+    """Make one packet (or a burst of them) of a connected hostile client, well or ill formed."""
     kind: Callable[[Pick], bytes] = pick(KINDS)
     return kind(pick)

@@ -76,13 +76,7 @@ def _nothing(topic: str) -> bool:
 
 
 def _alike(data: bytes, start: int, topic_end: int, end: int) -> tuple[int, int]:
-    """Find the QoS 0 messages behind the one from `start` to `end` that have its topic and size.
-
-    Returns
-    -------
-    tuple of int
-        Where the last of them ends, and how many they are with the first.
-    """
+    """Find the QoS 0 messages behind the one from `start` to `end` that have its topic and size."""
     same, size, count = data[start:topic_end], end - start, 1
     last = len(data) - size
     while end <= last and data.startswith(same, end) and count < TURN:
@@ -92,15 +86,7 @@ def _alike(data: bytes, start: int, topic_end: int, end: int) -> tuple[int, int]
 
 
 class Incoming:
-    """Takes the packets of one client.
-
-    Parameters
-    ----------
-    broker : Services
-        What they ask for.
-    peer : Talker
-        The connection that they come from, and that answers go to.
-    """
+    """Takes the packets of one client."""
 
     __slots__ = ("broker", "ends", "peer", "router")
 

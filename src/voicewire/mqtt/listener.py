@@ -58,13 +58,7 @@ def in_use() -> int:
 
 
 async def bound(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[socket.socket]:
-    """Bind a socket to each address of `host`.
-
-    Raises
-    ------
-    OSError
-        If there is no such host, or an address is in use.
-    """
+    """Bind a socket to each address of `host`."""
     infos = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     sockets: list[socket.socket] = []
     try:
@@ -90,21 +84,7 @@ async def bound(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[s
 
 
 class Listener:
-    """Accepts connections.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the protocol of a connection that was accepted; its time runs from here on.
-    present : callable
-        How many connections there are.
-    seconds : float
-        That a TLS handshake may take.
-    context : ssl.SSLContext, optional
-        With TLS.
-    log : logging.Logger
-        Told that there is no room, once a minute.
-    """
+    """Accepts connections."""
 
     def __init__(
         self, make: Callable[[], asyncio.Protocol], present: Callable[[], int], seconds: float,
@@ -122,13 +102,7 @@ class Listener:
         self.loop: asyncio.AbstractEventLoop
 
     async def open(self, host: str, port: int) -> int:
-        """Listen, and return the port.
-
-        Raises
-        ------
-        OSError
-            If the address cannot be used.
-        """
+        """Listen, and return the port."""
         self.loop = asyncio.get_running_loop()
         sockets = await bound(self.loop, host, port)
         self.places = max(1, allowed() - in_use() - RESERVE)

@@ -72,33 +72,7 @@ def attach(port: int, client_id: str, *topics: str, qos: int = 0, host: str = "1
 
 
 def exactly(sock: socket.socket, n: int) -> bytes:
-    """Receive exactly `n` bytes.
-
-    Parameters
-    ----------
-    sock : socket.socket
-        A blocking one.
-    n : int
-        How many.
-
-    Returns
-    -------
-    bytes, length n
-        The next ones.
-
-    Raises
-    ------
-    ConnectionError
-        If the other side closes before.
-
-    Examples
-    --------
-    >>> one, other = socket.socketpair()
-    >>> one.sendall(b"abcd")
-    >>> with one, other:
-    ...     exactly(other, 3)
-    b'abc'
-    """
+    """Receive exactly `n` bytes."""
     data = bytearray()
     while len(data) < n:
         more = sock.recv(n - len(data))
@@ -109,28 +83,7 @@ def exactly(sock: socket.socket, n: int) -> bytes:
 
 
 def topic_names(count: int) -> list[str]:
-    """Name the topics of the load, all equally long.
-
-    Parameters
-    ----------
-    count : int
-        1 to 36.
-
-    Returns
-    -------
-    list of str, length count
-        The names.
-
-    Raises
-    ------
-    ValueError
-        If there are not 1 to 36 of them.
-
-    Examples
-    --------
-    >>> topic_names(3)
-    ['bench/x', 'bench/0', 'bench/1']
-    """
+    """Name the topics of the load, all equally long."""
     if not 1 <= count <= 36:
         raise ValueError(f"{count} topics; 1 to 36 have names of one length")
     return [f"bench/{c}" for c in "x0123456789abcdefghijklmnopqrstuvwyz"[:count]]

@@ -27,15 +27,7 @@ RETRY = 1.0
 
 
 class Outbox:
-    """Connections with something to write, and the store that comes first.
-
-    Parameters
-    ----------
-    log : logging.Logger
-        Told when the store cannot be written.
-    halt : callable
-        Called with True when it cannot, and with False when it can again: nobody is read from in between.
-    """
+    """Connections with something to write, and the store that comes first."""
 
     def __init__(self, log: logging.Logger, halt: Callable[[bool], None]) -> None:
         self.dirty: list[Peer] = []

@@ -441,56 +441,12 @@ def encode_length(n: int) -> bytes:
 
 
 def frame(first: int, body: bytes) -> bytes:
-    """Put the fixed header before `body`.
-
-    Parameters
-    ----------
-    first : int
-        First byte: type and flags.
-    body : bytes
-        What follows the Remaining Length.
-
-    Returns
-    -------
-    bytes
-        The packet.
-
-    Raises
-    ------
-    MalformedError
-        If `body` is longer than a packet can be.
-
-    Examples
-    --------
-    >>> frame(0x40, b"\\0\\7") == encode(Puback(7))
-    True
-    """
+    """Put the fixed header before `body`."""
     return bytes((first,)) + encode_length(len(body)) + body
 
 
 def text(value: str | bytes) -> bytes:
-    """Encode a string or binary field (section 1.5.3).
-
-    Parameters
-    ----------
-    value : str or bytes
-        What it holds.
-
-    Returns
-    -------
-    bytes
-        Two bytes of length, then the bytes.
-
-    Raises
-    ------
-    MalformedError
-        If it is longer than 65,535 bytes, or a string with U+0000.
-
-    Examples
-    --------
-    >>> text("MQTT")
-    b'\\x00\\x04MQTT'
-    """
+    """Encode a string or binary field (section 1.5.3)."""
     raw = value.encode() if isinstance(value, str) else value
     if len(raw) > 65535:
         raise MalformedError(f"a field of {len(raw)} bytes; at most 65535 are possible")

@@ -41,13 +41,7 @@ class Secret:
 
 
 def read_secret(text: str) -> Secret:
-    """Read what stands behind a name in a password file.
-
-    Raises
-    ------
-    ValueError
-        If it is nothing that is known; the message says what was seen.
-    """
+    """Read what stands behind a name in a password file."""
     if not text:
         raise ValueError("the password is empty")
     if not text.startswith("$"):

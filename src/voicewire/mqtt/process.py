@@ -76,23 +76,7 @@ class External:
 
 
 def resident(pid: int | str = "self") -> int:
-    """Look up the resident memory of a process.
-
-    Parameters
-    ----------
-    pid : int or str
-        Its number; this process by default.
-
-    Returns
-    -------
-    int
-        Bytes, or 0 where that cannot be known (not Linux, no such process).
-
-    Examples
-    --------
-    >>> resident() % 1024
-    0
-    """
+    """Look up the resident memory of a process."""
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:
@@ -102,36 +86,14 @@ def resident(pid: int | str = "self") -> int:
 
 
 def free_port() -> int:
-    """Find a port of 127.0.0.1 that nobody listens on.
-
-    Returns
-    -------
-    int
-        Its number; another program may take it before you do.
-
-    Examples
-    --------
-    >>> 1024 <= free_port() <= 65535
-    True
-    """
+    """Find a port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
 
 
 def mosquitto_version() -> str | None:
-    """Ask the installed mosquitto for its version.
-
-    Returns
-    -------
-    str or None
-        None without one.
-
-    Examples
-    --------
-    >>> mosquitto_version() is None or mosquitto_version()[:1].isdigit()
-    True
-    """
+    """Ask the installed mosquitto for its version."""
     program = _mosquitto()
     if program is None:
         return None
@@ -337,13 +299,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def wait_for_port(port: int, process: subprocess.Popen[bytes], timeout: float = START) -> None:
-    """Wait until `process` listens on `port`; :func:`start` does this, and stops what does not.
-
-    Raises
-    ------
-    RuntimeError
-        If it ends, or does not listen in time.
-    """
+    """Wait until `process` listens on `port`; :func:`start` does this, and stops what does not."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         if process.poll() is not None:

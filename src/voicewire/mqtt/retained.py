@@ -20,17 +20,6 @@ class Retained:
     """The retained messages of a broker: `messages` maps topic names to message, QoS and owner; `size`: their bytes.
 
     A message belongs to the user who has retained it, whoever may write to its topic.
-
-    Parameters
-    ----------
-    limits : Limits
-        How many, and how many bytes.
-    shares : Shares
-        How many of them one user may have.
-    send : callable
-        Sends one message, at a QoS, to a session that is connected.
-    log : logging.Logger
-        Told what is not retained.
     """
 
     def __init__(

@@ -23,23 +23,7 @@ FIRST = 16
 
 
 class Router:
-    """Routes messages between sessions.
-
-    Parameters
-    ----------
-    config : Config
-        Limits and access rules.
-    outbox, work : Outbox, Work
-        Where what is to be written collects, and what takes long is done.
-    log : logging.Logger
-        Told what was dropped.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt.broker import Broker
-    >>> Broker.router_class is Router
-    True
-    """
+    """Routes messages between sessions."""
 
     def __init__(self, config: Config, outbox: Outbox, work: Work, log: logging.Logger) -> None:
         self.config = config
@@ -63,20 +47,7 @@ class Router:
         self._permissions: dict[str | None, Permissions] = {}
 
     def permissions(self, user: str | None, client_id: str) -> Permissions:
-        """Say what a client may do; clients of one user share it where no rule names the client id.
-
-        Parameters
-        ----------
-        user : str or None
-            Its user name.
-        client_id : str
-            Its id.
-
-        Returns
-        -------
-        Permissions
-            Everything where there are no rules.
-        """
+        """Say what a client may do; clients of one user share it where no rule names the client id."""
         if self._own_rules or not self.config.access:
             return permissions(self.config.access, user, client_id)
         found = self._permissions.get(user)
@@ -92,21 +63,6 @@ class Router:
 
         Only sessions that may read the topic are on the route; who may read is asked anew whenever a route is made,
         and routes are forgotten whenever a subscription or a session changes.
-
-        Parameters
-        ----------
-        topic : bytes
-            Its name in UTF-8.
-
-        Returns
-        -------
-        Route
-            Its subscribers, and what kind of topic it is.
-
-        Raises
-        ------
-        MalformedError
-            If `topic` may not be published to.
         """
         route = self.routes.get(topic)
         if route is None:
@@ -130,19 +86,7 @@ class Router:
 
     # ------------------------------------------------------------------ messages to subscribers
     def forward(self, route: Route, blob: bytes, count: int, source: Peer) -> None:
-        """Pass a run of QoS 0 messages on, as the bytes that they came in.
-
-        Parameters
-        ----------
-        route : Route
-            Where they go.
-        blob : bytes
-            The packets.
-        count : int
-            How many they are.
-        source : Peer
-            Whose they are; held back while a subscriber is behind.
-        """
+        """Pass a run of QoS 0 messages on, as the bytes that they came in."""
         self.publish_received += count
         if len(blob) >= COPIED:
             blob = Unwritten(blob, self.shares)
@@ -176,21 +120,6 @@ class Router:
         written later, and the payload is one for all. Where there are more subscribers than fit into a slice, this
         is so only when `safe` is called; until then nobody is sent the message, and a journal that is read again
         knows nothing of it.
-
-        Parameters
-        ----------
-        route : Route
-            Where it goes.
-        payload : bytes
-            What it says.
-        qos : int
-            At which it was published.
-        source : Peer or None
-            Whose it is; held back while a subscriber is behind.
-        hold : Hold, optional
-            Begins when all have been sent it.
-        safe : callable, optional
-            Called when the message may be acknowledged.
         """
         self.publish_received += 1
         if route.steps > SLICE:
@@ -282,13 +211,7 @@ class Router:
             yield piece.steps
 
     def begin(self, hold: Hold) -> None:
-        """All subscribers of a held message are known: from here on it can be decided.
-
-        Parameters
-        ----------
-        hold : Hold
-            The message's.
-        """
+        """All subscribers of a held message are known: from here on it can be decided."""
         publisher = hold.publisher
         if hold.qos > 1 and publisher.durable and self.store is not None and not publisher.ended:
             self.store.received(publisher.client_id, hold.packet_id)
@@ -302,21 +225,7 @@ class Router:
             session.connection.broke(error)
 
     def send(self, session: Session, connection: Peer | None, message: Message, qos: int, head: bytes) -> None:
-        """Send a message at QoS 1-3, or let it wait for the window, or for the client.
-
-        Parameters
-        ----------
-        session : Session
-            Whom it is for.
-        connection : Peer or None
-            Its connection; None while it is away.
-        message : Message
-            What.
-        qos : int
-            1 to 3.
-        head : bytes
-            All of the packet that stands before its packet id; empty for a retained message.
-        """
+        """Send a message at QoS 1-3, or let it wait for the window, or for the client."""
         inflight = session.inflight
         if (
             connection is None
@@ -358,17 +267,7 @@ class Router:
                 connection.push_message(head + extra, payload)
 
     def send_retained(self, session: Session, connection: Peer, message: Message, qos: int) -> None:
-        """Send what is retained.
-
-        Parameters
-        ----------
-        session, connection : Session, Peer
-            Whom it is for.
-        message : Message
-            What.
-        qos : int
-            0 to 2.
-        """
+        """Send what is retained."""
         if qos:
             self.send(session, connection, message, qos, b"")
         else:
@@ -403,13 +302,7 @@ class Router:
             self.log.warning("queue of %r is full; %d messages dropped so far", session.client_id, self.dropped)
 
     def pump(self, session: Session, connection: Peer) -> None:
-        """Send what waits, as far as the window and the client's socket take it.
-
-        Parameters
-        ----------
-        session, connection : Session, Peer
-            Whom it waits for.
-        """
+        """Send what waits, as far as the window and the client's socket take it."""
         queue, inflight = session.queue, session.inflight
         while queue and len(inflight) < self.max_inflight and not connection.full() and not queue[0][0].sealed:
             entry = queue.popleft()
@@ -438,13 +331,7 @@ class Router:
             message.hold.lose(session.client_id, Missing.NOT_SUBSCRIBED)
 
     def resume(self, session: Session, connection: Peer) -> None:
-        """Send again what was on the way when the client was lost [MQTT-4.4.0-1], then what has queued.
-
-        Parameters
-        ----------
-        session, connection : Session, Peer
-            Who is back.
-        """
+        """Send again what was on the way when the client was lost [MQTT-4.4.0-1], then what has queued."""
         for packet_id, entry in list(session.inflight.items()):
             message, qos, _ = entry
             if message is RELEASED:
@@ -463,17 +350,7 @@ class Router:
             self.pump(session, connection)
 
     def released(self, session: Session, entry: Outgoing, data: bytes) -> None:
-        """A subscriber's PUBREC has come: it has the message.
-
-        Parameters
-        ----------
-        session : Session
-            The subscriber's.
-        entry : tuple of (Message, int, int)
-            What was in flight: message, QoS, number in the store.
-        data : bytes
-            What the PUBREC carried.
-        """
+        """A subscriber's PUBREC has come: it has the message."""
         message, _, number = entry
         shares, size = self.shares, message.size
         grown = ENTRY - size  # until its PUBCOMP comes
@@ -491,17 +368,7 @@ class Router:
             self.keep(hold)
 
     def finished(self, session: Session, entry: Outgoing, connection: Peer) -> None:
-        """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go.
-
-        Parameters
-        ----------
-        session : Session
-            The subscriber's.
-        entry : tuple of (Message, int, int)
-            What was in flight: message, QoS, number in the store.
-        connection : Peer
-            The subscriber's.
-        """
+        """A subscriber's PUBACK or PUBCOMP has come: the message is done, the next may go."""
         message, qos, number = entry
         shares, size = self.shares, message.size
         session.load -= size
@@ -521,28 +388,14 @@ class Router:
             connection.caught_up()
 
     def keep(self, hold: Hold) -> None:
-        """Let the hold outlive the broker, if its publisher's session does.
-
-        Parameters
-        ----------
-        hold : Hold
-            Its state has changed.
-        """
+        """Let the hold outlive the broker, if its publisher's session does."""
         publisher = hold.publisher
         if publisher.durable and self.store is not None and hold.qos > 1 and not publisher.ended:
             self.store.keep(hold)
 
     # ------------------------------------------------------------------ sessions that end
     def end(self, session: Session, holds: Iterator[int]) -> None:
-        """Forget a session: at once for all that comes, in slices what it leaves behind.
-
-        Parameters
-        ----------
-        session : Session
-            The one that ends.
-        holds : iterator of int
-            Steps that give up what it waits for as a publisher.
-        """
+        """Forget a session: at once for all that comes, in slices what it leaves behind."""
         if session.ended:
             return
         if self.sessions.get(session.client_id) is session:

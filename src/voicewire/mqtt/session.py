@@ -22,22 +22,6 @@ class Message:
     `size` is what it counts for while a client is to get it; of a long one, `holders` says how many are to, by user.
     `sealed`: it is still being handed out, and nobody may be sent it yet. `number` is that of its row in the store, if
     it has one of its own, and `stored` how many deliveries there refer to it.
-
-    Parameters
-    ----------
-    topic : bytes
-        Its name in UTF-8.
-    payload : bytes
-        What it says.
-    retain : bool
-        Set where it is sent as a retained one.
-    hold : Hold, optional
-        Whose publisher waits for its subscribers.
-
-    Examples
-    --------
-    >>> Message(b"door", b"open").retain
-    False
     """
 
     __slots__ = ("hold", "holders", "number", "payload", "retain", "sealed", "size", "stored", "topic")
@@ -54,22 +38,7 @@ class Message:
         self.size = len(topic) + len(payload) + OVERHEAD
 
     def head(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
-        """Write all of the PUBLISH that stands before the payload; at QoS 3 with a `waited_packet_num` of 0.
-
-        Parameters
-        ----------
-        qos : int
-            0 to 3.
-        packet_id : int
-            None (0) at QoS 0.
-        dup : bool
-            Sent before.
-
-        Returns
-        -------
-        bytes
-            Fixed header, topic and packet id.
-        """
+        """Write all of the PUBLISH that stands before the payload; at QoS 3 with a `waited_packet_num` of 0."""
         extra = packet_id.to_bytes(2, "big") if qos else b""
         if qos == 3:
             extra += b"\0\0"
@@ -79,18 +48,7 @@ class Message:
         return bytes((first,)) + encode_length(size) + name + extra
 
     def encode(self, qos: int, packet_id: int = 0, dup: bool = False) -> bytes:
-        """Write the whole PUBLISH, as `head` and the payload are together.
-
-        Parameters
-        ----------
-        qos, packet_id, dup : int, int, bool
-            As for `head`.
-
-        Returns
-        -------
-        bytes
-            The packet.
-        """
+        """Write the whole PUBLISH, as `head` and the payload are together."""
         return self.head(qos, packet_id, dup) + self.payload
 
 
@@ -119,18 +77,6 @@ class Session:
     `filter_bytes` those of all filters. `permissions` is None until they are known, and nothing may be read until
     then. `reports` are the filters below `$e2e/`. `owner` is the user whose share of the limits it has part in. A
     session that has `ended` gets nothing any more.
-
-    Parameters
-    ----------
-    client_id : str
-        The client's.
-    clean : bool
-        It ends with its connection.
-
-    Examples
-    --------
-    >>> Session("me", clean=True).client_id
-    'me'
     """
 
     __slots__ = (
@@ -162,28 +108,11 @@ class Session:
         self.will: Will | None = None
 
     def may_read(self, topic: bytes) -> bool:
-        """May the client be sent a message on `topic`?
-
-        Parameters
-        ----------
-        topic : bytes
-            Its name in UTF-8.
-
-        Returns
-        -------
-        bool
-            False while its permissions are not known.
-        """
+        """May the client be sent a message on `topic`?"""
         return self.permissions is not None and self.permissions.may_read(topic.decode())
 
     def take_id(self) -> int:
-        """Take a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number.
-
-        Returns
-        -------
-        int
-            1 to 65,535.
-        """
+        """Take a packet id that is not in use [MQTT-2.3.1-4]; the window is smaller than their number."""
         packet_id = self.next_id
         while packet_id in self.inflight:
             packet_id = packet_id + 1 if packet_id < 65535 else 1
@@ -191,27 +120,13 @@ class Session:
         return packet_id
 
     def waiting_line(self) -> deque[Outgoing]:
-        """Give the queue, made when first needed: most sessions never do.
-
-        Returns
-        -------
-        deque of (Message, int, int)
-            Message, QoS, number in the store.
-        """
+        """Give the queue, made when first needed: most sessions never do."""
         if self.queue is None:
             self.queue = deque()
         return self.queue
 
     def subscribe(self, pattern: str, qos: int) -> None:
-        """Note a subscription.
-
-        Parameters
-        ----------
-        pattern : str
-            Topic filter.
-        qos : int
-            As granted.
-        """
+        """Note a subscription."""
         if pattern not in self.subscriptions:
             self.filter_bytes += len(pattern.encode())
             if pattern.startswith("$e2e/"):
@@ -219,18 +134,7 @@ class Session:
         self.subscriptions[pattern] = qos
 
     def unsubscribe(self, pattern: str) -> bool:
-        """Forget a subscription.
-
-        Parameters
-        ----------
-        pattern : str
-            Topic filter.
-
-        Returns
-        -------
-        bool
-            Was there one?
-        """
+        """Forget a subscription."""
         if self.subscriptions.pop(pattern, None) is None:
             return False
         self.filter_bytes -= len(pattern.encode())
@@ -239,13 +143,7 @@ class Session:
         return True
 
     def holds(self) -> list[Hold]:
-        """List the holds for which this client is the publisher.
-
-        Returns
-        -------
-        list of Hold
-            Those at QoS 2 and 3, then those at QoS 1.
-        """
+        """List the holds for which this client is the publisher."""
         if not self.open_holds:
             return []
         return [h for h in self.received.values() if isinstance(h, Hold)] + list((self.held or {}).values())

@@ -57,11 +57,6 @@ class Shares:
     is long counts once, and for no user), `retained` and `retained_bytes` what is retained; each is changed where these
     come and go. A message of less than `plain` bytes may be counted without a call, its `size` for each client, as long
     as no more than `free` are held.
-
-    Parameters
-    ----------
-    config : Config
-        Its limits, and whether it has a password file.
     """
 
     def __init__(self, config: Config) -> None:
@@ -196,13 +191,6 @@ class Partial:
 
     Beyond a user's room, that one of its connections is closed that holds most; beyond the limit of all, the same of
     the user who has most. So whoever holds little is never closed for what others hold.
-
-    Parameters
-    ----------
-    limit, share : int
-        Bytes of all, and of one user.
-    named : bool
-        Are names proven? If not, all but strangers are one user, who may have all.
     """
 
     def __init__(self, limit: int, share: int, named: bool) -> None:

@@ -64,18 +64,7 @@ class StoreError(RuntimeError):
 
 
 class Store:
-    """The journal of one broker.
-
-    Parameters
-    ----------
-    path : Path
-        SQLite file, made if it does not exist. It and its log can be read and written by its owner only.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be used, or is another version's.
-    """
+    """The journal of one broker."""
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
@@ -111,13 +100,7 @@ class Store:
         self._db.execute(sql)
 
     def commit(self) -> None:
-        """Write the journal down.
-
-        Raises
-        ------
-        sqlite3.Error
-            If that fails (disk full); the journal is kept and can be committed later.
-        """
+        """Write the journal down."""
         todo = self._todo
         for hold in self._changed:
             state = (hold.number, hold.publisher.client_id, hold.dump())
@@ -255,20 +238,7 @@ class Store:
 
     # ------------------------------------------------------------------ after a restart
     def load(self, router: Router, settled: Callable[[Hold], None]) -> dict[Hold, set[str]]:
-        """Give `router` back what the broker knew when it ended.
-
-        Parameters
-        ----------
-        router : Router
-            Gets sessions, subscriptions and retained messages.
-        settled : callable
-            What a hold calls when it is decided.
-
-        Returns
-        -------
-        dict
-            Each hold, and the client ids that can still acknowledge its message.
-        """
+        """Give `router` back what the broker knew when it ended."""
         try:
             return self._load(router, settled)
         except (sqlite3.Error, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -41,13 +41,7 @@ class Survivor(Protocol):
     taken: list[tuple[int, int]]
 
     def connect(self, subscribe: bool) -> None:
-        """Try once to connect, and subscribe if asked to; both are answered when this returns.
-
-        Raises
-        ------
-        OSError
-            If nobody answers.
-        """
+        """Try once to connect, and subscribe if asked to; both are answered when this returns."""
 
     def publish(self, number: int, qos: int) -> None:
         """Send a numbered message."""
@@ -56,13 +50,7 @@ class Survivor(Protocol):
         """Messages whose exchange is not complete."""
 
     def step(self) -> None:
-        """Handle what has come, for some milliseconds.
-
-        Raises
-        ------
-        OSError
-            If the connection is gone.
-        """
+        """Handle what has come, for some milliseconds."""
 
     def close(self) -> None:
         """End for good."""

@@ -26,15 +26,7 @@ def weight(text: str | bytes) -> int:
 
 
 class Work:
-    """The jobs that did not fit into one slice, each with the connection that waits for it.
-
-    Parameters
-    ----------
-    finish : callable
-        Called after each slice: writes what has collected.
-    log : logging.Logger
-        Told of an exception in a job that belongs to nobody.
-    """
+    """The jobs that did not fit into one slice, each with the connection that waits for it."""
 
     def __init__(self, finish: Callable[[], None], log: logging.Logger) -> None:
         self._finish = finish

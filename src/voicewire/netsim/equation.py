@@ -277,30 +277,6 @@ def rfc4828_table(packet_drop_rate: ArrayLike, segment: int, rtt: float = 0.1) -
     The printed table lies 0.06 to 0.25 per cent above the exact equation. It comes out to the last digit when
     sqrt(2/3) is cut to 0.816 and the 7.348 of the timeout term to 7.34; that is what this function does.
     `rate` stays exact.
-
-    Parameters
-    ----------
-    packet_drop_rate : array_like of float
-        Fraction of packets dropped, the first column of the table.
-    segment : int
-        Segment size in bytes: 14, 536 or 1460 in the table.
-    rtt : float
-        Round-trip time in seconds; 0.1 in the table.
-
-    Returns
-    -------
-    ndarray of float
-        Kilobytes per second, rounded to two digits.
-
-    Raises
-    ------
-    NetsimError
-        If a rate or a time is not positive.
-
-    Examples
-    --------
-    >>> rfc4828_table([1e-5, 0.1], 1460).tolist()
-    [5812.49, 26.58]
     """
     p = _positive(packet_drop_rate, "the packet drop rate")
     seconds = rtt * (0.816 * np.sqrt(p) + 7.34 * p**1.5 * (1 + 32 * p * p))

@@ -17,24 +17,12 @@ _whole = cache(checks.whole)
 
 
 def number(value: float, what: str, low: float, high: float = math.inf) -> float:
-    """Return the value if it is a finite number within [low, high], else say what would do.
-
-    Raises
-    ------
-    NetsimError
-        for anything else.
-    """
+    """Return the value if it is a finite number within [low, high], else say what would do."""
     return float(_number(low, min(high, checks.LARGEST))(what, value, NetsimError))
 
 
 def whole(value: int, what: str, low: int, high: int = checks.MOST) -> int:
-    """Return the value if it is a whole number within [low, high], else say what would do.
-
-    Raises
-    ------
-    NetsimError
-        for anything else.
-    """
+    """Return the value if it is a whole number within [low, high], else say what would do."""
     return int(_whole(low, high)(what, value, NetsimError))
 
 

@@ -26,13 +26,7 @@ def lower(flow: Flow) -> int:
 
 
 def checked_sizes(flow: Flow) -> NDArray[np.int64] | None:
-    """Give a flow's sizes, one for each frame, or None.
-
-    Raises
-    ------
-    NetsimError
-        For sizes that its sender cannot have.
-    """
+    """Give a flow's sizes, one for each frame, or None."""
     if lower(flow) >= flow.payload:
         raise NetsimError(f"the lower codec's frames must be smaller than the flow's {flow.payload} bytes")
     if flow.sizes is None:
@@ -46,13 +40,7 @@ def checked_sizes(flow: Flow) -> NDArray[np.int64] | None:
 
 
 def checked_importance(flow: Flow) -> NDArray[np.float64] | None:
-    """Give how important each of a flow's frames is, or None.
-
-    Raises
-    ------
-    NetsimError
-        For a sender that has no choice, or another number of importances than of frames.
-    """
+    """Give how important each of a flow's frames is, or None."""
     if flow.importance is None:
         return None
     if not isinstance(flow.sender, Tfrc) or flow.sender.drop_oldest:
@@ -67,11 +55,6 @@ def as_stream(flow: Flow) -> tuple[Flow, int]:
     """Give a flow whose segments cut frames as one of smaller pieces, and the pieces of a frame.
 
     A segment that is full must end between two pieces: so a piece is the greatest common divisor of both sizes.
-
-    Raises
-    ------
-    NetsimError
-        For more pieces than fit into memory.
     """
     if not (isinstance(flow.sender, Tcp) and flow.sender.cuts):
         return flow, 1

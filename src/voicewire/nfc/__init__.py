@@ -8,7 +8,7 @@ share, `experiments` runs them and asks which readings of the chapter fit, `witn
 from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "FragmentedSession", "Link", "Outcomes",
+    "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "Fragment", "FragmentedSession", "Link", "Outcomes",
     "OutsideRegimeError", "ParameterError", "Parts", "Recovery", "Result", "Session", "ShortSession",
     "WitnessError", "WitnessRow", "byte_sum", "crc_a", "crc_b", "error_bits", "estimated", "fragments",
     "framed", "free_slots", "latency", "latency_map", "lwip_available", "passes", "power_share", "reassembled",

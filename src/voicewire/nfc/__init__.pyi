@@ -8,6 +8,7 @@ from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.fragmentation import FragmentedSession, fragments, reassembled, slots_of_datagram
 from voicewire.nfc.framing import byte_sum, crc_a, crc_b, framed, undetected, unframed
 from voicewire.nfc.link import Link, segment_sizes
+from voicewire.nfc.reference.fragments import Fragment
 from voicewire.nfc.session import LWIP, Recovery, Result, Session
 from voicewire.nfc.slots import ShortSession, latency_map, power_share, shared
 from voicewire.nfc.witness import Row as WitnessRow
@@ -16,7 +17,7 @@ from voicewire.nfc.witness import available as lwip_available
 from voicewire.nfc.witness import run as run_lwip
 
 __all__ = [
-    "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "FragmentedSession", "Link", "Outcomes",
+    "LWIP", "Channel", "Estimated", "Ethernet", "Exchange", "Fragment", "FragmentedSession", "Link", "Outcomes",
     "OutsideRegimeError", "ParameterError", "Parts", "Recovery", "Result", "Session", "ShortSession",
     "WitnessError", "WitnessRow", "byte_sum", "crc_a", "crc_b", "error_bits", "estimated", "fragments",
     "framed", "free_slots", "latency", "latency_map", "lwip_available", "passes", "power_share", "reassembled",

@@ -15,20 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add `voicewire nfc session` and `voicewire nfc exchange`.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "nfc" in parser.format_help()
-    True
-    """
+    """Add `voicewire nfc session` and `voicewire nfc exchange`."""
     nfc = subparsers.add_parser(
         "nfc",
         help="TCP/IP through the slotted NFC channel of a cordless kitchen",

@@ -414,11 +414,6 @@ def session(
 
     Returns the fields of `Tally`, the packets if they are to be logged, and with an Ethernet the packets that it
     dropped (`session.Result` explains all).
-
-    Raises
-    ------
-    ParameterError
-        If more acknowledgements or repeats are under way than there is room for.
     """
     # An answer waits for its latency, during which so many packets can cross; after that each packet crossing lets
     # one answer go. The same with the acknowledgements on their way into the sender.

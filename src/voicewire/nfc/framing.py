@@ -175,22 +175,6 @@ def past_sum(bits: int, first: int = 0) -> float:
 
     Each flip adds or takes 2^k, whichever the data have; a row of up to 8
     has each k once, and no such sum is a multiple of 256.
-
-    Parameters
-    ----------
-    bits : int
-        Length of the burst.
-    first : int
-        Weight (power of two) of its first bit; the next is one higher.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> past_sum(8), past_sum(16)
-    (0.0, 0.0078125)
     """
     share = np.zeros(256)
     share[0] = 1

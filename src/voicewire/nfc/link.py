@@ -128,13 +128,7 @@ def slots_of_wait(link: Link, seconds: float) -> int:
 
 
 def check_countable(link: Link, rto: float, backoff: bool, retransmissions: int, packets: int) -> None:
-    """Refuse timeouts that add up to more slots than 63 bits count, at worst (the engine counts in integers).
-
-    Raises
-    ------
-    ParameterError
-        Naming what to lower.
-    """
+    """Refuse timeouts that add up to more slots than 63 bits count, at worst (the engine counts in integers)."""
     waits = min(retransmissions, 1 << 20)
     doubled = (2 ** min(waits + 1, 200) if backoff else waits + 1) * link.slots_of_time(rto) * packets
     if doubled >= 1 << 62:

@@ -28,38 +28,14 @@ SHORT_RESPONSE = 0.07
 
 
 class LeftOpen(NamedTuple):
-    """What the readings that fit all other numbers give for one number.
-
-    Parameters
-    ----------
-    nearest, farthest : float
-        Beside what is printed.
-    readings : int
-        How many fit all others.
-
-    Examples
-    --------
-    >>> LeftOpen(5.0, 7.0, 2).farthest
-    7.0
-    """
+    """What the readings that fit all other numbers give for one number."""
 
     nearest: float
     farthest: float
     readings: int
 
     def named(self) -> dict[str, float]:
-        """Give both by the names that the ledger has for them.
-
-        Returns
-        -------
-        dict of str to float
-            The nearest and the farthest of the readings that are left.
-
-        Examples
-        --------
-        >>> LeftOpen(5.0, 7.0, 2).named()
-        {'nearest that is left': 5.0, 'farthest that is left': 7.0}
-        """
+        """Give both by the names that the ledger has for them."""
         return {"nearest that is left": self.nearest, "farthest that is left": self.farthest}
 
 
@@ -67,31 +43,7 @@ class LeftOpen(NamedTuple):
     error=ParameterError, values=checks.array(2), printed=checks.array(), within=checks.array(), column=checks.whole(0)
 )
 def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: int) -> LeftOpen:
-    """Take one printed number out, and give what the readings that fit all others say of it.
-
-    Parameters
-    ----------
-    values : array_like, shape (k, n)
-        A row for each reading, a column for each printed number.
-    printed, within : array_like, shape (n,)
-        What is printed, and how far from it a reading still fits.
-    column : int
-        Which number is taken out.
-
-    Returns
-    -------
-    LeftOpen
-
-    Raises
-    ------
-    ParameterError
-        If the shapes do not go together, or no reading fits all others.
-
-    Examples
-    --------
-    >>> left_open([[1.0, 5.0], [1.1, 7.0], [2.0, 5.0]], [1.0, 5.0], [0.2, 1.0], 1)
-    LeftOpen(nearest=5.0, farthest=7.0, readings=2)
-    """
+    """Take one printed number out, and give what the readings that fit all others say of it."""
     table, target, room = (np.asarray(part, dtype=float) for part in (values, printed, within))
     if target.shape != table.shape[1:] or room.shape != target.shape or column >= len(target):
         told = f"{table.shape} of readings, {target.shape} of numbers, {room.shape} of tolerances, column {column}"
@@ -107,23 +59,7 @@ def left_open(values: ArrayLike, printed: ArrayLike, within: ArrayLike, column: 
 
 @checks.takes(error=ParameterError, rounding=checks.one_of(*ROUNDINGS))
 def efficiency_readings(rounding: Rounding = "none") -> NDArray[np.float64]:
-    """Compute the five efficiencies of sections 7.4 and 7.5 by every reading tried, with responses of 7 and 8 slots.
-
-    Parameters
-    ----------
-    rounding : str
-        As in `slots.shared`; the fifth number hangs on it.
-
-    Returns
-    -------
-    ndarray, shape (readings, 5)
-        Per cent: the four places of `paper.EFFICIENCY`, and with 5 slots in 10 taken.
-
-    Examples
-    --------
-    >>> efficiency_readings().shape
-    (1872, 5)
-    """
+    """Compute the five efficiencies of sections 7.4 and 7.5 by every reading tried, with responses of 7 and 8 slots."""
     return np.array([row for _, rows in _tried(rounding) for row in rows])
 
 
@@ -141,30 +77,7 @@ def _tried(rounding: Rounding) -> Iterator[tuple[ShortSession, list[list[float]]
 
 @checks.takes(error=ParameterError, within=checks.number(0.0), control=checks.one_of(True, False))
 def sessions_left(within: float = EFFICIENCY_WITHIN, control: bool = True) -> list[ShortSession]:
-    """Give the sessions tried that fit the efficiencies of sections 7.4 and 7.5 by some definition.
-
-    Parameters
-    ----------
-    within : float
-        Percentage points.
-    control : bool
-        Ask for the one of section 7.5, with control messages, besides the four of section 7.4.
-
-    Returns
-    -------
-    list of ShortSession
-        What the paper leaves open of overhead, response, scope and size.
-
-    Raises
-    ------
-    ParameterError
-        For a negative distance.
-
-    Examples
-    --------
-    >>> sorted({session.scope for session in sessions_left()})
-    ['round trip', 'with handshake']
-    """
+    """Give the sessions tried that fit the efficiencies of sections 7.4 and 7.5 by some definition."""
     printed = np.array([*paper.EFFICIENCY.values(), *([paper.CONTROL_EFFICIENCY] if control else [])])
     return [
         session
@@ -179,22 +92,6 @@ def as_printed(session: Session) -> Session:
 
     No fast retransmit: a loss waits for its timeout, ssthresh becomes half of the window (not of what is under way),
     and the window restarts with one segment.
-
-    Parameters
-    ----------
-    session : Session
-        All else stays.
-
-    Returns
-    -------
-    Session
-
-    Examples
-    --------
-    >>> from voicewire.nfc.channel import Channel
-    >>> result = as_printed(Session(20_000, channel=Channel.periodic(5))).run()
-    >>> result.fast, result.timeouts > 0
-    (0, True)
     """
     recovery = replace(session.recovery, halves_window=True)
     return replace(session, duplicates=0, restart_window=None, recovery=recovery)

@@ -46,13 +46,7 @@ class WitnessError(RuntimeError):
 
 
 class GaveUpError(WitnessError):
-    """A session of lwIP's did not end: too many retransmissions in a row, or an hour of virtual time.
-
-    Examples
-    --------
-    >>> issubclass(GaveUpError, WitnessError)
-    True
-    """
+    """A session of lwIP's did not end: too many retransmissions in a row, or an hour of virtual time."""
 
 
 @dataclass(frozen=True)
@@ -203,16 +197,6 @@ def run(
 
 def cases() -> dict[str, tuple[Model, dict[str, float]]]:
     """Name the sessions that are recorded: tables 7.2 and 7.3, figures 7.2 and 7.3, losses, wrong bits, stock timeout.
-
-    Returns
-    -------
-    dict of str to (Session, dict of str to float)
-        By name; the second part are `run`'s options.
-
-    Examples
-    --------
-    >>> cases()["stock-timeout/1460"][1]
-    {'rto': 0}
     """
     named: dict[str, tuple[Model, dict[str, float]]] = {}
     for mss in paper.TABLE_72:
@@ -251,25 +235,7 @@ def _exchanges(model: Model, turns: int, rto: float) -> list[Row]:
 
 
 def measure(name: str) -> Row:
-    """Drive one of `cases`, averaged over the phases of lwIP's timer, over errors, or over the bits of a packet.
-
-    Parameters
-    ----------
-    name : str
-        Of one of `cases`.
-
-    Returns
-    -------
-    Row
-        Mean latency, and the most packets of all runs; with wrong bits the packets of all runs together. An exchange
-        that lwIP gave up does not count.
-
-    Examples
-    --------
-    >>> row = measure("table-7.2/1460") if available() else recorded()["table-7.2/1460"]
-    >>> round(row.seconds, 1)
-    6.3
-    """
+    """Drive one of `cases`, averaged over the phases of lwIP's timer, over errors, or over the bits of a packet."""
     model, options = cases()[name]
     together = sum if name.startswith("single-bit") else max
     if name.startswith("single-bit"):
@@ -297,18 +263,7 @@ def measure(name: str) -> Row:
 
 
 def recorded() -> dict[str, Row]:
-    """Read the rows recorded in `data/nfc/lwip.csv`.
-
-    Returns
-    -------
-    dict of str to Row
-        By the name of the case.
-
-    Examples
-    --------
-    >>> recorded()["table-7.2/1460"].delivered
-    5000
-    """
+    """Read the rows recorded in `data/nfc/lwip.csv`."""
     with (paths.data("nfc") / RECORDING).open(encoding="utf-8", newline="") as file:
         return {
             row["case"]: Row(
@@ -320,23 +275,7 @@ def recorded() -> dict[str, Row]:
 
 
 def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
-    """Return ("run here" or "recorded", the rows): the real stack if it is installed.
-
-    Parameters
-    ----------
-    names : iterable of str, optional
-        Of `cases`; if None all, of which those of hundreds of sessions each are read in any case.
-
-    Returns
-    -------
-    (str, dict of str to Row)
-
-    Examples
-    --------
-    >>> where, found = rows(["table-7.2/1024"])
-    >>> where in ("run here", "recorded"), found["table-7.2/1024"].delivered
-    (True, 5000)
-    """
+    """Return ("run here" or "recorded", the rows): the real stack if it is installed."""
     kept = recorded()
     wanted = list(names or kept)
     if not available():
@@ -346,26 +285,7 @@ def rows(names: Iterable[str] | None = None) -> tuple[str, dict[str, Row]]:
 
 
 def record(folder: Path | None = None) -> Path:
-    """Run all cases and write `data/nfc/lwip.csv`; `voicewire record nfc` calls this.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        Where to write; the study's own data if None.
-
-    Returns
-    -------
-    Path
-        Of the file.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = record(Path(folder)) if available() else paths.data("nfc") / RECORDING
-    ...     print(path.name)
-    ...
-    lwip.csv
-    """
+    """Run all cases and write `data/nfc/lwip.csv`; `voicewire record nfc` calls this."""
     path = (folder or paths.data("nfc")) / RECORDING
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = sheets.Writer(file)

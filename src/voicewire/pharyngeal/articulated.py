@@ -27,23 +27,7 @@ def _t1(row: str, quantity: str) -> float:
 
 
 def rise(row: str, quantity: str) -> float:
-    """Return how far larynx or hyoid bone stand above rest in a row of Table I.
-
-    Parameters
-    ----------
-    row, quantity : str
-        Of the table.
-
-    Returns
-    -------
-    float
-        cm.
-
-    Examples
-    --------
-    >>> round(rise("tt-mean", "hyoid"), 4)
-    0.8761
-    """
+    """Return how far larynx or hyoid bone stand above rest in a row of Table I."""
     return _t1("rest", quantity) - _t1(row, quantity)
 
 
@@ -102,21 +86,6 @@ def _ends(least: Sequence[float], most: Sequence[float]) -> dict[str, float]:
 
 def distances(second: Sequence[float]) -> dict[str, float]:
     """Return how far the second constriction lies from the two others: at most from the one, at least from the other.
-
-    Parameters
-    ----------
-    second : sequence of float
-        Its places, cm from the incisor.
-
-    Returns
-    -------
-    dict of str to float
-        Distances to the pharyngeals and to the primary constriction of /tˁ/, cm.
-
-    Examples
-    --------
-    >>> {name: round(apart, 2) for name, apart in distances([12.97, 13.3]).items()}
-    {'to the pharyngeals': 1.67, 'to the primary': 11.02}
     """
     second = sorted(second)
     pharyngeals = [float(paper.AYN_EARLIER["location"]), float(cell(1, "ayn", "location"))]
@@ -127,18 +96,7 @@ def distances(second: Sequence[float]) -> dict[str, float]:
 
 
 def mended() -> dict[str, Any]:
-    """Recompute what is said of the second constriction from where its figures stand: two vowels before /tˁ/.
-
-    Returns
-    -------
-    dict of str to dict
-        Claim to the ends of the range, to its distances from the other constrictions, or to both openings, cm.
-
-    Examples
-    --------
-    >>> mended()["text.secondary-location"]["from"]
-    12.9673
-    """
+    """Recompute what is said of the second constriction from where its figures stand: two vowels before /tˁ/."""
     found: dict[str, Any] = {}
     for quantity in ("location", "opening"):
         vowels = [_t1(row, quantity) for row in _BEFORE_TT]
@@ -275,17 +233,6 @@ def _larynx_percents() -> Derived:
 
 
 def text_articulation() -> Derived:
-    """Recompute what the text derives from Table I.
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> round(text_articulation()["text.larynx-rise-tt"][0], 2)
-    0.44
-    """
+    """Recompute what the text derives from Table I."""
     pieces = (_rises_of_tt, _rises_of_ayn, _constrictions, _rises_of_vowels, _concluded_rises, _larynx_percents)
     return {claim: found for piece in pieces for claim, found in piece().items()}

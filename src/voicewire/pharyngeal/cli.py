@@ -18,20 +18,7 @@ _LONGEST_GRID = 64 * 2**20
 
 
 def register(subparsers: Any) -> None:
-    """Add the command ``formants`` to the house's parser.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "formants" in parser.format_help()
-    True
-    """
+    """Add the command ``formants`` to the house's parser."""
     parser = subparsers.add_parser(
         "formants",
         help="measure F1 to F4 of recordings",
@@ -73,24 +60,7 @@ def register(subparsers: Any) -> None:
 
 
 def formants(options: argparse.Namespace) -> int:
-    """Measure the files and print the table; one line on standard error for each file that cannot be measured.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        From `register`.
-
-    Returns
-    -------
-    int
-        Exit status.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> formants(parser.parse_args(["formants", "a.wav"]))  # doctest: +SKIP
-    """
+    """Measure the files and print the table; one line on standard error for each file that cannot be measured."""
     grids = options.textgrid or [None] * len(options.files)
     if len(grids) != len(options.files):
         print("voicewire formants: give one --textgrid for each sound, or none", file=sys.stderr)

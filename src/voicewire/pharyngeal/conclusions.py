@@ -101,18 +101,7 @@ def _larger_on_f1() -> tuple[str, str]:
 
 
 def conclusions() -> Derived:
-    """Compute what abstract, hypothesis and conclusion say: claim id -> (value, what there is to say).
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and the likely reason.
-
-    Examples
-    --------
-    >>> round(conclusions()["intro.larynx-raised"][0]["above the plain vowel"], 2)
-    -0.12
-    """
+    """Compute what abstract, hypothesis and conclusion say: claim id -> (value, what there is to say)."""
     over = _over_plain()
     least = min(over, key=over.__getitem__)
     f2 = {row: float(cell(2, f"{row}-mean", "F2")) for row in ("tt", "ayn")}
@@ -171,18 +160,7 @@ def conclusions() -> Derived:
 
 
 def rivals() -> dict[str, list[Any]]:
-    """Run the rivals of all claims that rest on the printed numbers: claim id -> what came out of each run.
-
-    Returns
-    -------
-    dict of str to list
-        Each run of the form of the claim's value.
-
-    Examples
-    --------
-    >>> len(rivals()["text.constriction-order"])
-    20
-    """
+    """Run the rivals of all claims that rest on the printed numbers: claim id -> what came out of each run."""
     openings = [*tokens(1, "opening", "tt").values(), *_vowel_openings()]
     splits = [set(chosen) for chosen in itertools.combinations(range(6), 3)]
     rises, f1 = context_means()

@@ -26,23 +26,7 @@ _RATE: Final = 16_000
 
 
 def record(folder: Path) -> list[Path]:
-    """Synthesise every word with Praat's Arabic voice into one WAV and one TextGrid.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to write.
-
-    Returns
-    -------
-    list of Path
-        The sound (16 kHz, 16 bit) and its TextGrid, whose tier ``vowel`` marks the first long vowel of each word
-        as ``emphatic`` or ``plain``.
-
-    Examples
-    --------
-    >>> record(Path("data/pharyngeal"))  # doctest: +SKIP
-    """
+    """Synthesise every word with Praat's Arabic voice into one WAV and one TextGrid."""
     import soundfile
     from parselmouth.praat import call
 
@@ -72,18 +56,7 @@ def record(folder: Path) -> list[Path]:
 
 
 def measured() -> pd.DataFrame:
-    """Measure the recorded voice: one row a vowel and formant, at mid-vowel, with its context.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns of `formants.measure`; label is emphatic or plain.
-
-    Examples
-    --------
-    >>> sorted(set(measured()["label"]))
-    ['emphatic', 'plain']
-    """
+    """Measure the recorded voice: one row a vowel and formant, at mid-vowel, with its context."""
     folder = paths.data("pharyngeal")
     voice = sound.read(folder / "arabic_synthesiser.wav")
     grid = textgrid.read(folder / "arabic_synthesiser.TextGrid", voice.duration)

@@ -46,18 +46,7 @@ def _t2(row: str, formant: str) -> float:
 
 
 def table_1() -> Derived:
-    """Recompute the derived cells of Table I: claim id -> (value, what the forensics say).
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> round(table_1()["table-1.sd-larynx-tt"][0], 4)
-    0.2862
-    """
+    """Recompute the derived cells of Table I: claim id -> (value, what the forensics say)."""
     out: Derived = {}
     for quantity in paper.ARTICULATORS:
         every = tokens(1, quantity, "tt")
@@ -133,36 +122,14 @@ def _candidates(formant: str) -> dict[str, float]:
 
 
 def repaired_ayn() -> dict[str, float]:
-    """Return the /ʕ/ row of Table II as it must have been: F1 to F3 unshifted, F4 from the text's increase (Hz).
-
-    Returns
-    -------
-    dict of str to float
-        F1 to F4, Hz.
-
-    Examples
-    --------
-    >>> sorted(repaired_ayn())
-    ['F1', 'F2', 'F3', 'F4']
-    """
+    """Return the /ʕ/ row of Table II as it must have been: F1 to F3 unshifted, F4 from the text's increase (Hz)."""
     row = forensics.unshift(*(_t2("ayn-mean", formant) for formant in paper.FORMANTS))
     f4 = float(paper.TEXT_PLAIN["F4"]) + float(paper.TEXT_SHIFT["ayn"]["F4"])
     return {"F1": row["F1"], "F2": row["F2"], "F3": row["F3"], "F4": f4}
 
 
 def table_2() -> Derived:
-    """Recompute the derived cells of Table II: claim id -> (value, what the forensics say).
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> len(table_2()) > 0
-    True
-    """
+    """Recompute the derived cells of Table II: claim id -> (value, what the forensics say)."""
     out: Derived = {}
     repaired = repaired_ayn()
     for formant in paper.FORMANTS:
@@ -243,49 +210,13 @@ def _f1_more(group: str) -> dict[str, float]:
 
 
 def shifts(context: str, baseline: str) -> dict[str, float]:
-    """Return the change of F1 to F4 in a context against either plain vowel; the row of /ʕ/ as mended.
-
-    Parameters
-    ----------
-    context : {"tt", "ayn", "ayntah"}
-        Beside /tˁ/, beside /ʕ/, or in /ʕtˁah/.
-    baseline : {"the text", "Table II"}
-        Whose plain vowel.
-
-    Returns
-    -------
-    dict of str to float
-        Hz.
-
-    Examples
-    --------
-    >>> round(shifts("tt", "the text")["F1"], 2)
-    138.52
-    """
+    """Return the change of F1 to F4 in a context against either plain vowel; the row of /ʕ/ as mended."""
     row = repaired_ayn() if context == "ayn" else {f: _t2(_CONTEXTS[context], f) for f in paper.FORMANTS}
     return {f: row[f] - plain for f, plain in BASELINES[baseline]().items()}
 
 
 def printed_percent(context: str, formant: str) -> float:
-    """Return a percentage of Table II's last rows.
-
-    Parameters
-    ----------
-    context : {"tt", "ayn", "ayntah"}
-        Beside /tˁ/, beside /ʕ/, or in /ʕtˁah/.
-    formant : str
-        F1 to F4.
-
-    Returns
-    -------
-    float
-        As printed, %.
-
-    Examples
-    --------
-    >>> printed_percent("tt", "F1")
-    39.49
-    """
+    """Return a percentage of Table II's last rows."""
     return float(cell(2, f"{context}-percent", formant))
 
 
@@ -338,18 +269,7 @@ def _f2_left() -> dict[str, float]:
 
 
 def mended() -> dict[str, Any]:
-    """Compute what follows once a misprint is repaired: claim id -> value.
-
-    Returns
-    -------
-    dict of str to float or dict
-        What `articulated.mended` returns, and the share of F2's fall beside /tˁ/ that is left in /ʕtˁah/.
-
-    Examples
-    --------
-    >>> round(mended()["text.f2-halved"], 2)
-    0.49
-    """
+    """Compute what follows once a misprint is repaired: claim id -> value."""
     return articulated.mended() | {"text.f2-halved": _f2_left()["Table II"]}
 
 
@@ -363,41 +283,14 @@ def _f3_variation() -> dict[str, float]:
 
 
 def raised(formant: str) -> dict[str, float]:
-    """Return how far either consonant raises a formant, and both together more than either (Hz).
-
-    Parameters
-    ----------
-    formant : str
-        F1 to F4.
-
-    Returns
-    -------
-    dict of str to float
-        Hz, the least of each over both plain vowels; the row of /ʕ/ as mended.
-
-    Examples
-    --------
-    >>> {name: round(gap, 2) for name, gap in raised("F1").items()}
-    {'either over plain': 134.79, 'both over either': 60.46}
-    """
+    """Return how far either consonant raises a formant, and both together more than either (Hz)."""
     one = {name: [shifts(context, name)[formant] for context in ("tt", "ayn")] for name in BASELINES}
     both = min(shifts("ayntah", name)[formant] - max(raises) for name, raises in one.items())
     return {"either over plain": min(map(min, one.values())), "both over either": both}
 
 
 def text_acoustics() -> Derived:
-    """Recompute what the text derives from Table II.
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> round(text_acoustics()["text.f2-halved"][0], 2)
-    0.67
-    """
+    """Recompute what the text derives from Table II."""
     baseline: Derived = {
         "text.plain-baseline": (
             {formant: _t2("plain-mean", formant) for formant in paper.FORMANTS},
@@ -422,21 +315,7 @@ def text_acoustics() -> Derived:
 
 
 def larynx_f1() -> tuple[list[str], list[float], list[float]]:
-    """Return the six tokens that stand in both tables: names, larynx rises (cm) and F1 (Hz).
-
-    Returns
-    -------
-    names : list of str
-    rises : list of float
-        cm.
-    f1 : list of float
-        Hz.
-
-    Examples
-    --------
-    >>> [len(column) for column in larynx_f1()]
-    [6, 6, 6]
-    """
+    """Return the six tokens that stand in both tables: names, larynx rises (cm) and F1 (Hz)."""
     depth, f1 = tokens(1, "larynx", "a"), tokens(2, "F1")
     names = list(depth)
     return names, [float(cell(1, "rest", "larynx")) - depth[n] for n in names], [f1[n] for n in names]
@@ -448,18 +327,7 @@ def _hyoid_rises(names: list[str]) -> list[float]:
 
 
 def correlation_claim() -> Derived:
-    """Test the correlation of larynx rise and F1 over the six common tokens (exact permutation test).
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> len(correlation_claim()) > 0
-    True
-    """
+    """Test the correlation of larynx rise and F1 over the six common tokens (exact permutation test)."""
     names, rise, f1 = larynx_f1()
     test = correlation.permutation_test(rise, f1)
     lever = correlation.leverage(rise)
@@ -482,35 +350,11 @@ def correlation_claim() -> Derived:
 
 
 def context_means() -> tuple[list[float], list[float]]:
-    """Return the larynx rises (cm) that the text gives for /a/ in the four contexts, and F1 by Table II (Hz).
-
-    Returns
-    -------
-    rises : list of float
-        Plain, beside /ʕ/, beside /tˁ/, in /ʕtˁah/; cm.
-    f1 : list of float
-        Hz.
-
-    Examples
-    --------
-    >>> context_means()[1]
-    [440.5, 654.39, 658.12, 718.58]
-    """
+    """Return the larynx rises (cm) that the text gives for /a/ in the four contexts, and F1 by Table II (Hz)."""
     rises = [rise("plain-mean", "larynx"), *(float(paper.LARYNX_RISE[name]) for name in ("ayn", "tt", "ayntah"))]
     return rises, [_t2(row, "F1") for row in ("plain-mean", "ayn-mean", "tt-mean", "a-ayntah")]
 
 
 def everything() -> Derived:
-    """Return all derived numbers, in the ledger's order.
-
-    Returns
-    -------
-    dict of str to (value, str)
-        Claim to what was computed and what the forensics say.
-
-    Examples
-    --------
-    >>> len(everything()) >= len(table_1()) + len(table_2())
-    True
-    """
+    """Return all derived numbers, in the ledger's order."""
     return table_1() | table_2() | text_articulation() | text_acoustics() | correlation_claim()

@@ -9,17 +9,7 @@ __all__ = ["librosa"]
 
 
 def librosa() -> Any:
-    """Return the module ``librosa``, with the submodules whose first use would warn about missing widgets.
-
-    Returns
-    -------
-    module
-
-    Examples
-    --------
-    >>> librosa().__name__
-    'librosa'
-    """
+    """Return the module ``librosa``, with the submodules whose first use would warn about missing widgets."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="IProgress not found")
         import librosa as module

@@ -215,35 +215,7 @@ def elevation(depth: float, rest: float) -> float:
 def perturbed(
     tongue: Array, wall: Array, noise: float, rng: np.random.Generator, repeats: int = 200, smooth: float = 0.6
 ) -> tuple[Array, Array]:
-    """Measure one contour many times with tracing errors.
-
-    Parameters
-    ----------
-    tongue, wall : ndarray of float
-        Contours, cm.
-    noise : float
-        Standard deviation of the tracing error, cm.
-    rng : Generator
-        Random generator.
-    repeats : int
-        How many tracings.
-    smooth : float
-        Length over which an error persists along the contour, cm.
-
-    Returns
-    -------
-    tuple of ndarray
-        Openings and locations (cm), each of shape (repeats,).
-
-    Examples
-    --------
-    >>> tongue = np.column_stack([np.linspace(0, 3, 40), 0.4 + (np.linspace(0, 3, 40) - 1.5) ** 2])
-    >>> openings, places = perturbed(
-    ...     tongue, np.array([[0.0, 0.0], [3.0, 0.0]]), 0.02, np.random.default_rng(1), repeats=20
-    ... )
-    >>> openings.size, bool(abs(openings.mean() - 0.4) < 0.05)
-    (20, True)
-    """
+    """Measure one contour many times with tracing errors."""
     points = _contour(tongue, "tongue contour")
     chord = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     if (np.diff(chord) == 0).any():

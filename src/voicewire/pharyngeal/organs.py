@@ -132,26 +132,7 @@ def contours(posture: Posture) -> dict[str, Array]:
 
 @checks.takes(organ=checks.one_of("hyoid", "lower pharynx"), contour=checks.array(2, columns=2))
 def height(organ: str, contour: Array) -> float:
-    """Return how far below the incisor the hyoid bone or the larynx centre lies, as Table I counts it.
-
-    Parameters
-    ----------
-    organ : {"hyoid", "lower pharynx"}
-        Of the lower pharynx it is the larynx centre: the middle of the vocal folds.
-    contour : ndarray of float, shape (n, 2)
-        Of that organ, cm from the incisor.
-
-    Returns
-    -------
-    float
-        cm.
-
-    Examples
-    --------
-    >>> drawn = contours(Posture(Articulation(larynx=0.5)))
-    >>> round(height("lower pharynx", drawn["lower pharynx"]), 4), round(height("hyoid", drawn["hyoid"]), 4)
-    (5.6732, 3.8516)
-    """
+    """Return how far below the incisor the hyoid bone or the larynx centre lies, as Table I counts it."""
     if len(contour) != POINTS[organ]:
         raise ValueError(f"contour has {len(contour)} points, that of the {organ} has {POINTS[organ]}")
     return float(contour[_FOLDS if organ == "lower pharynx" else slice(None), 1].mean())
@@ -159,27 +140,7 @@ def height(organ: str, contour: Array) -> float:
 
 @checks.takes(organ=checks.one_of("lips", "lower pharynx"), contour=checks.array(2, columns=2))
 def guides(organ: str, contour: Array) -> Array:
-    """Return what is measured on a contour to name its factors.
-
-    Parameters
-    ----------
-    organ : {"lips", "lower pharynx"}
-        Whose contour.
-    contour : ndarray of float, shape (n, 2)
-        cm from the incisor.
-
-    Returns
-    -------
-    ndarray of float, shape (2,)
-        Of the lips: aperture and protrusion. Of the lower pharynx: depth of the larynx, and how far the arytenoids
-        reach forward from the rear wall, which closes the glottis. cm.
-
-    Examples
-    --------
-    >>> drawn = contours(Posture(Articulation(lips=3.0), protrusion=0.3))
-    >>> guides("lips", drawn["lips"]).round(2).tolist()
-    [0.94, 1.55]
-    """
+    """Return what is measured on a contour to name its factors."""
     if len(contour) != POINTS[organ]:
         raise ValueError(f"contour has {len(contour)} points, that of the {organ} has {POINTS[organ]}")
     if organ == "lips":
@@ -189,23 +150,7 @@ def guides(organ: str, contour: Array) -> Array:
 
 @checks.takes(posture=checks.a(Posture))
 def layers(posture: Posture) -> list[tuple[Array, float]]:
-    """Return what is painted on a frame over the tract, back to front: closed outlines and their grey values.
-
-    Parameters
-    ----------
-    posture : Posture
-        Positions of the articulators.
-
-    Returns
-    -------
-    list of (ndarray, float)
-        Corners (cm from the incisor), shape (n, 2), and grey value.
-
-    Examples
-    --------
-    >>> {round(grey, 2) for _, grey in layers(Posture(Articulation()))} == {0.25, 0.6, 0.85}
-    True
-    """
+    """Return what is painted on a frame over the tract, back to front: closed outlines and their grey values."""
     drawn = contours(posture)
     lips, pharynx = drawn["lips"], drawn["lower pharynx"]
     back = float(lips[:, 0].min()) + 0.45
@@ -226,54 +171,13 @@ def layers(posture: Posture) -> list[tuple[Array, float]]:
 
 @checks.takes(posture=checks.a(Posture), rng=checks.generator)
 def render(posture: Posture, rng: np.random.Generator, **options: Any) -> xray.Frame:
-    """Draw a frame with all organs.
-
-    Parameters
-    ----------
-    posture : Posture
-        What to draw.
-    rng : Generator
-        Random generator for grain, exposure and patches.
-    **options
-        Passed to `xray.render` (noise, blur, occlusions).
-
-    Returns
-    -------
-    xray.Frame
-
-    Examples
-    --------
-    >>> render(Posture(Articulation()), np.random.default_rng(1)).image.shape
-    (256, 256)
-    """
+    """Draw a frame with all organs."""
     return xray.render(posture.articulation, rng, layers=layers(posture), **options)
 
 
 @checks.takes(count=checks.whole(1, 10**5), rng=checks.generator)
 def film(count: int, rng: np.random.Generator, **options: Any) -> tuple[list[Posture], list[xray.Frame]]:
-    """Draw frames of organs that wander smoothly through their ranges.
-
-    Parameters
-    ----------
-    count : int
-        How many frames.
-    rng : Generator
-        Random generator.
-    **options
-        Passed to `xray.render` (noise, blur, occlusions).
-
-    Returns
-    -------
-    postures : list of Posture
-        The truth of each frame.
-    frames : list of xray.Frame
-
-    Examples
-    --------
-    >>> postures, frames = film(2, np.random.default_rng(1))
-    >>> len(postures), len(frames)
-    (2, 2)
-    """
+    """Draw frames of organs that wander smoothly through their ranges."""
     ranges: Mapping[str, tuple[float, float]] = {
         **xray.RANGES, "lips": (0.5, 5.0), "protrusion": (0.0, 0.8), "velum": (0.1, 1.0), "glottis": (0.0, 1.0)
     }  # fmt: skip

@@ -87,59 +87,14 @@ def _table(number: int) -> pd.DataFrame:
 
 
 def table(number: int) -> pd.DataFrame:
-    """Return Table I or II, one printed cell a row.
-
-    Parameters
-    ----------
-    number : int
-        1 (articulators, cm) or 2 (formants, Hz; percentages in %).
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``row, kind, group, context, quantity, printed, value, unit``; ``printed`` is the string as set.
-
-    Raises
-    ------
-    ValueError
-        For any other number.
-
-    Examples
-    --------
-    >>> len(table(2))
-    48
-    """
+    """Return Table I or II, one printed cell a row."""
     if number not in (1, 2):
         raise ValueError(f"the paper has tables 1 and 2, not {number!r}")
     return _table(number).copy()
 
 
 def cell(number: int, row: str, quantity: str) -> str:
-    """Return one printed cell, as a string with the paper's decimals (Table I or II).
-
-    Parameters
-    ----------
-    number : {1, 2}
-        Which table.
-    row : str
-        Its row.
-    quantity : str
-        Its column.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    KeyError
-        If the paper leaves that cell empty or has no such row.
-
-    Examples
-    --------
-    >>> cell(1, "a2-batta", "larynx")
-    '5.61'
-    """
+    """Return one printed cell, as a string with the paper's decimals (Table I or II)."""
     data = _table(number)
     found = data.loc[(data["row"] == row) & (data["quantity"] == quantity), "printed"]
     if found.empty:
@@ -148,27 +103,7 @@ def cell(number: int, row: str, quantity: str) -> str:
 
 
 def tokens(number: int, quantity: str, group: str | None = None) -> dict[str, float]:
-    """Return the single tokens of one column, keyed by row name, optionally of one group (``"tt"``, ``"a"``...).
-
-    Parameters
-    ----------
-    number : {1, 2}
-        Which table.
-    quantity : str
-        Its column.
-    group : str, optional
-        Which tokens.
-
-    Returns
-    -------
-    dict of str to float
-        cm or Hz, by row.
-
-    Examples
-    --------
-    >>> len(tokens(1, "larynx", "tt"))
-    3
-    """
+    """Return the single tokens of one column, keyed by row name, optionally of one group (``"tt"``, ``"a"``...)."""
     data = _table(number)
     chosen = data[(data["kind"] == "token") & (data["quantity"] == quantity)]
     if group is not None:

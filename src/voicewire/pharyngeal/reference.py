@@ -59,27 +59,7 @@ WALL_0 = (406.0 * np.pi) ** 2  # (rad/s)^2: lowest one of a closed tract
 
 
 def wave(s: complex, walls: float = 1.0) -> tuple[complex, complex]:
-    """Propagation sigma (1/s) and wall term gamma at s.
-
-    Parameters
-    ----------
-    s : complex
-        Complex frequency, rad/s.
-    walls : float
-        1 for walls that yield, with friction and heat; 0 for hard walls.
-
-    Returns
-    -------
-    sigma, gamma : complex
-        Of equation ``eq-pharyngeal-chain`` (Sondhi and Schroeter 1987).
-
-    Examples
-    --------
-    Hard walls: sigma is s itself, gamma is 1.
-
-    >>> wave(100j, walls=0.0) == (100j, 1)
-    True
-    """
+    """Propagation sigma (1/s) and wall term gamma at s."""
     alpha = np.sqrt(s * WALL_C) * walls
     wall = s * WALL_0 / ((s + WALL_A) * s + WALL_B)
     beta = wall * walls + alpha
@@ -90,28 +70,7 @@ def wave(s: complex, walls: float = 1.0) -> tuple[complex, complex]:
 def section(
     area: float, length: float, sigma: complex, gamma: complex
 ) -> Array:
-    """Chain matrix of one cylinder: front pressure and flow to back.
-
-    Parameters
-    ----------
-    area, length : float
-        cm^2, cm.
-    sigma, gamma : complex
-        From `wave`.
-
-    Returns
-    -------
-    ndarray of complex, shape (2, 2)
-        Equation ``eq-pharyngeal-chain``; its determinant is 1.
-
-    Examples
-    --------
-    A hard tube of a quarter of a wave turns pressure into flow only.
-
-    >>> quarter = section(1.0, 1.0, 1j * np.pi / 2 * SPEED, 1.0)
-    >>> bool(abs(quarter[0, 0]) < 1e-12)
-    True
-    """
+    """Chain matrix of one cylinder: front pressure and flow to back."""
     angle = sigma * length / SPEED
     c, h = np.cosh(angle), np.sinh(angle)
     z = DENSITY * SPEED / area * gamma
@@ -119,28 +78,7 @@ def section(
 
 
 def lip_load(s: complex, area: float) -> complex:
-    """Impedance of radiation: a resistance beside a mass of air.
-
-    Parameters
-    ----------
-    s : complex
-        Complex frequency, rad/s.
-    area : float
-        Of the lips' opening, cm^2.
-
-    Returns
-    -------
-    complex
-        Pressure over flow at the lips, g/(cm^4 s); equation
-        ``eq-pharyngeal-lips``.
-
-    Examples
-    --------
-    A low tone meets hardly any pressure: the end is open.
-
-    >>> bool(abs(lip_load(1j, 4.0)) < 1e-3)
-    True
-    """
+    """Impedance of radiation: a resistance beside a mass of air."""
     R = 128 * DENSITY * SPEED / (9 * np.pi**2 * area)
     M = 8 * DENSITY / (3 * np.pi * np.sqrt(np.pi * area))
     return s * M * R / (R + s * M)
@@ -149,29 +87,7 @@ def lip_load(s: complex, area: float) -> complex:
 def flow_ratio(
     s: complex, areas: Array, lengths: Array, walls: float, load: float
 ) -> complex:
-    """Flow at the glottis over flow at the lips: zero at a formant.
-
-    Parameters
-    ----------
-    s : complex
-        Complex frequency, rad/s.
-    areas, lengths : array_like of float, shape (n,)
-        cm^2 and cm of each cylinder, glottis first.
-    walls, load : float
-        Shares of the walls' yielding and of the radiation, 0 to 1.
-
-    Returns
-    -------
-    complex
-
-    Examples
-    --------
-    A hard tube of 17.65 cm: a quarter of the wave of 500 Hz.
-
-    >>> s = 2j * np.pi * 500
-    >>> bool(abs(flow_ratio(s, [4.0], [17.65], 0, 0)) < 1e-12)
-    True
-    """
+    """Flow at the glottis over flow at the lips: zero at a formant."""
     sigma, gamma = wave(s, walls)
     tract = np.eye(2)
     for area, length in zip(areas, lengths, strict=True):
@@ -181,25 +97,7 @@ def flow_ratio(
 
 
 def bisect(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where f changes its sign between low and high.
-
-    Parameters
-    ----------
-    f : callable
-        Of different signs at the two ends.
-    low, high : float
-        The ends.
-
-    Returns
-    -------
-    float
-        To a 67-millionth of the distance (26 halvings).
-
-    Examples
-    --------
-    >>> round(bisect(lambda x: x * x - 9, 0, 8), 6)
-    3.0
-    """
+    """Where f changes its sign between low and high."""
     for _ in range(26):
         middle = (low + high) / 2
         if f(low) * f(middle) <= 0:
@@ -210,28 +108,7 @@ def bisect(f: Callable[[float], float], low: float, high: float) -> float:
 
 
 def resonances(areas: Array, lengths: Array, count: int = 4) -> Array:
-    """Resonances of a hard tract with an open end, Hz.
-
-    Parameters
-    ----------
-    areas, lengths : array_like of float, shape (n,)
-        cm^2 and cm of each cylinder, glottis first.
-    count : int
-        How many.
-
-    Returns
-    -------
-    ndarray of float, shape (count,)
-
-    See Also
-    --------
-    voicewire.pharyngeal.tube.resonances : the compiled one.
-
-    Examples
-    --------
-    >>> resonances([4.0], [17.65], 3).round(3).tolist()
-    [500.0, 1500.0, 2500.0]
-    """
+    """Resonances of a hard tract with an open end, Hz."""
     def ratio(f: float) -> float:
         return flow_ratio(2j * np.pi * f, areas, lengths, 0, 0).real
 
@@ -245,25 +122,7 @@ def resonances(areas: Array, lengths: Array, count: int = 4) -> Array:
 
 
 def secant(f: Callable[[complex], complex], s: complex) -> complex:
-    """A zero of f near s, by straight lines through two points.
-
-    Parameters
-    ----------
-    f : callable
-        Analytic function of a complex number.
-    s : complex
-        Where to begin.
-
-    Returns
-    -------
-    complex
-        The zero, once a step is shorter than 0.001; NaN if none of 40 is.
-
-    Examples
-    --------
-    >>> bool(abs(secant(lambda s: s * s + 9, 1 + 4j) - 3j) < 1e-3)
-    True
-    """
+    """A zero of f near s, by straight lines through two points."""
     before = s * (1 + 1e-4)
     f_before, f_s = f(before), f(s)
     for _ in range(40):
@@ -280,32 +139,7 @@ def secant(f: Callable[[complex], complex], s: complex) -> complex:
 def formant(
     resonance: float, areas: Array, lengths: Array
 ) -> tuple[float, float]:
-    """Frequency and bandwidth (Hz) that grow out of a resonance.
-
-    Parameters
-    ----------
-    resonance : float
-        Of the hard tract with an open end, Hz.
-    areas, lengths : array_like of float, shape (n,)
-        cm^2 and cm of each cylinder, glottis first.
-
-    Returns
-    -------
-    frequency, bandwidth : float
-        Hz; of the tract with yielding walls, friction and radiation.
-
-    See Also
-    --------
-    voicewire.pharyngeal.tube.resonances : the compiled one.
-
-    Examples
-    --------
-    Radiation lengthens the tube, so F1 falls; now it has a width.
-
-    >>> F, B = formant(1500.0, [4.0], [17.65])
-    >>> round(F), round(B)
-    (1420, 63)
-    """
+    """Frequency and bandwidth (Hz) that grow out of a resonance."""
     s = complex(-10, 2 * np.pi * resonance)
     for share in (1 / 3, 2 / 3, 1):  # walls and radiation, step by step
 
@@ -317,28 +151,7 @@ def formant(
 
 
 def poles(a: Array, rate: float) -> tuple[Array, Array]:
-    """Frequencies and bandwidths (Hz) of the resonances in a.
-
-    Parameters
-    ----------
-    a : ndarray of float, shape (p + 1,)
-        Coefficients of prediction.
-    rate : float
-        Samples a second.
-
-    Returns
-    -------
-    F, B : ndarray of float
-        Lowest first; ``eq-foundations-frequency`` and ``-bandwidth``.
-
-    Examples
-    --------
-    A pole at j/2 turns by a quarter a sample: 2000 Hz of 8000.
-
-    >>> F, B = poles(np.array([1, 0, 0.25]), 8000)
-    >>> F.round().tolist(), B.round().tolist()
-    ([2000.0], [1765.0])
-    """
+    """Frequencies and bandwidths (Hz) of the resonances in a."""
     z = np.roots(a)
     z = z[z.imag > 0]
     F = np.angle(z) * rate / (2 * np.pi)
@@ -348,55 +161,17 @@ def poles(a: Array, rate: float) -> tuple[Array, Array]:
 
 
 def autocorrelation(x: Array, p: int) -> Array:
-    """How much x resembles itself 0 to p samples later.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (N,)
-        Samples.
-    p : int
-        Longest delay.
-
-    Returns
-    -------
-    ndarray of float, shape (p + 1,)
-        Sum of x(t) x(t + k), equation ``eq-foundations-autocorrelation``.
-
-    Examples
-    --------
-    >>> autocorrelation(np.array([1, 1, 0, -1]), 2).tolist()
-    [3, 1, -1]
-    """
+    """How much x resembles itself 0 to p samples later."""
     return np.array([x[: x.size - k] @ x[k:] for k in range(p + 1)])
 
 
 def levinson(r: Array) -> tuple[Array, float]:
     """Coefficients of prediction and the energy left, from r.
 
-    Parameters
-    ----------
-    r : array_like of float, shape (p + 1,)
-        Autocorrelation; r[0] > 0.
-
-    Returns
-    -------
-    a : ndarray of float, shape (p + 1,)
-        1, a_1, …, a_p; sum a_k x(t - k) is the error of prediction.
-    E : float
-        Its energy, in the units of r.
-
     Notes
     -----
     Chapter ``notebooks/foundations/01_signals``, equation
     ``eq-foundations-levinson``.
-
-    Examples
-    --------
-    By hand: first k = -1/2, then k = 1/3.
-
-    >>> a, E = levinson([2.0, 1.0, 0.0])
-    >>> (3 * a).round(9).tolist(), round(3 * float(E), 9)
-    ([3.0, -2.0, 1.0], 4.0)
     """
     r = np.asarray(r)
     a, E = np.array([1.0]), r[0]
@@ -408,56 +183,13 @@ def levinson(r: Array) -> tuple[Array, float]:
 
 
 def emphasised(x: Array, rate: float, corner: float = 50.0) -> Array:
-    """x with its high frequencies raised by 6 dB an octave.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (N,)
-        Samples.
-    rate, corner : float
-        Samples a second; where the rise begins, Hz.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-
-    Examples
-    --------
-    What never changes is nearly taken away.
-
-    >>> emphasised(np.ones(3), 10_000).round(2).tolist()
-    [1.0, 0.03, 0.03]
-    """
+    """x with its high frequencies raised by 6 dB an octave."""
     share = np.exp(-2 * np.pi * corner / rate)
     return np.append(x[0], x[1:] - share * x[:-1])
 
 
 def burg(x: Array, p: int) -> Array:
-    """Coefficients of prediction straight from the samples.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (N,)
-        Samples, N > p.
-    p : int
-        Order.
-
-    Returns
-    -------
-    ndarray of float, shape (p + 1,)
-        1, a_1, …, a_p, equation ``eq-pharyngeal-burg``.
-
-    See Also
-    --------
-    librosa.lpc : the same, compiled.
-
-    Examples
-    --------
-    By hand: the pairs (2, 1) and (1, 2), k = -2 (2 + 2) / (5 + 5).
-
-    >>> burg(np.array([1.0, 2.0, 1.0]), 1).tolist()
-    [1.0, -0.8]
-    """
+    """Coefficients of prediction straight from the samples."""
     a, forward, back = np.array([1.0]), x[1:], x[:-1]
     for _ in range(p):
         energy = forward @ forward + back @ back
@@ -469,23 +201,7 @@ def burg(x: Array, p: int) -> Array:
 
 
 def frame_window(n: int) -> Array:
-    """A Gaussian of n samples that has fallen to nothing at both ends.
-
-    Parameters
-    ----------
-    n : int
-        Samples.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-        The window of Praat: exp(-12 t^2) for t from -1 to 1, lowered.
-
-    Examples
-    --------
-    >>> frame_window(3).tolist()
-    [0.0, 1.0, 0.0]
-    """
+    """A Gaussian of n samples that has fallen to nothing at both ends."""
     t = np.linspace(-1, 1, n)
     return (np.exp(-12 * t * t) - np.exp(-12)) / (1 - np.exp(-12))
 
@@ -493,38 +209,7 @@ def frame_window(n: int) -> Array:
 def track(
     x: Array, rate: float, window: float = 0.05, step: float = 0.005
 ) -> Iterable[tuple[float, Array, Array]]:
-    """Times (s), frequencies and bandwidths (Hz), frame by frame.
-
-    Parameters
-    ----------
-    x : ndarray of float, shape (N,)
-        Samples.
-    rate : float
-        Samples a second: twice the highest frequency searched.
-    window, step : float
-        Whole length of a frame, time between frames, s.
-
-    Yields
-    ------
-    time : float
-        Middle of the frame, s.
-    F, B : ndarray of float
-        All its poles, Hz; which are formants, the reader decides.
-
-    See Also
-    --------
-    voicewire.pharyngeal.formants.track : with resampling and checks.
-
-    Examples
-    --------
-    One resonance at 1000 Hz, struck once.
-
-    >>> t = np.arange(600) / 10_000
-    >>> ring = np.exp(-300 * t) * np.sin(2 * np.pi * 1000 * t)
-    >>> time, F, B = next(iter(track(ring, 10_000)))
-    >>> round(time, 3), bool(min(abs(F - 1000)) < 20)
-    (0.025, True)
-    """
+    """Times (s), frequencies and bandwidths (Hz), frame by frame."""
     x, n = emphasised(x, rate), round(window * rate)
     hop, p = max(1, round(step * rate)), 2 + round(rate / 1000)
     for start in range(0, x.size - n + 1, hop):
@@ -534,30 +219,7 @@ def track(
 
 
 def approach(times: Array, values: Array, taus: Array) -> tuple[float, ...]:
-    """The exponential that fits a formant's way into a vowel best.
-
-    Parameters
-    ----------
-    times : array_like of float, shape (n,)
-        s, from the consonant's release.
-    values : array_like of float, shape (n,)
-        The formant, Hz.
-    taus : array_like of float
-        Time constants that are tried, s.
-
-    Returns
-    -------
-    onset, target, tau : float
-        Hz at the release, Hz that it comes to, s; equation
-        ``eq-pharyngeal-transition``.
-
-    Examples
-    --------
-    >>> t = np.linspace(0, 0.1, 20)
-    >>> way = 1200 + 600 * np.exp(-t / 0.02)
-    >>> [round(x, 3) for x in approach(t, way, [0.01, 0.02, 0.03])]
-    [1800.0, 1200.0, 0.02]
-    """
+    """The exponential that fits a formant's way into a vowel best."""
     best = (np.inf, 0.0, 0.0, 0.0)
     for tau in taus:
         fall = np.exp(-np.asarray(times) / tau)
@@ -570,30 +232,7 @@ def approach(times: Array, values: Array, taus: Array) -> tuple[float, ...]:
 
 
 def crossing(foot: Array, way: Array, a: Array, b: Array) -> float:
-    """How far along a line of the grid it meets a piece of contour.
-
-    Parameters
-    ----------
-    foot : array_like of float, shape (2,)
-        Where the line begins, on the wall, cm.
-    way : array_like of float, shape (2,)
-        Its direction, of length 1.
-    a, b : array_like of float, shape (2,)
-        Ends of the piece, cm.
-
-    Returns
-    -------
-    float
-        cm; infinite where they do not meet. Equation
-        ``eq-pharyngeal-crossing``.
-
-    Examples
-    --------
-    A level piece 2 cm below.
-
-    >>> crossing([0, 0], [0, 1], [-1, 2], [1, 2])
-    2.0
-    """
+    """How far along a line of the grid it meets a piece of contour."""
     ends = np.subtract(b, a)
     sides = np.column_stack([way, -ends])
     if abs(np.linalg.det(sides)) <= 1e-12:
@@ -608,26 +247,7 @@ RIDGE = 1e-3  # share of the key frames' spread that is taken for noise
 
 
 def cosines(length: int, count: int) -> Array:
-    """The slowest cosines that fit a row of pixels, orthonormal.
-
-    Parameters
-    ----------
-    length : int
-        Pixels.
-    count : int
-        How many cosines.
-
-    Returns
-    -------
-    ndarray of float, shape (count, length)
-        Rows of the cosine transform; equation ``eq-pharyngeal-cosines``.
-
-    Examples
-    --------
-    >>> rows = cosines(50, 3)
-    >>> bool(np.allclose(rows @ rows.T, np.eye(3)))
-    True
-    """
+    """The slowest cosines that fit a row of pixels, orthonormal."""
     pixel = np.arange(length) + 0.5
     turns = np.arange(count)[:, None] / length
     rows = np.sqrt(2 / length) * np.cos(np.pi * turns * pixel)
@@ -636,25 +256,7 @@ def cosines(length: int, count: int) -> Array:
 
 
 def described(picture: Array) -> Array:
-    """A picture by its slow waves, without brightness and its slopes.
-
-    Parameters
-    ----------
-    picture : ndarray of float, shape (m, n)
-        Grey values.
-
-    Returns
-    -------
-    ndarray of float, shape (141,)
-
-    Examples
-    --------
-    A brighter picture is the same picture.
-
-    >>> dark = np.random.default_rng(1).random((40, 30))
-    >>> bool(np.allclose(described(dark), described(dark + 0.2)))
-    True
-    """
+    """A picture by its slow waves, without brightness and its slopes."""
     height, width = picture.shape
     waves = cosines(height, COARSE) @ picture @ cosines(width, COARSE).T
     kept = [
@@ -667,30 +269,7 @@ def described(picture: Array) -> Array:
 
 
 def carried(seen: Array, drawn: Array, new: Array) -> Array:
-    """The contour of a new frame, from contours traced on key frames.
-
-    Parameters
-    ----------
-    seen : ndarray of float, shape (keys, p)
-        The key frames, described.
-    drawn : ndarray of float, shape (keys, q)
-        What was traced on them, cm.
-    new : ndarray of float, shape (p,)
-        The new frame, described.
-
-    Returns
-    -------
-    ndarray of float, shape (q,)
-        cm; equation ``eq-pharyngeal-ridge``.
-
-    Examples
-    --------
-    Between two key frames lies the contour between theirs.
-
-    >>> seen, drawn = np.array([[0.0], [2.0]]), np.array([[5.0], [6.0]])
-    >>> round(float(carried(seen, drawn, np.array([1.0]))[0]), 3)
-    5.5
-    """
+    """The contour of a new frame, from contours traced on key frames."""
     middle = seen.mean(axis=0)
     apart = seen - middle
     alike = apart @ apart.T  # how alike two key frames are

@@ -32,40 +32,14 @@ _FILE: Final = "shapes.csv"
 
 
 def targets() -> tuple[Array, Array]:
-    """Return F1 to F3 (Hz) of the text's plain vowel and of Table II's mean beside /tˁ/.
-
-    Returns
-    -------
-    plain, emphatic : ndarray of float, shape (3,)
-        Hz.
-
-    Examples
-    --------
-    >>> plain, emphatic = targets()
-    >>> bool(emphatic[0] > plain[0]), bool(emphatic[1] < plain[1])
-    (True, True)
-    """
+    """Return F1 to F3 (Hz) of the text's plain vowel and of Table II's mean beside /tˁ/."""
     names = paper.FORMANTS[:3]
     plain = np.array([float(paper.TEXT_PLAIN[name]) for name in names])
     return plain, np.array([float(paper.cell(2, "tt-mean", name)) for name in names])
 
 
 def search(starts: int, seed: int) -> dict[str, list[Articulation]]:
-    """Search the families: plain shapes, emphatic shapes, and each plain shape moved to the emphatic F1 and F2.
-
-    Parameters
-    ----------
-    starts : int
-        Random starts for either vowel.
-    seed : int
-        Seed of the starts.
-
-    Returns
-    -------
-    dict
-        For each of `KINDS` a list of shapes; those of ``tongue`` (body and root move) and ``tongue-jaw-lips`` belong
-        to the plain shapes in order.
-    """
+    """Search the families: plain shapes, emphatic shapes, and each plain shape moved to the emphatic F1 and F2."""
     plain_goal, goal = targets()
     plain = inversion.family(plain_goal, np.random.default_rng(seed), starts, RISE_PLAIN)
     emphatic = inversion.family(goal, np.random.default_rng(seed + 1), starts, RISE_PLAIN + RISE_MORE)
@@ -76,18 +50,7 @@ def search(starts: int, seed: int) -> dict[str, list[Articulation]]:
 
 
 def load() -> dict[str, list[Articulation]]:
-    """Read the recorded families (see `search`).
-
-    Returns
-    -------
-    dict of str to list of Articulation
-        By kind.
-
-    Examples
-    --------
-    >>> sorted(load())
-    ['emphatic', 'plain', 'tongue', 'tongue-jaw-lips']
-    """
+    """Read the recorded families (see `search`)."""
     found: dict[str, list[Articulation]] = {kind: [] for kind in KINDS}
     with (paths.data("pharyngeal") / _FILE).open(encoding="utf-8", newline="") as handle:
         for row in csv.DictReader(handle):
@@ -96,65 +59,17 @@ def load() -> dict[str, list[Articulation]]:
 
 
 def formants(shapes: list[Articulation]) -> Array:
-    """Return F1 to F4 of shapes, Hz, shape (n, 4).
-
-    Parameters
-    ----------
-    shapes : list of Articulation
-        n shapes.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 4)
-        Hz.
-
-    Examples
-    --------
-    >>> formants(load()["plain"][:2]).shape
-    (2, 4)
-    """
+    """Return F1 to F4 of shapes, Hz, shape (n, 4)."""
     return np.array([tract.formants(shape).frequencies for shape in shapes])
 
 
 def changes(shapes: list[Articulation], **step: float) -> Array:
-    """Return how F1 to F4 (Hz) change when each shape makes one movement, shape (n, 4).
-
-    Parameters
-    ----------
-    shapes : list of Articulation
-        n shapes.
-    **step
-        Amount, by articulator.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 4)
-        Hz.
-
-    Examples
-    --------
-    >>> bool((changes(load()["plain"][:3], larynx=0.2)[:, 0] > 0).all())
-    True
-    """
+    """Return how F1 to F4 (Hz) change when each shape makes one movement, shape (n, 4)."""
     return formants([tract.moved(shape, **step) for shape in shapes]) - formants(shapes)
 
 
 def record(starts: int = 14, seed: int = 7, folder: Path | None = None) -> None:
-    """Write the families to ``data/pharyngeal/shapes.csv``, positions to four decimals.
-
-    Parameters
-    ----------
-    starts : int
-        Searches of each kind.
-    seed : int
-        Seed.
-    folder : Path, optional
-        Where to write instead.
-
-    Examples
-    --------
-    >>> record()  # doctest: +SKIP
-    """
+    """Write the families to ``data/pharyngeal/shapes.csv``, positions to four decimals."""
     with ((folder or paths.data("pharyngeal")) / _FILE).open("w", encoding="utf-8", newline="") as handle:
         writer = sheets.Writer(handle)
         writer.writerow(["kind", *NAMES])

@@ -119,24 +119,7 @@ def _spline() -> tuple[CubicSpline, float]:
 
 @checks.takes(place=checks.array(low=0.0, high=40.0))
 def wall(place: Array) -> tuple[Array, Array]:
-    """Return points of the fixed wall and unit normals into the tract, at lengths along it from the incisor (cm).
-
-    Parameters
-    ----------
-    place : ndarray of float, shape (n,)
-        Lengths along the wall from the incisor, cm.
-
-    Returns
-    -------
-    tuple of ndarray
-        Points and normals, each of shape (n, 2).
-
-    Examples
-    --------
-    >>> points, normals = wall(np.array([0.0, 5.0]))
-    >>> points.shape, np.linalg.norm(normals, axis=1).round(9).tolist()
-    ((2, 2), [1.0, 1.0])
-    """
+    """Return points of the fixed wall and unit normals into the tract, at lengths along it from the incisor (cm)."""
     spline, _ = _spline()
     point, slope = spline(place), spline(place, 1)
     tangent = slope / np.linalg.norm(slope, axis=1)[:, None]
@@ -153,23 +136,7 @@ def _rear() -> tuple[Array, Array]:
 
 @checks.takes(depth=checks.number(0.0, 8.0))
 def wall_length(depth: float) -> float:
-    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor).
-
-    Parameters
-    ----------
-    depth : float
-        cm below the incisor.
-
-    Returns
-    -------
-    float
-        cm along the wall.
-
-    Examples
-    --------
-    >>> bool(wall_length(7.0) > wall_length(5.0) > 10)
-    True
-    """
+    """Return the length along the wall (cm) at which the rear wall has come down to ``depth`` (cm below incisor)."""
     places, depths = _rear()
     return float(np.interp(depth, depths, places))
 
@@ -216,13 +183,7 @@ def _bump(place: Array, centre: float, width: float) -> Array:
 
 @checks.takes(articulation=checks.a(Articulation))
 def check(articulation: Articulation) -> None:
-    """Reject positions that no tract has.
-
-    Raises
-    ------
-    ValueError
-        Naming the articulator and its range.
-    """
+    """Reject positions that no tract has."""
     for name, (low, high) in LIMITS.items():
         value = getattr(articulation, name)
         if not low - 1e-9 <= value <= high + 1e-9:
@@ -399,22 +360,7 @@ def random_open(rng: np.random.Generator, least: float = 0.05, **moves: float) -
 
 @checks.takes(articulation=checks.a(Articulation))
 def vector(articulation: Articulation) -> Array:
-    """Return the eight positions as a vector, in the order of the fields.
-
-    Parameters
-    ----------
-    articulation : Articulation
-        Positions of the articulators.
-
-    Returns
-    -------
-    ndarray of float, shape (8,)
-
-    Examples
-    --------
-    >>> vector(Articulation(body=0.2)).tolist()[0]
-    0.2
-    """
+    """Return the eight positions as a vector, in the order of the fields."""
     return np.array(astuple(articulation))
 
 

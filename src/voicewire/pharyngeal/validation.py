@@ -30,81 +30,20 @@ METHODS: Final[dict[str, tuple[Tracker, Settings]]] = {
 
 
 def tokens(speakers: int, repetitions: int, snr: float | None, seed: int = SEED) -> list[synthesis.Token]:
-    """Return synthetic tokens of all four contexts (4 x speakers x repetitions).
-
-    Parameters
-    ----------
-    speakers, repetitions : int
-        Voices, and tokens of each context.
-    snr : float or None
-        Signal to noise, dB.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    list of Token
-
-    Examples
-    --------
-    >>> len(tokens(1, 1, None))
-    4
-    """
+    """Return synthetic tokens of all four contexts (4 x speakers x repetitions)."""
     rng = np.random.default_rng(seed)
     return list(synthesis.corpus(synthesis.speakers(speakers, rng), repetitions, rng, snr))
 
 
 def errors(items: Iterable[synthesis.Token], tracker: Tracker, settings: Settings) -> Array:
-    """Return tracked minus true F1 to F4 (Hz) at mid-vowel, shape (n, 4); NaN where none was found.
-
-    Parameters
-    ----------
-    items : iterable of Token
-        What to track.
-    tracker : str
-        See `formants.track`.
-    settings : Settings
-        Of the tracker.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 4)
-        Hz.
-
-    Examples
-    --------
-    >>> errors(tokens(1, 1, None), "praat", formants.MALE).shape
-    (4, 4)
-    """
+    """Return tracked minus true F1 to F4 (Hz) at mid-vowel, shape (n, 4); NaN where none was found."""
     return np.array(
         [formants.midpoint(token.sound, tracker, settings) - token.at(token.sound.duration / 2) for token in items]
     )
 
 
 def shifts(items: list[synthesis.Token], tracker: Tracker, settings: Settings) -> dict[str, Array]:
-    """Return each speaker's shift of F1 and F2 (Hz) beside the emphatic consonant, as made and as tracked.
-
-    Parameters
-    ----------
-    items : list of Token
-        Of `tokens`, with two repetitions or more.
-    tracker : str
-        See `formants.track`.
-    settings : Settings
-        Of the tracker.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (speakers, 2)
-        ``true``: from the synthesiser; ``tracked``: between the means of both contexts; ``alike``: what is tracked
-        between two tokens of the plain vowel, which differ as repetitions do.
-
-    Examples
-    --------
-    >>> found = shifts(tokens(1, 2, None), "praat", formants.MALE)
-    >>> bool(abs(found["tracked"][0, 0] - found["true"][0, 0]) < 20)
-    True
-    """
+    """Return each speaker's shift of F1 and F2 (Hz) beside the emphatic consonant, as made and as tracked."""
     true = np.array([token.at(token.sound.duration / 2) for token in items])[:, :2]
     tracked = true + errors(items, tracker, settings)[:, :2]
 
@@ -121,22 +60,7 @@ def shifts(items: list[synthesis.Token], tracker: Tracker, settings: Settings) -
 
 
 def summary(found: Array) -> dict[str, float]:
-    """Return RMSE (Hz), gross errors (more than 150 Hz, or nothing found) and bias (Hz) of F1 to F4.
-
-    Parameters
-    ----------
-    found : ndarray of float, shape (n, 4)
-        From `errors`.
-
-    Returns
-    -------
-    dict of str to float
-
-    Examples
-    --------
-    >>> summary(np.full((3, 4), -10.0))["bias_F1"]
-    -10.0
-    """
+    """Return RMSE (Hz), gross errors (more than 150 Hz, or nothing found) and bias (Hz) of F1 to F4."""
     row: dict[str, float] = {"tokens": found.shape[0]}
     for k in range(4):
         error = found[:, k]
@@ -147,24 +71,7 @@ def summary(found: Array) -> dict[str, float]:
 
 
 def compare(speakers: int, repetitions: int, seed: int = SEED) -> pd.DataFrame:
-    """Compare all methods, clean and at 30 dB, on the same tokens: one row a method and noise.
-
-    Parameters
-    ----------
-    speakers, repetitions : int
-        Voices, and tokens of each context.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    pandas.DataFrame
-
-    Examples
-    --------
-    >>> len(compare(1, 1))
-    6
-    """
+    """Compare all methods, clean and at 30 dB, on the same tokens: one row a method and noise."""
     rows = []
     for snr in (None, 30.0):
         items = tokens(speakers, repetitions, snr, seed)

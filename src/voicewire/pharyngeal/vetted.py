@@ -58,23 +58,7 @@ def _tokens() -> tuple[tuple[str, Array], ...]:
 
 @checks.takes(talker=checks.one_of(*TALKERS))
 def tokens(talker: Talker = "any") -> Array:
-    """Return what Peterson and Barney measured, a row for each vowel said; the numbers come with Praat.
-
-    Parameters
-    ----------
-    talker : {"any", "man", "woman", "child"}
-        Whose vowels.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 3)
-        F1, F2, F3, Hz.
-
-    Examples
-    --------
-    >>> tokens().shape
-    (1520, 3)
-    """
+    """Return what Peterson and Barney measured, a row for each vowel said; the numbers come with Praat."""
     return np.vstack([values for name, values in _tokens() if talker in ("any", name)])
 
 

@@ -36,27 +36,7 @@ _GREY = checks.array(2, low=-2.0, high=3.0)
 
 
 def grey(image: Array) -> Array:
-    """Return the grey values of a frame with full scale 1, whatever type it is stored in.
-
-    Parameters
-    ----------
-    image : ndarray, shape (256, 256)
-        Real numbers, or 8 or 16 bits a pixel.
-
-    Returns
-    -------
-    ndarray of float, shape (256, 256)
-
-    Raises
-    ------
-    ValueError
-        If it is no frame of this size, or its full scale is unknown.
-
-    Examples
-    --------
-    >>> float(grey(np.full((256, 256), 51, np.uint8))[0, 0])
-    0.2
-    """
+    """Return the grey values of a frame with full scale 1, whatever type it is stored in."""
     found: NDArray[Any] = checks.plain("image", image, ValueError)
     if found.dtype in (np.uint8, np.uint16):
         found = found / np.iinfo(found.dtype).max
@@ -94,23 +74,7 @@ class Frame:
 
 @checks.takes(points=checks.array(2, columns=2))
 def pixels(points: Array) -> Array:
-    """Turn points (cm from the incisor) into rows and columns of a frame, shape (n, 2).
-
-    Parameters
-    ----------
-    points : ndarray of float, shape (n, 2)
-        cm from the incisor.
-
-    Returns
-    -------
-    ndarray of float, shape (n, 2)
-        Rows and columns.
-
-    Examples
-    --------
-    >>> pixels(np.array([[0.0, 0.0]])).round(9).tolist()
-    [[64.0, 40.0]]
-    """
+    """Turn points (cm from the incisor) into rows and columns of a frame, shape (n, 2)."""
     return np.column_stack([(points[:, 1] + ORIGIN[1]) / PIXEL, (points[:, 0] + ORIGIN[0]) / PIXEL])
 
 
@@ -371,27 +335,7 @@ RANGES: Final = {
     high=checks.number(-100.0, 100.0),
 )  # fmt: skip
 def wander(count: int, rng: np.random.Generator, low: float, high: float) -> Array:
-    """Return a smooth path through a range, one position a frame.
-
-    Parameters
-    ----------
-    count : int
-        How many frames.
-    rng : Generator
-        Random generator.
-    low, high : float
-        Ends of the range.
-
-    Returns
-    -------
-    ndarray of float, shape (count,)
-
-    Examples
-    --------
-    >>> path = wander(100, np.random.default_rng(1), 2.0, 3.0)
-    >>> bool(path.min() >= 2.0 and path.max() <= 3.0 and abs(np.diff(path)).max() < 0.3)
-    True
-    """
+    """Return a smooth path through a range, one position a frame."""
     time = np.arange(count)
     a, b = rng.uniform(12, 30, size=2)
     p, q = rng.uniform(0, 2 * np.pi, size=2)

@@ -6,6 +6,7 @@ the tasks it had. The rows are the same to the bit with one worker, with many, a
 
 Example
 -------
+>>> from voicewire.sweep import sweep
 >>> def wait(rng, rate):
 ...     return rng.exponential(1 / rate)
 >>> rows = sweep(wait, grid={"rate": [1.0, 2.0]}, seeds=range(3))

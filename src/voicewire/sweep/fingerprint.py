@@ -46,28 +46,6 @@ def of(value: object) -> str:
     Types count: ``1``, ``1.0`` and ``True`` differ. A function is its compiled code, its defaults, what it has
     closed over and the globals it uses; a function of an installed package is its name, because `environment`
     covers that package's version.
-
-    Parameters
-    ----------
-    value : object
-        Plain values, arrays, dataclasses, functions, and whatever else `copy` could take apart.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Raises
-    ------
-    ContentError
-        For an object whose content can't be taken apart, such as an open file or a generator.
-
-    Examples
-    --------
-    >>> of({"a": 1, "b": 2}) == of({"b": 2, "a": 1})
-    True
-    >>> of(1) == of(1.0)
-    False
     """
     return _content(value, ()).hex()
 
@@ -75,16 +53,6 @@ def of(value: object) -> str:
 @functools.cache
 def environment() -> str:
     """Return the fingerprint of this package's and the book's sources, and of the versions of all that they depend on.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits; computed once a process.
-
-    Examples
-    --------
-    >>> environment() == environment()
-    True
     """
     total = hashlib.sha256(sys.version.encode())
     required = {re.split(r"[^\w.-]", r)[0] for r in metadata.requires("voicewire") or () if "extra ==" not in r}
@@ -104,23 +72,7 @@ def _version(name: str) -> str:
 
 
 def is_installed(module: str | None) -> bool:
-    """Whether a module is Python's, this package's, the book's or an installed one: the same for every worker.
-
-    Parameters
-    ----------
-    module : str or None
-        Its dotted name.
-
-    Returns
-    -------
-    bool
-        False for what only this process has: a script, a notebook, a test.
-
-    Examples
-    --------
-    >>> is_installed("json"), is_installed("__main__")
-    (True, False)
-    """
+    """Whether a module is Python's, this package's, the book's or an installed one: the same for every worker."""
     if module is None or module == "__main__":
         return False
     if paths.is_ours(module) or module.partition(".")[0] in sys.stdlib_module_names:

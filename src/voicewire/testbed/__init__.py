@@ -14,7 +14,7 @@
 from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Capabilities", "Capture", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
+    "Capabilities", "Capture", "Counts", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
     "RabbitMQ", "Repeats", "Segment", "TcpInfo", "TestbedError", "capabilities", "choose_bed", "connections",
     "flow_header_bytes", "may_make_namespaces", "netem_arguments", "offloads", "parse", "read_packets",
     "read_pcap", "read_tcp_info", "settled", "stream", "switch_off", "write_pcap",

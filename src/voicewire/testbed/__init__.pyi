@@ -15,14 +15,14 @@ from voicewire.testbed.counters import read as read_tcp_info
 from voicewire.testbed.datagram import DatagramProxy
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host, may_make_namespaces
-from voicewire.testbed.link import Link, LinkSpec, netem_arguments
+from voicewire.testbed.link import Counts, Link, LinkSpec, netem_arguments
 from voicewire.testbed.mosquitto import Mosquitto
 from voicewire.testbed.offload import offloads, switch_off
 from voicewire.testbed.proxy import DelayProxy
 from voicewire.testbed.rabbitmq import RabbitMQ
 
 __all__ = [
-    "Capabilities", "Capture", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
+    "Capabilities", "Capture", "Counts", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",
     "RabbitMQ", "Repeats", "Segment", "TcpInfo", "TestbedError", "capabilities", "choose_bed", "connections",
     "flow_header_bytes", "may_make_namespaces", "netem_arguments", "offloads", "parse", "read_packets",
     "read_pcap", "read_tcp_info", "settled", "stream", "switch_off", "write_pcap",

@@ -48,27 +48,7 @@ _PLACES = np.dtype([(name, np.int64) for name in (
 
 
 class Line(NamedTuple):
-    """A link as its loop sees it; every array has one row a direction (0: a to b).
-
-    Parameters
-    ----------
-    rules : ndarray of `RULES`, shape (2,)
-        What it does to packets.
-    counts : ndarray of `COUNTS`, shape (2,)
-        What it has done.
-    places : ndarray of `_PLACES`, shape (2,)
-        Where its rings begin.
-    frame : ndarray of uint8, shape (2, slots, `FRAME`)
-        The packets, one in each slot.
-    length, due : ndarray of int64, shape (2, slots)
-        Bytes of the packet in each slot, and the moment at which it leaves the link (ns).
-    order : ndarray of int64, shape (2, slots)
-        A ring: the slots of the packets under way, in the order in which they leave.
-    free : ndarray of int64, shape (2, slots)
-        A ring: the slots that are free, so that packets may leave in another order than they came.
-    leave : ndarray of int64, shape (2, slots)
-        A ring: when each packet that waits for the line gets it (ns).
-    """
+    """A link as its loop sees it; every array has one row a direction (0: a to b)."""
 
     rules: Records
     counts: Records

@@ -53,27 +53,6 @@ def enter(descriptor: int) -> Iterator[None]:
 
     Sockets stay where they were made, threads and processes where they were started: making them inside this
     block is all that is needed to place them on a host.
-
-    Parameters
-    ----------
-    descriptor : int
-        Of a network namespace.
-
-    Yields
-    ------
-    None
-        The block's thread is in the namespace.
-
-    Raises
-    ------
-    OSError
-        Without the privilege.
-
-    Examples
-    --------
-    >>> if may_make_namespaces() is None:  # as root
-    ...     with Host("a") as host, enter(host.fileno()):
-    ...         assert ip("-brief", "link").split()[:2] == ["lo", "UNKNOWN"]
     """
     home = os.open(_HERE, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -237,13 +216,7 @@ class Host:
 
 
 def ip(*arguments: str) -> str:
-    """Run iproute2's ``ip`` where the calling thread is.
-
-    Raises
-    ------
-    TestbedError
-        If it is not installed, or says no.
-    """
+    """Run iproute2's ``ip`` where the calling thread is."""
     try:
         done = subprocess.run(["ip", *arguments], capture_output=True, text=True, timeout=20, check=False)
     except FileNotFoundError as error:

@@ -140,7 +140,26 @@ def netem_arguments(spec: LinkSpec) -> list[str]:
 
 @dataclass
 class Counts:
-    """What a direction of a userspace link has done so far, in packets (and `octets` delivered)."""
+    """What a direction of a userspace link has done so far.
+
+    Attributes
+    ----------
+    received, delivered : int
+        Packets that came in, and that were handed on.
+    lost : int
+        Packets that the link dropped by chance, as its loss asks.
+    queue_dropped : int
+        Packets that found the link's queue full.
+    overflowed : int
+        Packets that found no place in the link's own memory.
+    octets : int
+        Octets delivered.
+
+    Examples
+    --------
+    >>> Counts(received=3, delivered=2, lost=1, queue_dropped=0, overflowed=0, octets=200).delivered
+    2
+    """
 
     received: int
     delivered: int

@@ -24,18 +24,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def free_port() -> int:
-    """Find a TCP port of loopback that nothing used a moment ago.
-
-    Returns
-    -------
-    int
-        Another program may take it before you do.
-
-    Examples
-    --------
-    >>> 1024 <= free_port() < 65536
-    True
-    """
+    """Find a TCP port of loopback that nothing used a moment ago."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return int(s.getsockname()[1])
@@ -142,36 +131,13 @@ def end_with_parent() -> None:
     -----
     For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing. Chapter
     ``notebooks/transport/02_measuring_honestly``.
-
-    Examples
-    --------
-    >>> child = subprocess.Popen([sys.executable, "-c", "pass"], preexec_fn=end_with_parent)
-    >>> child.wait()
-    0
     """
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def answers(host: Host | None, port: int) -> bool:
-    """Say whether something listens on a port of a host's loopback.
-
-    Parameters
-    ----------
-    host : Host or None
-        None is where the calling thread is.
-    port : int
-        TCP's.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> answers(None, free_port())
-    False
-    """
+    """Say whether something listens on a port of a host's loopback."""
     with host.inside() if host is not None else contextlib.nullcontext(), socket.socket() as s:
         s.settimeout(1)
         return s.connect_ex(("127.0.0.1", port)) == 0

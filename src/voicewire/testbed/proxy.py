@@ -26,47 +26,13 @@ _Late: TypeAlias = "asyncio.Queue[tuple[float, bytes]]"
 
 
 def clamp(connection: socket.socket, mss: int = ETHERNET_MSS) -> None:
-    """Give a socket, before it connects or listens, the segment size that Ethernet would (loopback's is 65 483 B).
-
-    Parameters
-    ----------
-    connection : socket.socket
-        Of TCP, neither connected nor listening.
-    mss : int
-        Bytes of payload in a segment.
-
-    Examples
-    --------
-    >>> with socket.socket() as listener:
-    ...     clamp(listener)
-    ...     listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
-    1460
-    """
+    """Give a socket, before it connects or listens, the segment size that Ethernet would (loopback's is 65 483 B)."""
     if hasattr(socket, "TCP_MAXSEG"):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, mss)
 
 
 class Air:
-    """One medium that several relays share: whatever one of them passes on, the others wait for.
-
-    Parameters
-    ----------
-    rate : float
-        Bits per second of all together.
-    crossings : int
-        How often each byte crosses it: twice from one station of an access point to another.
-
-    Raises
-    ------
-    ValueError
-        If either is not positive.
-
-    Examples
-    --------
-    >>> air = Air(8000.0, crossings=2)
-    >>> air.take(1000, now=0.0), air.take(500, now=1.0)
-    (2.0, 3.0)
-    """
+    """One medium that several relays share: whatever one of them passes on, the others wait for."""
 
     def __init__(self, rate: float, crossings: int = 1) -> None:
         if not 0 < rate < float("inf"):
@@ -78,20 +44,7 @@ class Air:
         self._lock = threading.Lock()
 
     def take(self, octets: int, now: float) -> float:
-        """Occupy the medium with some bytes as soon as it is free.
-
-        Parameters
-        ----------
-        octets : int
-            How many.
-        now : float
-            Since when they are there, s.
-
-        Returns
-        -------
-        float
-            When they are through, s.
-        """
+        """Occupy the medium with some bytes as soon as it is free."""
         with self._lock:
             self._free = max(self._free, now) + 8 * octets * self.crossings / self.rate
             return self._free

@@ -63,32 +63,7 @@ def arrivals(frames: int, hops: int, each: float, *, shared: bool) -> list[float
 
 @checks.takes(octets=checks.whole(1), rate=checks.number(above=0.0))
 def counted(transport: str, octets: int, rate: float) -> float:
-    """Return the least time that payload occupies the air of one access point.
-
-    Parameters
-    ----------
-    transport : {"TCP", "MQTT"}
-        Over which.
-    octets : int
-        Payload of all messages, bytes.
-    rate : float
-        Of the air, bit/s.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Raises
-    ------
-    ValueError
-        If the transport is neither.
-
-    Examples
-    --------
-    >>> counted("TCP", 1000, 8000.0), counted("MQTT", 1000, 8000.0)
-    (2.0, 4.0)
-    """
+    """Return the least time that payload occupies the air of one access point."""
     if transport not in LEGS:
         raise ValueError(f"a transport is {' or '.join(LEGS)}, not {transport!r}")
     return LEGS[transport] * CROSSINGS * 8 * octets / rate

@@ -39,53 +39,12 @@ Send = Callable[[bytes], None]
 
 
 def message(number: int) -> bytes:
-    """Return the payload of a message, found again in a capture by its content.
-
-    Parameters
-    ----------
-    number : int
-        From 0, below 10,000.
-
-    Returns
-    -------
-    bytes, length `SIZE`
-
-    Examples
-    --------
-    >>> message(7)[:10]
-    b'object0007'
-    """
+    """Return the payload of a message, found again in a capture by its content."""
     return f"object{number:04}".encode().ljust(SIZE, b".")
 
 
 def overhead(segments: Sequence[Segment], messages: int) -> float:
-    """Return the IP bytes beside the payload of one message, both directions.
-
-    Parameters
-    ----------
-    segments : sequence of Segment
-        A session captured whole, with the messages 0, 1 … of `message`, each sent when the one before is confirmed.
-    messages : int
-        How many. With one, the whole session is counted; with more, all from the second message's first segment to
-        the last one's, so that as many acknowledgements as messages are in it.
-
-    Returns
-    -------
-    float
-        Bytes a message.
-
-    Raises
-    ------
-    ValueError
-        If a message is not in the capture.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> session = list(capture.read_pcap(paths.data("transport") / "captures" / "http-fresh.pcap"))
-    >>> overhead(session, 1) == sum(s.ip_header + s.header + s.length for s in session) - SIZE
-    True
-    """
+    """Return the IP bytes beside the payload of one message, both directions."""
     at = [_place(segments, number) for number in range(messages)]
     counted = segments[at[1] : at[-1]] if messages > 1 else segments
     whole = sum(s.ip_header + s.header + s.length for s in counted)
@@ -101,29 +60,7 @@ def _place(segments: Sequence[Segment], number: int) -> int:
 
 
 def recorded_overhead(folder: Path, protocol: str, session: str) -> float:
-    """Count a recorded session.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    protocol : str
-        One of `PROTOCOLS`.
-    session : str
-        ``fresh`` (one message) or ``persistent``.
-
-    Returns
-    -------
-    float
-        IP bytes beside the payload of one message.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> data = paths.data("transport")
-    >>> recorded_overhead(data, "http", "persistent") < recorded_overhead(data, "http", "fresh")
-    True
-    """
+    """Count a recorded session."""
     segments = list(capture.read_pcap(folder / "captures" / f"{protocol}-{session}.pcap"))
     return overhead(segments, MESSAGES if session == "persistent" else 1)
 
@@ -259,27 +196,7 @@ def _until_quiet(seen: capture.Capture) -> None:
 
 
 def record_amqp(folder: Path) -> dict[str, Any]:
-    """Capture a session of each protocol with one message, and one that stays open, on the sender's host.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; the sessions go into ``captures`` there, what they were made with into ``amqp.json``.
-
-    Returns
-    -------
-    dict
-        What is in the file, with the overheads counted.
-
-    Raises
-    ------
-    TestbedError
-        Without the privileges for namespaces, RabbitMQ, pika or Qpid Proton.
-
-    Examples
-    --------
-    >>> record_amqp(Path("recorded"))  # doctest: +SKIP
-    """
+    """Capture a session of each protocol with one message, and one that stays open, on the sender's host."""
     begin = time.monotonic()
     (folder / "captures").mkdir(parents=True, exist_ok=True)
     counted: dict[str, dict[str, float]] = {protocol: {} for protocol in PROTOCOLS}

@@ -26,25 +26,7 @@ Samples = NDArray[np.float64]
     payload=checks.array((0, 1), low=1.0),
 )  # fmt: skip
 def goodput(size: int, header: Samples, payload: Samples) -> Samples:
-    """Return the share of the wire's TCP bytes that is the user's own.
-
-    Parameters
-    ----------
-    size : int
-        The user's bytes.
-    header, payload : ndarray of float, shape (n,)
-        TCP header and payload bytes on the wire.
-
-    Returns
-    -------
-    ndarray of float, shape (n,)
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> goodput(100, np.array([272.0]), np.array([100.0])).round(3).tolist()
-    [0.269]
-    """
+    """Return the share of the wire's TCP bytes that is the user's own."""
     return size / (header + payload)
 
 
@@ -56,14 +38,6 @@ class Recorded:
     ----------
     rows : pandas.DataFrame
         As `recording.load_iterations` gives them.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> recorded = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> float(recorded.header("lan", "tcp", "fresh", 100).mean())
-    272.0
     """
 
     rows: pd.DataFrame
@@ -78,158 +52,36 @@ class Recorded:
         self, network: str, transport: str, session: str, size: int, *, qos: int = 0, kind: str = "bytes",
         gap: float = 0.0, nodelay: bool = True,
     ) -> pd.DataFrame:  # fmt: skip
-        """Return the iterations of one configuration.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        transport : str
-            ``tcp`` or ``mqtt``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        size : int
-            Payload, bytes.
-        qos : {0, 1, 2}
-            MQTT's quality of service.
-        kind : str
-            ``bytes``, ``file`` or ``icto``.
-        gap : float
-            Pause between the messages of a loop, round trips.
-        nodelay : bool
-            Whether the broker switched Nagle's algorithm off.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an iteration.
-
-        Raises
-        ------
-        KeyError
-            If it was not recorded.
-        """
+        """Return the iterations of one configuration."""
         found = self._cells.get((network, transport, session, size, qos, kind, gap, nodelay))
         if found is None:
             raise KeyError(f"not recorded: {network} {transport} {session} {size} B, QoS {qos}, {kind}, gap {gap}")
         return found
 
     def header(self, network: str, transport: str, session: str, size: int, end: int = 0, **other: Any) -> Samples:
-        """Return the TCP header bytes of each iteration at one end.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        transport : str
-            ``tcp`` or ``mqtt``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        size : int
-            Payload, bytes.
-        end : {0, 1}
-            The sending or the receiving end.
-        **other
-            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
-
-        Returns
-        -------
-        ndarray of float, shape (iterations,)
-            Bytes.
-        """
+        """Return the TCP header bytes of each iteration at one end."""
         ends = ("sender", "receiver") if transport == "tcp" else ("publisher", "subscriber")
         found = self.cell(network, transport, session, size, **other)
         return found[f"{ends[end]}_header"].to_numpy(float)
 
     def time(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
-        """Return the time from start to complete receipt of each iteration.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        transport : str
-            ``tcp`` or ``mqtt``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        size : int
-            Payload, bytes.
-        **other
-            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
-
-        Returns
-        -------
-        ndarray of float, shape (iterations,)
-            ms.
-        """
+        """Return the time from start to complete receipt of each iteration."""
         return self.cell(network, transport, session, size, **other)["time_ms"].to_numpy(float)
 
     def goodput(self, network: str, transport: str, session: str, size: int, **other: Any) -> Samples:
-        """Return the share of the user's own bytes, of each iteration, on the sender's link.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        transport : str
-            ``tcp`` or ``mqtt``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        size : int
-            Payload, bytes.
-        **other
-            ``qos``, ``kind``, ``gap``, ``nodelay``; see `cell`.
-
-        Returns
-        -------
-        ndarray of float, shape (iterations,)
-            From 0 to 1.
-        """
+        """Return the share of the user's own bytes, of each iteration, on the sender's link."""
         found = self.cell(network, transport, session, size, **other)
         end = "sender" if transport == "tcp" else "publisher"
         return goodput(size, found[f"{end}_header"].to_numpy(float), found[f"{end}_payload"].to_numpy(float))
 
     def factor(self, network: str, session: str, size: int, qos: int, kind: str = "bytes") -> float:
-        """Return the median time of MQTT over that of TCP, same session and payload.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        size : int
-            Payload, bytes.
-        qos : {0, 1, 2}
-            MQTT's quality of service.
-        kind : str
-            ``bytes``, ``file`` or ``icto``.
-
-        Returns
-        -------
-        float
-        """
+        """Return the median time of MQTT over that of TCP, same session and payload."""
         mqtt = self.time(network, "mqtt", session, size, qos=qos, kind=kind)
         tcp = self.time(network, "tcp", session, size, kind=kind)
         return float(np.median(mqtt) / np.median(tcp))
 
     def factors(self, network: str, session: str, sizes: tuple[int, ...] = paper.PAYLOADS) -> pd.DataFrame:
-        """Return `factor` for every quality of service, payload and kind that was recorded.
-
-        Parameters
-        ----------
-        network : str
-            ``lan`` or ``internet``.
-        session : str
-            ``fresh``, ``persistent`` or ``loop``.
-        sizes : tuple of int
-            Payloads, bytes.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns ``qos``, ``size``, ``kind``, ``factor``.
-        """
+        """Return `factor` for every quality of service, payload and kind that was recorded."""
         return pd.DataFrame(
             [
                 {"qos": q, "size": s, "kind": k, "factor": self.factor(network, session, s, q, k)}
@@ -244,28 +96,7 @@ class Recorded:
     times=checks.array(least=2), rng=checks.generator, resamples=checks.whole(1, 10**6), n=checks.whole(2, 10**6),
 )  # fmt: skip
 def coverage(times: Samples, rng: np.random.Generator, resamples: int = 5000, n: int = paper.ITERATIONS) -> float:
-    """How often Student's 95 % interval of `n` draws from `times` holds their mean.
-
-    Parameters
-    ----------
-    times : ndarray of float
-        The population to draw from.
-    rng : numpy.random.Generator
-        Of the draws.
-    resamples, n : int
-        How many intervals, of how many draws each.
-
-    Returns
-    -------
-    float
-        A share of the intervals; 0.95 if they keep what they promise.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> 0.93 < coverage(rng.normal(size=1000), rng) < 0.97
-    True
-    """
+    """How often Student's 95 % interval of `n` draws from `times` holds their mean."""
     from scipy.stats import t
 
     draws = rng.choice(times, size=(resamples, n))

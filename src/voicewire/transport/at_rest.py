@@ -48,34 +48,7 @@ def _keeping(which: str, folder: Path) -> Iterator[int]:
 
 
 def seen(message: bytes, sought: Mapping[str, bytes], which: str = "embedded") -> dict[str, bool]:
-    """Say what stands readable in the files of a broker's store while a message waits there for its subscriber.
-
-    Parameters
-    ----------
-    message : bytes
-        What is published at QoS 1, for a subscriber whose session is kept while it is away.
-    sought : mapping of str to bytes
-        What is looked for, by name.
-    which : str
-        The broker, ``"embedded"`` or ``"mosquitto"``. Both have ended when their files are read.
-
-    Returns
-    -------
-    dict of str to bool
-        With the names of `sought`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such broker, or its files do not hold the message itself: then looking proves nothing.
-    TestbedError
-        If mosquitto is not installed.
-
-    Examples
-    --------
-    >>> seen(b"pulse 71/min", {"pulse": b"71/min", "name": b"ann"})
-    {'pulse': True, 'name': False}
-    """
+    """Say what stands readable in the files of a broker's store while a message waits there for its subscriber."""
     with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
         with _keeping(which, Path(folder)) as port:
             subscribed(port, paper.TOPIC, qos=1, client_id=_WAITING, clean=False).close()
@@ -89,56 +62,14 @@ def seen(message: bytes, sought: Mapping[str, bytes], which: str = "embedded") -
 
 
 def looked(which: str) -> dict[str, dict[str, bool]]:
-    """Look for everything of `SOUGHT` in one broker's store, with a reading that waits there plain, and sealed.
-
-    Parameters
-    ----------
-    which : str
-        The broker, ``"embedded"`` or ``"mosquitto"``.
-
-    Returns
-    -------
-    dict of str to dict
-        For ``plain`` and ``sealed``, what `seen` says.
-
-    Raises
-    ------
-    ValueError, TestbedError
-        As `seen`.
-
-    Examples
-    --------
-    >>> looked("embedded")["sealed"]["the reading"]
-    False
-    """
+    """Look for everything of `SOUGHT` in one broker's store, with a reading that waits there plain, and sealed."""
     owner, reader = Identity.create("sensor"), Identity.create(_READER)
     sealed = seal({"reading": _PLAIN}, {"reading": Rule((_READER,))}, [reader.public], owner)
     return {"plain": seen(_PLAIN, SOUGHT, which), "sealed": seen(sealed, SOUGHT, which)}
 
 
 def record_rest(folder: Path) -> dict[str, Any]:
-    """Look into the stores of both brokers, and write ``at_rest.json``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to.
-
-    Returns
-    -------
-    dict
-        What is in the file.
-
-    Raises
-    ------
-    TestbedError
-        If mosquitto is not installed.
-
-    Examples
-    --------
-    >>> sorted(record_rest(Path("recorded")))  # doctest: +SKIP
-    ['embedded', 'mosquitto']
-    """
+    """Look into the stores of both brokers, and write ``at_rest.json``."""
     found = {which: looked(which) for which in BROKERS}
     (folder / "at_rest.json").write_text(json.dumps(found, indent=1) + "\n")
     return found

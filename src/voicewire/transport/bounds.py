@@ -66,32 +66,7 @@ def bound(qos: int, rtt: float, timeouts: bool = False) -> float:
 
 
 def measure(spec: LinkSpec = SPEC, *, bed: str = "namespaces", which: str = "embedded", messages: int = 200) -> Any:
-    """Send messages one after the other at each quality of service over links with loss.
-
-    Parameters
-    ----------
-    spec : LinkSpec
-        Both links.
-    bed, which : str
-        See `bed.Bed` and `run_mqtt.broker`.
-    messages : int
-        At each quality of service.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``qos``, ``iteration`` and ``time_ms`` from publish to receipt; the last is missing for what never came.
-
-    Raises
-    ------
-    TestbedError
-        On loopback, where nothing is lost; without the privileges for namespaces.
-
-    Examples
-    --------
-    >>> len(measure(messages=10))  # doctest: +SKIP
-    30
-    """
+    """Send messages one after the other at each quality of service over links with loss."""
     if spec.loss and bed != "namespaces":
         raise TestbedError("nothing is lost on loopback: this recording needs network namespaces (root)")
     rows = []
@@ -148,55 +123,12 @@ def reliability(rows: pd.DataFrame, qos: int) -> Samples:
 
 
 def met(rows: pd.DataFrame, qos: int, rtt: float, timeouts: bool = False) -> Samples:
-    """Return for each message whether it arrived within the `bound` of its quality of service.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-    qos : {0, 1, 2}
-        Quality of service.
-    rtt : float
-        Round trip of each link, s.
-    timeouts : bool
-        Allow for a timeout of TCP on each of the two legs.
-
-    Returns
-    -------
-    ndarray of float, shape (messages,)
-        1 or 0.
-
-    Examples
-    --------
-    >>> met(pd.DataFrame({"qos": [1, 1], "time_ms": [50.0, 300.0]}), 1, 0.04).tolist()
-    [1.0, 0.0]
-    """
+    """Return for each message whether it arrived within the `bound` of its quality of service."""
     return np.asarray(rows[rows.qos == qos].time_ms <= 1e3 * bound(qos, rtt, timeouts), dtype=np.float64)
 
 
 def record_bounds(folder: Path, *, messages: int, which: str, command: str) -> pd.DataFrame:
-    """Measure, and write ``bounds.csv`` and ``bounds.json``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to write.
-    messages : int
-        At each quality of service.
-    which : str
-        The broker, see `run_mqtt.broker`.
-    command : str
-        For the provenance.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `measure` gives them.
-
-    Examples
-    --------
-    >>> rows = record_bounds(Path("recorded"), messages=10, which="embedded", command="by hand")  # doctest: +SKIP
-    """
+    """Measure, and write ``bounds.csv`` and ``bounds.json``."""
     before, begin = os.getloadavg()[0], time.monotonic()
     rows: pd.DataFrame = measure(which=which, messages=messages)
     about = recording.facts(command, (time.monotonic() - begin) / 60, "namespaces", which, {"lossy": SPEC})
@@ -210,22 +142,5 @@ def record_bounds(folder: Path, *, messages: int, which: str, command: str) -> p
 
 
 def load_bounds(folder: Path) -> pd.DataFrame:
-    """Read what `record_bounds` wrote.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `measure` gives them.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> sorted(set(load_bounds(paths.data("transport")).qos))
-    [0, 1, 2]
-    """
+    """Read what `record_bounds` wrote."""
     return pd.read_csv(folder / "bounds.csv")

@@ -15,20 +15,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def register(subparsers: Commands) -> None:
-    """Add the commands of this study to the house's command line.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "transport" in parser.format_help()
-    True
-    """
+    """Add the commands of this study to the house's command line."""
     _add_experiment(subparsers)
     _add_icto(subparsers)
 

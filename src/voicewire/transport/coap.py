@@ -82,32 +82,7 @@ def failure(loss: float, known: bool = True) -> float:
 
 @checks.takes(loss=checks.number(0, 1), repeats=checks.whole(0, 20))
 def given_up(loss: float, known: bool = True, repeats: int = REPEATS) -> float:
-    """Probability that every attempt fails.
-
-    Parameters
-    ----------
-    loss : float
-        Probability that a datagram is lost, each way.
-    known : bool
-        Whether the sender must know.
-    repeats : int
-        Retransmissions.
-
-    Returns
-    -------
-    float
-        q^(M + 1) for a `failure` q and M retransmissions.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> round(given_up(0.2), 4)
-    0.006
-    """
+    """Probability that every attempt fails."""
     return float(failure(loss, known) ** (repeats + 1))
 
 

@@ -92,42 +92,7 @@ def measure(
     spec: LinkSpec = _LINE, *, bed: str = "namespaces", which: str = "embedded", iterations: int = 30,
     sizes: Sequence[int] = SIZES, seed: int = 1, progress: bool = False,
 ) -> pd.DataFrame:  # fmt: skip
-    """Time both protocols in rounds; without loss the first round warms up and is not counted.
-
-    Parameters
-    ----------
-    spec : LinkSpec
-        What each of the two links does.
-    bed : str
-        ``"namespaces"`` or ``"proxy"``. A proxy cannot lose TCP's segments: with loss there, CoAP alone is timed.
-    which : str
-        The broker, ``"embedded"`` or ``"mosquitto"``.
-    iterations : int
-        Rounds for each payload, at least two.
-    sizes : sequence of int
-        Payloads, bytes.
-    seed : int
-        Of payloads, order and loss.
-    progress : bool
-        Whether to show a bar.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each message: `protocol`, `size`, `iteration`, `received_ms` and `known_ms` (start to complete
-        receipt, and to the sender's knowing; empty if that did not happen), `ended_ms` (to the end of the attempt).
-
-    Raises
-    ------
-    ValueError
-        With fewer than two iterations.
-    TestbedError
-        If the bed or the broker fails.
-
-    Examples
-    --------
-    >>> rows = measure(iterations=2)  # doctest: +SKIP
-    """
+    """Time both protocols in rounds; without loss the first round warms up and is not counted."""
     if iterations < 2:
         raise ValueError(f"an interval needs at least two iterations, not {iterations}")
     rng = np.random.default_rng(seed)
@@ -148,35 +113,7 @@ def measure(
 def record_coap(
     folder: Path, *, bed: str, which: str, command: str, iterations: int = 60, progress: bool = True
 ) -> dict[str, Any]:
-    """Measure blocks on both networks, then small messages under loss; write two tables and where they come from.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to write ``coap_blocks.csv``, ``coap_loss.csv`` and ``coap.json``.
-    bed, which : str
-        See `measure`.
-    command : str
-        For the provenance.
-    iterations : int
-        Rounds for each payload without loss.
-    progress : bool
-        Whether to show bars.
-
-    Returns
-    -------
-    dict
-        What is in ``coap.json``.
-
-    Raises
-    ------
-    TestbedError
-        If the bed or the broker fails.
-
-    Examples
-    --------
-    >>> about = record_coap(Path("recorded"), bed="namespaces", which="embedded", command="by hand")  # doctest: +SKIP
-    """
+    """Measure blocks on both networks, then small messages under loss; write two tables and where they come from."""
     before, begin = os.getloadavg()[0], time.monotonic()
     more: dict[str, Any] = {"bed": bed, "which": which, "progress": progress}
     tables: dict[str, list[pd.DataFrame]] = {"blocks": [], "loss": []}
@@ -202,60 +139,12 @@ def record_coap(
 
 
 def load_blocks(folder: Path, network: str) -> pd.DataFrame:
-    """Read the recorded rows of one network, without loss.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    network : str
-        ``lan`` or ``internet``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `measure` gives them.
-
-    Raises
-    ------
-    KeyError
-        If that network was not recorded.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> sorted(set(load_blocks(paths.data("transport"), "lan").protocol))
-    ['CoAP', 'MQTT']
-    """
+    """Read the recorded rows of one network, without loss."""
     return _part(pd.read_csv(folder / "coap_blocks.csv"), "network", network)
 
 
 def load_loss(folder: Path, loss: float) -> pd.DataFrame:
-    """Read the recorded rows at one probability of loss.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    loss : float
-        Of `LOSSES`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `measure` gives them.
-
-    Raises
-    ------
-    KeyError
-        If that loss was not recorded.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> len(load_loss(paths.data("transport"), 0.2))
-    300
-    """
+    """Read the recorded rows at one probability of loss."""
     return _part(pd.read_csv(folder / "coap_loss.csv"), "loss", loss)
 
 
@@ -267,33 +156,7 @@ def _part(rows: pd.DataFrame, column: str, value: object) -> pd.DataFrame:
 
 
 def times(rows: pd.DataFrame, protocol: str, size: int) -> NDArray[np.float64]:
-    """Return the times from start to complete receipt, ms, by round.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them, without loss.
-    protocol : str
-        Of `PROTOCOLS`.
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    ndarray, shape (rounds,)
-
-    Raises
-    ------
-    KeyError
-        If there are none.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> rows = load_blocks(paths.data("transport"), "internet")
-    >>> bool(times(rows, "CoAP", 10_000).min() > 360)  # ten exchanges, of which the last counts half
-    True
-    """
+    """Return the times from start to complete receipt, ms, by round."""
     found = rows[(rows.protocol == protocol) & (rows["size"] == size)].sort_values("iteration")
     if found.empty:
         raise KeyError(f"not recorded: {protocol}, {size} B")
@@ -301,57 +164,13 @@ def times(rows: pd.DataFrame, protocol: str, size: int) -> NDArray[np.float64]:
 
 
 def half_blocks(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
-    """Return what half a block more adds to CoAP's time, ms, by round: within a block, and across its border.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-
-    Returns
-    -------
-    dict of str to ndarray
-        From 2560 to 3072 bytes, and from there to 3584.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> added = half_blocks(load_blocks(paths.data("transport"), "internet"))
-    >>> bool(added["across a border"].mean() > added["within a block"].mean())
-    True
-    """
+    """Return what half a block more adds to CoAP's time, ms, by round: within a block, and across its border."""
     low, border, high = (times(rows, "CoAP", 3 * coap.BLOCK + more) for more in (-coap.BLOCK // 2, 0, coap.BLOCK // 2))
     return {"within a block": border - low, "across a border": high - border}
 
 
 def delays(rows: pd.DataFrame, protocol: str, known: bool) -> NDArray[np.float64]:
-    """Return the delays under loss, ms, by round; what was given up counts with the time until then.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-    protocol : str
-        Of `PROTOCOLS`.
-    known : bool
-        Whether the clock runs until the sender knows, or until the receiver has the message.
-
-    Returns
-    -------
-    ndarray, shape (rounds,)
-
-    Raises
-    ------
-    KeyError
-        If there are none.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> rows = load_loss(paths.data("transport"), 0.2)
-    >>> bool((delays(rows, "MQTT", known=True) > 0).all())
-    True
-    """
+    """Return the delays under loss, ms, by round; what was given up counts with the time until then."""
     found = rows[rows.protocol == protocol].sort_values("iteration")
     if found.empty:
         raise KeyError(f"not recorded: {protocol}")
@@ -360,27 +179,7 @@ def delays(rows: pd.DataFrame, protocol: str, known: bool) -> NDArray[np.float64
 
 
 def differences(little: pd.DataFrame, much: pd.DataFrame, known: bool) -> dict[str, NDArray[np.float64]]:
-    """Return what must lie below zero if MQTT is ahead where little is lost, and CoAP where much is, ms, by round.
-
-    Parameters
-    ----------
-    little, much : pandas.DataFrame
-        Rows at a small and at a large probability of loss.
-    known : bool
-        As for `delays`.
-
-    Returns
-    -------
-    dict of str to ndarray
-        MQTT's delay less CoAP's, and CoAP's less MQTT's.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> folder = paths.data("transport")
-    >>> {name: len(x) for name, x in differences(load_loss(folder, 0.01), load_loss(folder, 0.2), True).items()}
-    {'little loss': 600, 'much loss': 150}
-    """
+    """Return what must lie below zero if MQTT is ahead where little is lost, and CoAP where much is, ms, by round."""
     return {
         "little loss": delays(little, "MQTT", known) - delays(little, "CoAP", known),
         "much loss": delays(much, "CoAP", known) - delays(much, "MQTT", known),

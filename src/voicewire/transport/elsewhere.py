@@ -119,48 +119,14 @@ def read(path: Path, port: int = PORT) -> pd.DataFrame:
 
 
 def write(source: Path, target: Path) -> int:
-    """Write the packets of a capture as a table.
-
-    Parameters
-    ----------
-    source : Path
-        As `read` takes it.
-    target : Path
-        The CSV file.
-
-    Returns
-    -------
-    int
-        How many packets.
-
-    Raises
-    ------
-    TestbedError
-        As `read`.
-
-    Examples
-    --------
-    >>> write(Path("coap_mqtt.pcap"), Path("mqtt-elsewhere.csv"))  # doctest: +SKIP
-    6410
-    """
+    """Write the packets of a capture as a table."""
     table = read(source)
     sheets.to_csv(table, target, index=False, float_format="%.6f", lineterminator="\n")
     return len(table)
 
 
 def load() -> pd.DataFrame:
-    """Read the table that the book keeps.
-
-    Returns
-    -------
-    DataFrame, shape (packets, 9)
-        `COLUMNS`; in s and bytes.
-
-    Examples
-    --------
-    >>> tuple(load().columns) == COLUMNS
-    True
-    """
+    """Read the table that the book keeps."""
     return pd.read_csv(paths.data("transport") / "mqtt-elsewhere.csv")
 
 

@@ -36,13 +36,6 @@ class Example:
         As captured.
     counted_segments, counted_header : int
         What the kernel's counters said about the same connection.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> tcp = load(paths.data("transport"), "tcp")
-    >>> len(tcp.segments) == tcp.counted_segments
-    True
     """
 
     name: str
@@ -51,43 +44,14 @@ class Example:
     counted_header: int
 
     def stream(self, outgoing: bool = True) -> bytes:
-        """Return what the sender said, or what it was told.
-
-        Parameters
-        ----------
-        outgoing : bool
-            Whether the former.
-
-        Returns
-        -------
-        bytes
-        """
+        """Return what the sender said, or what it was told."""
         first = self.segments[0]
         ends = (first.source, first.target) if outgoing else (first.target, first.source)
         return capture.stream(self.segments, *ends)
 
 
 def load(folder: Path, name: str) -> Example:
-    """Read a recorded session.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    name : str
-        One of `NAMES`.
-
-    Returns
-    -------
-    Example
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> example = load(paths.data("transport"), "tcp")
-    >>> sum(segment.header for segment in example.segments) == example.counted_header
-    True
-    """
+    """Read a recorded session."""
     counts = json.loads((folder / "captures" / "counters.json").read_text())[name]
     segments = list(capture.read_pcap(folder / "captures" / f"{name}.pcap"))
     here = segments[0].source[0]
@@ -96,48 +60,13 @@ def load(folder: Path, name: str) -> Example:
 
 
 def other_packets(folder: Path, name: str) -> int:
-    """Count the captured IP packets that hold no TCP segment.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    name : str
-        One of `NAMES`.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> other_packets(paths.data("transport"), "tcp")
-    0
-    """
+    """Count the captured IP packets that hold no TCP segment."""
     file = folder / "captures" / f"{name}.pcap"
     return sum(capture.parse(packet) is None for _, packet in capture.read_packets(file))
 
 
 def record_examples(folder: Path, which: str = "embedded") -> None:
-    """Record every example into ``captures`` of `folder`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to; ``captures`` is made in it.
-    which : str
-        ``embedded`` or ``mosquitto``.
-
-    Raises
-    ------
-    TestbedError
-        Without the privileges for namespaces and captures.
-
-    Examples
-    --------
-    >>> record_examples(Path("recorded"))  # doctest: +SKIP
-    """
+    """Record every example into ``captures`` of `folder`."""
     target = folder / "captures"
     target.mkdir(parents=True, exist_ok=True)
     counts = {}

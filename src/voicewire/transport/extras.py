@@ -43,26 +43,7 @@ _TLS_RUNS = 60  # each with a certificate and signatures of its own
 
 
 def queued(messages: int, qos: int = 1, kept: bool = True) -> int:
-    """Count how many of so many messages a subscriber gets that was away while they were published.
-
-    Parameters
-    ----------
-    messages : int
-        How many, fewer than 255.
-    qos : {0, 1, 2}
-        Their quality of service.
-    kept : bool
-        Whether its session is kept while it is away; if not, it subscribes again when it is back.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> queued(2), queued(2, qos=0), queued(2, kept=False)
-    (2, 0, 0)
-    """
+    """Count how many of so many messages a subscriber gets that was away while they were published."""
 
     def client(name: str) -> paho.Client:
         return paho.Client(CallbackAPIVersion.VERSION2, client_id=name, clean_session=not kept or name != "away")
@@ -100,31 +81,7 @@ def queued(messages: int, qos: int = 1, kept: bool = True) -> int:
 
 
 def under_loss(messages: int, loss: float, qos: int) -> dict[str, int]:
-    """Count arrivals of messages over two lossy links, and segments that had to be sent again.
-
-    Parameters
-    ----------
-    messages : int
-        How many.
-    loss : float
-        Probability that a packet is lost.
-    qos : {0, 1, 2}
-        Quality of service.
-
-    Returns
-    -------
-    dict of str to int
-
-    Raises
-    ------
-    TestbedError
-        Without the privileges for namespaces.
-
-    Examples
-    --------
-    >>> under_loss(150, 0.05, 2)["arrivals"]  # doctest: +SKIP
-    150
-    """
+    """Count arrivals of messages over two lossy links, and segments that had to be sent again."""
     with (
         Bed(ROLES, LinkSpec(delay=0.002, loss=loss), seed=3) as bed,
         broker(bed, "embedded") as port,
@@ -144,27 +101,7 @@ def under_loss(messages: int, loss: float, qos: int) -> dict[str, int]:
 
 
 def coap_bytes(size: int) -> dict[str, int]:
-    """Count IP bytes, datagrams and exchanges of one confirmable CoAP PUT, on a host of its own.
-
-    Parameters
-    ----------
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    dict of str to int
-
-    Raises
-    ------
-    TestbedError
-        Without the privileges for namespaces.
-
-    Examples
-    --------
-    >>> coap_bytes(100)["exchanges"]  # doctest: +SKIP
-    1
-    """
+    """Count IP bytes, datagrams and exchanges of one confirmable CoAP PUT, on a host of its own."""
     from aiocoap import CHANGED, PUT, Context, Message, resource
 
     logging.getLogger("coap-server").setLevel(logging.ERROR)
@@ -200,19 +137,7 @@ def coap_bytes(size: int) -> dict[str, int]:
 
 @contextlib.contextmanager
 def certificate() -> Iterator[tuple[Path, Path]]:
-    """Make a self-signed certificate and its key as files, for the time of the block.
-
-    Yields
-    ------
-    (Path, Path)
-        Certificate and key.
-
-    Examples
-    --------
-    >>> with certificate() as (public, _):
-    ...     public.read_text().splitlines()[0]
-    '-----BEGIN CERTIFICATE-----'
-    """
+    """Make a self-signed certificate and its key as files, for the time of the block."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -245,27 +170,11 @@ def certificate() -> Iterator[tuple[Path, Path]]:
 def tls_bytes(size: int) -> dict[str, int]:
     """Count TCP payload bytes of both directions for one message over TLS 1.3.
 
-    Parameters
-    ----------
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    dict of str to int
-        ``tcp``: bare TCP; ``mqtt``: MQTT at QoS 1.
-
     Notes
     -----
     The number differs by a few bytes from run to run: the certificate's signature and that of CertificateVerify are
     pairs of integers in DER, each of which takes a byte more where its first bit is set, and one less in 256.
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> found = tls_bytes(100)
-    >>> 100 < found["tcp"] < found["mqtt"]
-    True
     """
     from voicewire.testbed import counters
 
@@ -338,27 +247,7 @@ def _plain(transport: str, session: str) -> dict[str, int]:
 
 
 def record_extras(folder: Path) -> dict[str, Any]:
-    """Measure everything of this module and write ``extras.json``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to.
-
-    Returns
-    -------
-    dict
-        What is in the file.
-
-    Raises
-    ------
-    TestbedError
-        Without the privileges for namespaces.
-
-    Examples
-    --------
-    >>> record_extras(Path("recorded"))  # doctest: +SKIP
-    """
+    """Measure everything of this module and write ``extras.json``."""
     result: dict[str, Any] = {
         "size": _SIZE,
         "coap": {str(n): coap_bytes(n) for n in (_SIZE, 1024, 1025, 4096, 10_000)},

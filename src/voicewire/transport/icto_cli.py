@@ -19,20 +19,7 @@ _KEY, _OBJECT = readable_up_to(2**16), readable_up_to(256 * 2**20)
 
 
 def register(subparsers: _Commands) -> None:
-    """Add ``voicewire icto``.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "icto" in parser.format_help()
-    True
-    """
+    """Add ``voicewire icto``."""
     icto = subparsers.add_parser("icto", help="seal, open and inspect cipher objects that carry their own rules")
     commands = icto.add_subparsers(title="commands", metavar="COMMAND", required=True)
     key = commands.add_parser("key", help="make NAME.key (private) and NAME.pub")

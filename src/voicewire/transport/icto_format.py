@@ -238,28 +238,7 @@ _HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # of Unicode's general cat
 
 
 def printable_name(name: str) -> bytes:
-    """The bytes of a name: 1 to 255 bytes of UTF-8, normalised (NFC), nothing invisible in it.
-
-    Parameters
-    ----------
-    name : str
-        Of a participant or a part.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
-
-    Raises
-    ------
-    MalformedError
-        If it is anything else.
-
-    Examples
-    --------
-    >>> printable_name("ann")
-    b'ann'
-    """
+    """The bytes of a name: 1 to 255 bytes of UTF-8, normalised (NFC), nothing invisible in it."""
     ordinary = name.isascii() and name.isprintable()  # nothing below can be wrong with these but a space at an end
     hidden = [] if ordinary else [c for c in name if unicodedata.category(c) in _HIDDEN]
     if hidden:
@@ -273,58 +252,14 @@ def printable_name(name: str) -> bytes:
 
 
 def whole_second(value: object, what: str, *, least: int = 0) -> int:
-    """A time that every reader reads alike: a whole number of seconds since 1970 UTC, below `LATEST`.
-
-    Parameters
-    ----------
-    value : object
-        The time.
-    what : str
-        How the error calls it.
-    least : int
-        The earliest that is allowed.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    MalformedError
-        If it is anything else.
-
-    Examples
-    --------
-    >>> whole_second(1_700_000_000, "the time")
-    1700000000
-    """
+    """A time that every reader reads alike: a whole number of seconds since 1970 UTC, below `LATEST`."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < LATEST:
         raise MalformedError(f"{what} must be whole seconds since 1970, from {least} to 2^53 - 1, not {value!r}")
     return value
 
 
 def header(o: Sealed) -> bytes:
-    """What `Sealed.rules` gives, of an object that was checked already (by it, or by `decode`).
-
-    Parameters
-    ----------
-    o : Sealed
-        The object.
-
-    Returns
-    -------
-    bytes
-        From the magic to the last rule, with a length of 0.
-
-    Examples
-    --------
-    >>> import voicewire.transport.icto as icto
-    >>> ann = icto.Identity.create("ann")
-    >>> o = decode(icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann))
-    >>> header(o) == o.rules()
-    True
-    """
+    """What `Sealed.rules` gives, of an object that was checked already (by it, or by `decode`)."""
     version = o.version
     parts = [_HEAD.pack(
         MAGIC, version, o.cipher, len(o.participants), len(o.parts), 0, o.identity, o.created, o.owner, o.ephemeral
@@ -375,31 +310,7 @@ def encode(o: Sealed, *, signature: bool = True) -> bytes:
 
 
 def unsigned(o: Sealed) -> bytes:
-    """The bytes that the owner signs, of an object whose rules were checked already (by `Sealed.rules` or `decode`).
-
-    Parameters
-    ----------
-    o : Sealed
-        The object.
-
-    Returns
-    -------
-    bytes
-        What `encode` gives without the signature.
-
-    Raises
-    ------
-    MalformedError
-        If an envelope is missing or has another size, or the whole is too long.
-
-    Examples
-    --------
-    >>> import voicewire.transport.icto as icto
-    >>> ann = icto.Identity.create("ann")
-    >>> data = icto.seal({"p": b"hi"}, {"p": icto.Rule(("ann",))}, [ann.public], ann)
-    >>> unsigned(decode(data)) == data[:-SIGNATURE]
-    True
-    """
+    """The bytes that the owner signs, of an object whose rules were checked already (by `Sealed.rules` or `decode`)."""
     _check_body(o)
     body = b"".join(e for p in o.parts for e in p.envelopes) + b"".join(p.ciphertext for p in o.parts)
     rules = header(o)

@@ -36,11 +36,6 @@ class Queued:
         How many the broker counts that it did not keep.
     received : tuple of int
         Numbers of those that the subscriber got when it was back, in their order.
-
-    Examples
-    --------
-    >>> Queued(3, 3, 1, (0, 1)).lost
-    1
     """
 
     sent: int
@@ -61,31 +56,7 @@ class Queued:
 
 @checks.takes(messages=checks.whole(1, 1_000_000), size=checks.whole(_NUMBER.size, 10**6))
 def filled(messages: int, size: int = 100, limits: Limits | None = None) -> Queued:
-    """Publish messages for a subscriber whose session is kept while it is away, and let it come back.
-
-    Parameters
-    ----------
-    messages : int
-        How many.
-    size : int
-        Payload of each, bytes: four at least, for its number.
-    limits : Limits, optional
-        Of the broker; its defaults if left out.
-
-    Returns
-    -------
-    Queued
-
-    Raises
-    ------
-    TimeoutError
-        If the broker keeps fewer than it says.
-
-    Examples
-    --------
-    >>> filled(20, limits=Limits(max_queued=5)).received
-    (0, 1, 2, 3, 4)
-    """
+    """Publish messages for a subscriber whose session is kept while it is away, and let it come back."""
     rest = bytes(size - _NUMBER.size)
     acknowledged, received = 0, []
     with unheard(), BrokerThread(Config(port=0, limits=limits or Limits())) as broker:

@@ -46,27 +46,7 @@ def _rows(transport: str, session: str, sizes: Sequence[int]) -> Iterator[tuple[
 
 
 def recorded_as(transport: str, session: str, qos: int, kind: str) -> str:
-    """Say as what a kind of payload was recorded: loops as bytes, and as files over MQTT at QoS 0 alone.
-
-    Parameters
-    ----------
-    transport, session : str
-        As in `Recorded.cell`.
-    qos : {0, 1, 2}
-        Quality of service.
-    kind : str
-        ``bytes`` or ``file``.
-
-    Returns
-    -------
-    str
-        The same kind where it was recorded, else ``bytes``.
-
-    Examples
-    --------
-    >>> recorded_as("mqtt", "loop", 1, "file")
-    'bytes'
-    """
+    """Say as what a kind of payload was recorded: loops as bytes, and as files over MQTT at QoS 0 alone."""
     return "bytes" if session == "loop" and (transport, qos) != ("mqtt", 0) else kind
 
 
@@ -80,38 +60,7 @@ def header_ratio(
     qualities: Sequence[int] = QUALITIES,
     transport: str = "mqtt",
 ) -> dict[str, float]:
-    """Return the least ratio of mean header bytes over payloads, qualities of service and kinds, at either end.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    networks : sequence of str
-        Of ``lan`` and ``internet``.
-    sizes : sequence of int
-        Payloads, bytes.
-    sessions : tuple of str
-        MQTT's session, and TCP's: ``fresh`` or ``persistent``, MQTT's ``loop`` as well.
-    kinds : sequence of str
-        Of ``bytes`` and ``file``; of a loop those that were recorded.
-    qualities : sequence of int
-        MQTT's qualities of service.
-    transport : str
-        What stands in the numerator; ``tcp`` for the rival.
-
-    Returns
-    -------
-    dict of str to float
-        For the ``sending end`` and the ``receiving end``.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> header_ratio(r, ["lan"], paper.PAYLOADS)["sending end"] > 1.4
-    True
-    """
+    """Return the least ratio of mean header bytes over payloads, qualities of service and kinds, at either end."""
     return {
         name: min(
             float(
@@ -129,32 +78,7 @@ def header_ratio(
 def overhead_ratios(
     r: Recorded, networks: Sequence[str], *, instead: bool = False, own: bool = False
 ) -> dict[str, float]:
-    """Return MQTT's header bytes over TCP's, the least over the axes' payloads, both ends and kinds, by reading.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    networks : sequence of str
-        Of ``lan`` and ``internet``.
-    instead : bool
-        Put bare TCP in MQTT's place: the rival.
-    own : bool
-        Count MQTT's own bytes with the headers, over the headers of TCP.
-
-    Returns
-    -------
-    dict of str to float
-        By reading.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> overhead_ratios(r, ["lan"])["150 publishes at QoS 1 against one connection"] > 10
-    True
-    """
+    """Return MQTT's header bytes over TCP's, the least over the axes' payloads, both ends and kinds, by reading."""
     top = "tcp" if instead else "mqtt"
     ends = ("sender", "receiver") if instead else ("publisher", "subscriber")
 
@@ -188,30 +112,7 @@ def overhead_ratios(
 
 
 def header_farthest(r: Recorded, session: str, ends: tuple[str, str] = ("sender", "receiver")) -> dict[str, float]:
-    """Return TCP's mean header bytes on the private network that lies farthest from the printed range, by end.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    session : str
-        ``fresh`` or ``persistent``.
-    ends : tuple of str
-        Names of the sending and the receiving end.
-
-    Returns
-    -------
-    dict of str to float
-        Bytes.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> header_farthest(r, "fresh")["receiver"]
-    272.0
-    """
+    """Return TCP's mean header bytes on the private network that lies farthest from the printed range, by end."""
     low, high = paper.TCP_HEADER_RANGE
     found = {}
     for end, name in enumerate(ends):
@@ -224,30 +125,7 @@ def header_farthest(r: Recorded, session: str, ends: tuple[str, str] = ("sender"
 
 
 def header_curve(r: Recorded, sizes: Sequence[int], session: str = "fresh") -> list[float]:
-    """Return TCP's mean header bytes on the private network by payload, at the end and of the kind that differ most.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    sizes : sequence of int
-        Payloads, bytes.
-    session : str
-        ``fresh``, ``persistent`` or ``loop``.
-
-    Returns
-    -------
-    list of float
-        Bytes.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> header_curve(r, [1, 1000])
-    [272.0, 272.0]
-    """
+    """Return TCP's mean header bytes on the private network by payload, at the end and of the kind that differ most."""
     kinds = ("bytes",) if session == "loop" else KINDS
     curves = [
         [float(r.header("lan", "tcp", session, size, end, kind=kind).mean()) for size in sizes]
@@ -260,51 +138,16 @@ def header_curve(r: Recorded, sizes: Sequence[int], session: str = "fresh") -> l
 def header_by_mss(size: int, mss: int) -> int:
     """Return the header bytes of a fresh connection whose payload is cut into segments of at most `mss` bytes.
 
-    Parameters
-    ----------
-    size, mss : int
-        Payload and largest segment, bytes.
-
-    Returns
-    -------
-    int
-
     Notes
     -----
     Eight segments, of which two are SYNs, and for each further one of data another with its acknowledgement.
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> header_by_mss(500, 536), header_by_mss(1000, 536)
-    (272, 336)
     """
     return 8 * theory.HEADER + 2 * theory.SYN_EXTRA + 2 * theory.HEADER * (-(-size // mss) - 1)
 
 
 def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, float]]:
-    """Return the least and the largest mean header bytes on the private network over payloads, both ends and kinds.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    transport : str
-        ``mqtt``, or ``tcp`` for the rival.
-
-    Returns
-    -------
-    dict of str to dict
-        By reading, bytes, for ``least`` and ``largest``.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> header_ranges(r)["a session for each message"]["least"]
-    400.0
-    """
+    """Return the least and the largest mean header bytes on the private network over payloads, both ends and kinds."""
 
     def span(session: str, qualities: Sequence[int]) -> dict[str, float]:
         means = [
@@ -327,30 +170,7 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
 
 
 def growths(r: Recorded, network: str, pick: Callable[[list[float]], float] = min) -> dict[str, dict[str, float]]:
-    """Return MQTT's mean header bytes at 1000 bytes of payload over those at one byte, by reading and end.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    pick : callable
-        Which of the kinds, and of a session's qualities of service, is taken: the least, or `max`.
-
-    Returns
-    -------
-    dict of str to dict
-        By reading, for the ``sending end`` and the ``receiving end``.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> growths(r, "lan")["150 publishes at QoS 0"]["sending end"] > 10
-    True
-    """
+    """Return MQTT's mean header bytes at 1000 bytes of payload over those at one byte, by reading and end."""
 
     def grown(session: str, qualities: Sequence[int] = QUALITIES) -> dict[str, float]:
         return {
@@ -381,36 +201,7 @@ def _grown(found: Samples) -> float:
 def headers(
     r: Recorded, network: str, session: str = "loop", qos: int = 0, end: int = 0, kind: str = "bytes"
 ) -> Samples:
-    """Return MQTT's header bytes by payload and iteration, at one end.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    session : str
-        ``fresh``, ``persistent``, or ``loop``: one without a gap.
-    qos : {0, 1, 2}
-        Quality of service.
-    end : {0, 1}
-        The sending or the receiving end.
-    kind : str
-        ``bytes`` or ``file``.
-
-    Returns
-    -------
-    ndarray of float, shape (payloads of the axes, iterations)
-        Bytes.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> headers(r, "lan").shape
-    (5, 150)
-    """
+    """Return MQTT's header bytes by payload and iteration, at one end."""
     return np.array([r.header(network, "mqtt", session, size, end, qos=qos, kind=kind) for size in paper.PAYLOADS])
 
 
@@ -418,64 +209,12 @@ def slowest_growth(
     r: Recorded, network: str, session: str, qualities: Sequence[int] = (0,), kinds: Sequence[str] = KINDS
 ) -> Samples:
     """Return the same where they grow least from the smallest to the largest payload: over ends, kinds and qualities.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    session : str
-        ``fresh``, ``persistent`` or ``loop``.
-    qualities : sequence of int
-        Qualities of service.
-    kinds : sequence of str
-        Of ``bytes`` and ``file``; of a loop those that were recorded.
-
-    Returns
-    -------
-    ndarray of float, shape (payloads of the axes, iterations)
-        Bytes.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> bool(slowest_growth(r, "lan", "loop", (1,)).mean(axis=1).max() < 7000)
-    True
     """
     return min((found for end in (0, 1) for found in _curves(r, network, session, qualities, end, kinds)), key=_grown)
 
 
 def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: int = 0) -> Samples:
-    """Return the header bytes of each loop with 1000 bytes a message over the mean of the loops with one byte.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    qos : {0, 1, 2}
-        Quality of service.
-    gap : float
-        Pause between the messages, round trips.
-    end : {0, 1}
-        The sending or the receiving end.
-
-    Returns
-    -------
-    ndarray of float, shape (iterations,)
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> bool(loop_growth(r, "lan").mean() > 10)
-    True
-    """
+    """Return the header bytes of each loop with 1000 bytes a message over the mean of the loops with one byte."""
     small = r.header(network, "mqtt", "loop", paper.PAYLOADS[0], end, qos=qos, gap=gap)
     return r.header(network, "mqtt", "loop", paper.PAYLOADS[-1], end, qos=qos, gap=gap) / small.mean()
 
@@ -483,29 +222,10 @@ def loop_growth(r: Recorded, network: str, qos: int = 0, gap: float = 0.0, end: 
 def forwarded(r: Recorded) -> tuple[Samples, Samples]:
     """Return the bytes above TCP of all recorded sessions of MQTT at the publisher, and behind it: both must be equal.
 
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-
-    Returns
-    -------
-    (ndarray of float, ndarray of float), shape (3 * sessions,)
-        What the publisher's kernel counts, against the subscriber's less what it takes to subscribe; then either
-        kernel's count, against what the broker's host saw of that leg, at most as much (a capture sees repeats, too).
-
     Notes
     -----
     Fresh sessions and loops are taken one by one; open sessions are summed by configuration, as an acknowledgement may
     cross after the next message has begun. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> left, right = forwarded(Recorded(recording.load_iterations(paths.data("transport"))))
-    >>> float(abs(left - right).max()) <= 8
-    True
     """
     own = ["publisher_payload", "subscriber_payload", "broker_in_payload", "broker_out_payload"]
     rows = r.rows[r.rows.transport == "mqtt"]
@@ -524,46 +244,12 @@ def forwarded(r: Recorded) -> tuple[Samples, Samples]:
 
 
 def axes_ratio(below: tuple[int, int], above: tuple[int, int]) -> dict[str, float]:
-    """Return the ratio of two numbers of which only the ranges of their axes are known.
-
-    Parameters
-    ----------
-    below, above : tuple of int
-        Ends of the axis of the divisor, and of the dividend.
-
-    Returns
-    -------
-    dict of str to float
-        The ratio of the nearest ends and that of the farthest.
-
-    Examples
-    --------
-    >>> axes_ratio((300, 370), (3000, 7000))["the nearest ends"] < 10
-    True
-    """
+    """Return the ratio of two numbers of which only the ranges of their axes are known."""
     return {"the nearest ends": above[0] / below[1], "the farthest ends": above[1] / below[0]}
 
 
 def broker_share(session: bool, leg: float = 0.5) -> dict[str, float]:
-    """Return the broker's share of the round trips that MQTT adds to TCP at QoS 0, counted on paper.
-
-    Parameters
-    ----------
-    session : bool
-        Whether opening the session with the broker counts as the broker's.
-    leg : float
-        What the broker's leg to the subscriber takes, round trips.
-
-    Returns
-    -------
-    dict of str to float
-        For ``fresh`` and ``warm`` sessions.
-
-    Examples
-    --------
-    >>> broker_share(session=True)
-    {'fresh': 1.0, 'warm': 1.0}
-    """
+    """Return the broker's share of the round trips that MQTT adds to TCP at QoS 0, counted on paper."""
     found = {}
     for name, kind in (("fresh", "fresh"), ("warm", "persistent")):
         opening = 0.5 * sum(flight in ("CONNECT", "CONNACK") for flight in theory.flights("mqtt", 0, kind))

@@ -105,25 +105,7 @@ def _cell_path(folder: Path, cell: Cell) -> Path:
 
 
 def finished(folder: Path, cells: Iterable[Cell]) -> list[Cell]:
-    """Return those of `cells` whose rows are in `folder` already.
-
-    Parameters
-    ----------
-    folder : Path
-        Of a recording.
-    cells : iterable of Cell
-        Of the experiment.
-
-    Returns
-    -------
-    list of Cell
-
-    Examples
-    --------
-    >>> from voicewire.transport.cells import small_grid
-    >>> finished(Path("nothing-here"), small_grid())
-    []
-    """
+    """Return those of `cells` whose rows are in `folder` already."""
     return [c for c in cells if _cell_path(folder, c).exists()]
 
 
@@ -274,19 +256,7 @@ def add_minutes(folder: Path, minutes: float) -> float:
 
 
 def facts(command: str, minutes: float, bed: str, which: str, networks: dict[str, LinkSpec]) -> dict[str, Any]:
-    """When, where and with what something was measured.
-
-    Parameters
-    ----------
-    command : str
-        What makes it again.
-    minutes : float
-        How long it took.
-    bed, which : str
-        See `run_cell`.
-    networks : dict of str to LinkSpec
-        The profiles that were used, by name.
-    """
+    """When, where and with what something was measured."""
     machine = capabilities()
     return {
         "command": command,

@@ -51,28 +51,7 @@ __all__ = [
 
 
 def header_bytes(flags: Iterable[str]) -> int:
-    """TCP header bytes of a conversation, from its segments' flags.
-
-    Parameters
-    ----------
-    flags : iterable of str
-        One entry a segment, such as "S", "SA" or "FA". Timestamps are on.
-
-    Returns
-    -------
-    int
-        32 for each segment, 8 more for each SYN, equation
-        ``eq-transport-header``.
-
-    See Also
-    --------
-    voicewire.testbed.counters.TcpInfo : the same from the kernel's counts.
-
-    Examples
-    --------
-    >>> header_bytes(["S", "SA", "A", "PA", "A", "FA", "FA", "A"])
-    272
-    """
+    """TCP header bytes of a conversation, from its segments' flags."""
     total = 0
     for flag in flags:
         total += 32  # 20, and 12 of timestamps
@@ -91,32 +70,7 @@ def exchange(
     mqtt: bool, qos: int, fresh: bool,
     waits: bool = True, late: tuple[bool, bool] = (True, True),
 ) -> list[tuple[str, str]]:
-    """What crosses the network until the receiver's program has a message.
-
-    Parameters
-    ----------
-    mqtt : bool
-        Through a broker, or over a TCP connection of its own.
-    qos : int
-        0, 1 or 2.
-    fresh : bool
-        Whether connection and session must be opened first.
-    waits : bool
-        Whether the client waits for CONNACK before it publishes.
-    late : (bool, bool)
-        At QoS 2, whether broker and subscriber pass the message on at
-        PUBREL; else at PUBLISH.
-
-    Returns
-    -------
-    list of (str, str)
-        Each crossing, and the one that it has to wait for ("": none).
-
-    Examples
-    --------
-    >>> exchange(False, 0, True)
-    [('S', ''), ('SA', 'S'), ('data', 'SA')]
-    """
+    """What crosses the network until the receiver's program has a message."""
     steps = OPEN.copy() if fresh else []
     if not mqtt:
         return [*steps, ("data", "SA" if fresh else "")]
@@ -130,28 +84,7 @@ def exchange(
 
 
 def arrival(steps: list[tuple[str, str]]) -> float:
-    """When the last crossing arrives, in round trips.
-
-    Parameters
-    ----------
-    steps : list of (str, str)
-        As `exchange` gives them.
-
-    Returns
-    -------
-    float
-        Each crossing takes half a round trip, and begins when what it waits
-        for has arrived: f/2 of equation ``eq-transport-time``.
-
-    See Also
-    --------
-    voicewire.transport.theory.round_trips : the closed form.
-
-    Examples
-    --------
-    >>> arrival(exchange(False, 0, True)), arrival(exchange(True, 0, True))
-    (1.5, 3.0)
-    """
+    """When the last crossing arrives, in round trips."""
     arrived = {"": 0.0}
     for step, after in steps:
         arrived[step] = arrived[after] + 0.5
@@ -161,27 +94,7 @@ def arrival(steps: list[tuple[str, str]]) -> float:
 def made_hops(
     frames: int, hops: int, each: float, shared: bool
 ) -> list[float]:
-    """When frames that are ready at once have made their hops.
-
-    Parameters
-    ----------
-    frames, hops : int
-        How many frames, and how many hops each has to make in turn.
-    each : float
-        What a frame takes on one hop, s.
-    shared : bool
-        Whether all hops share one medium; else each has a line of its own.
-
-    Returns
-    -------
-    list of float
-        Seconds, for each frame.
-
-    Examples
-    --------
-    >>> made_hops(3, 2, 1.0, True), made_hops(3, 2, 1.0, False)
-    ([4.0, 5.0, 6.0], [2.0, 3.0, 4.0])
-    """
+    """When frames that are ready at once have made their hops."""
     free, done = [0.0] * hops, [0.0] * frames
     waiting = [(0.0, number, 0) for number in range(frames)]
     while waiting:
@@ -195,60 +108,13 @@ def made_hops(
 
 
 def block_option(number: int, more: bool, size: int) -> bytes:
-    """Which block of a body this is, in CoAP's option Block1.
-
-    Parameters
-    ----------
-    number : int
-        From 0.
-    more : bool
-        Whether others follow.
-    size : int
-        Of a block: 16, 32, 64 and so on to 1024 bytes.
-
-    Returns
-    -------
-    bytes
-        RFC 7959, section 2.2: number, one bit, and three bits for the
-        size, without leading zeros.
-
-    See Also
-    --------
-    voicewire.transport.series_ends.CoapPair : sends it (aiocoap).
-
-    Examples
-    --------
-    >>> block_option(0, True, 1024).hex(), block_option(9, False, 1024).hex()
-    ('0e', '96')
-    """
+    """Which block of a body this is, in CoAP's option Block1."""
     value = number << 4 | more << 3 | size.bit_length() - 5
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 
 def blocks_of(body: bytes, size: int) -> list[tuple[bytes, bytes]]:
-    """Cut a body into blocks, each with its option.
-
-    Parameters
-    ----------
-    body : bytes
-        Of a PUT or POST.
-    size : int
-        Of a block, bytes.
-
-    Returns
-    -------
-    list of (bytes, bytes)
-        Option and payload of each; only the last may be shorter.
-
-    See Also
-    --------
-    voicewire.transport.coap.exchanges : how many the library makes of it.
-
-    Examples
-    --------
-    >>> blocks_of(b"twenty bytes of text", 16)
-    [(b'\\x08', b'twenty bytes of '), (b'\\x10', b'text')]
-    """
+    """Cut a body into blocks, each with its option."""
     return [
         (block_option(at // size, at + size < len(body), size),
          body[at : at + size])
@@ -257,58 +123,12 @@ def blocks_of(body: bytes, size: int) -> list[tuple[bytes, bytes]]:
 
 
 def sendings(first: float, repeats: int = 4) -> list[float]:
-    """When a confirmable message is sent if nobody answers, s.
-
-    Parameters
-    ----------
-    first : float
-        The first wait, drawn between 2 and 3 s.
-    repeats : int
-        Retransmissions.
-
-    Returns
-    -------
-    list of float
-        RFC 7252, section 4.2: each wait is twice the one before.
-
-    See Also
-    --------
-    voicewire.transport.series_ends.CoapPair : does it (aiocoap).
-
-    Examples
-    --------
-    >>> sendings(2.0)
-    [0.0, 2.0, 6.0, 14.0, 30.0]
-    """
+    """When a confirmable message is sent if nobody answers, s."""
     return [first * (2**k - 1) for k in range(repeats + 1)]
 
 
 def known_after(lost: Iterable[bool], first: float, rtt: float) -> float:
-    """When the sender knows that its message arrived, s.
-
-    Parameters
-    ----------
-    lost : iterable of bool
-        Of each attempt in turn, whether it or its acknowledgement was lost.
-    first : float
-        The first wait, s.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Infinite if it gives up before.
-
-    See Also
-    --------
-    voicewire.transport.coap.expected_delay : the mean, in closed form.
-
-    Examples
-    --------
-    >>> known_after([True, True, False], 2.0, 0.5)
-    6.5
-    """
+    """When the sender knows that its message arrived, s."""
     for sent, gone in zip(sendings(first), lost, strict=False):
         if not gone:
             return sent + rtt
@@ -316,32 +136,7 @@ def known_after(lost: Iterable[bool], first: float, rtt: float) -> float:
 
 
 def people_of(data: bytes) -> tuple[list[bytes], int]:
-    """The participants' keys in a sealed object, and where they end.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole object.
-
-    Returns
-    -------
-    keys : list of bytes
-        X25519 keys, 32 bytes each.
-    at : int
-        Where the parts' rules begin.
-
-    See Also
-    --------
-    voicewire.transport.icto_format : the layout, and what is refused.
-
-    Examples
-    --------
-    A head of 100 bytes says that there is one participant, called "a".
-
-    >>> head = b"ICTO" + bytes([1, 1, 1, 0]) + bytes(92)
-    >>> people_of(head + b"\\x01a" + bytes(range(32)))[1]
-    134
-    """
+    """The participants' keys in a sealed object, and where they end."""
     keys, at = [], 100
     for _ in range(data[6]):  # so many participants
         at += 1 + data[at]  # behind the name
@@ -357,30 +152,7 @@ CIPHERS: dict[int, type[AESGCM | ChaCha20Poly1305]] = {
 
 
 def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
-    """Each part's rules, and where they end.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole object.
-
-    Returns
-    -------
-    rules : dict
-        Name -> since (s since 1970; 0: at once), until (0: no limit), bytes
-        of ciphertext, nonce, numbers of the readers.
-    at : int
-        Where the envelopes begin.
-
-    See Also
-    --------
-    voicewire.transport.icto_format.decode : the same with all its checks.
-
-    Examples
-    --------
-    >>> parts_of(b"ICTO" + bytes(96))
-    ({}, 100)
-    """
+    """Each part's rules, and where they end."""
     at, rules = people_of(data)[1], {}
     more = 8 * (data[4] - 1)  # in version 2 also since when
     for _ in range(data[7]):  # so many parts
@@ -395,34 +167,7 @@ def parts_of(data: bytes) -> tuple[dict[str, tuple[Any, ...]], int]:
 
 
 def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
-    """A part's envelopes, one for each of its readers, and its ciphertext.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole object.
-    wanted : str
-        The part's name.
-
-    Returns
-    -------
-    envelopes : list of bytes
-        48 bytes each.
-    ciphertext : bytes
-        With its tag.
-
-    Raises
-    ------
-    KeyError
-        If no part has that name.
-
-    Examples
-    --------
-    >>> bytes_of(b"ICTO" + bytes(96), "diagnosis")
-    Traceback (most recent call last):
-    ...
-    KeyError: 'diagnosis'
-    """
+    """A part's envelopes, one for each of its readers, and its ciphertext."""
     rules, at = parts_of(data)
     envelopes, texts = {}, {}
     for name, (*_, readers) in rules.items():
@@ -436,29 +181,7 @@ def bytes_of(data: bytes, wanted: str) -> tuple[list[bytes], bytes]:
 
 
 def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
-    """The key of a reader's envelope, from a secret that only two have.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole object.
-    own : X25519PrivateKey
-        The reader's; the object holds the other half, made for it alone.
-    name : str
-        The part: each has a key of its own.
-
-    Returns
-    -------
-    bytes
-        HKDF-SHA-256 (RFC 5869) over the shared secret (RFC 7748).
-
-    Examples
-    --------
-    >>> own = X25519PrivateKey.from_private_bytes(bytes(range(32)))
-    >>> data = b"ICTO" + bytes(64) + own.public_key().public_bytes_raw()
-    >>> len(envelope_key(data, own, "diagnosis"))
-    32
-    """
+    """The key of a reader's envelope, from a secret that only two have."""
     identity, ephemeral = data[12:28], data[68:100]
     secret = own.exchange(X25519PublicKey.from_public_bytes(ephemeral))
     me = own.public_key().public_bytes_raw()
@@ -469,40 +192,7 @@ def envelope_key(data: bytes, own: X25519PrivateKey, name: str) -> bytes:
 def readable(
     data: bytes, own: X25519PrivateKey, owner: bytes, name: str, now: float
 ) -> int:
-    """Whether a part may be opened, and which of its envelopes is ours.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole object.
-    own : X25519PrivateKey
-        The reader's.
-    owner : bytes
-        Ed25519 public key of who must have signed.
-    name : str
-        The part.
-    now : float
-        Seconds since 1970.
-
-    Returns
-    -------
-    int
-        The envelope's number.
-
-    Raises
-    ------
-    ValueError
-        If a byte was changed, the reader is none, or it is not the time.
-
-    Examples
-    --------
-    >>> own = X25519PrivateKey.from_private_bytes(bytes(range(32)))
-    >>> owner = own.public_key().public_bytes_raw()
-    >>> readable(b"ICTO" + bytes(200), own, owner, "diagnosis", 0.0)
-    Traceback (most recent call last):
-    ...
-    ValueError: not signed by the owner
-    """
+    """Whether a part may be opened, and which of its envelopes is ours."""
     key = Ed25519PublicKey.from_public_bytes(owner)
     try:
         key.verify(data[-64:], data[:-64])
@@ -519,43 +209,7 @@ def readable(
 def open_part(
     data: bytes, own: X25519PrivateKey, owner: bytes, name: str, now: float
 ) -> bytes:
-    """Open one part of a sealed object.
-
-    Parameters
-    ----------
-    data : bytes
-        The sealed object.
-    own : X25519PrivateKey
-        The reader's.
-    owner : bytes
-        The owner's public key.
-    name : str
-        Of the part.
-    now : float
-        Seconds since 1970.
-
-    Returns
-    -------
-    bytes
-        What was sealed.
-
-    Raises
-    ------
-    ValueError
-        As `readable` does.
-
-    See Also
-    --------
-    voicewire.transport.icto.open_object : the same, and more is refused.
-
-    Examples
-    --------
-    >>> from voicewire.transport.icto import Identity, Rule, seal
-    >>> ann = Identity.create("ann")
-    >>> data = seal({"p": b"hi"}, {"p": Rule(("ann",))}, [ann.public], ann)
-    >>> open_part(data, ann.sealing, ann.public.signing, "p", 0.0)
-    b'hi'
-    """
+    """Open one part of a sealed object."""
     number = readable(data, own, owner, name, now)
     rules, end = parts_of(data)
     signed = data[:8] + bytes(4) + data[12:end]  # sealed without its length
@@ -567,30 +221,7 @@ def open_part(
 
 
 def entries_of(account: bytes) -> list[bytes]:
-    """The entries of an account of openings, one behind the other.
-
-    Parameters
-    ----------
-    account : bytes
-        The whole account.
-
-    Returns
-    -------
-    list of bytes
-        Each with its signature.
-
-    See Also
-    --------
-    voicewire.transport.icto_account : the layout, and what is refused.
-
-    Examples
-    --------
-    An entry with one name, "p":
-
-    >>> entry = b"ICTA" + bytes(113) + bytes([1, 1]) + b"p" + bytes(64)
-    >>> [len(one) for one in entries_of(entry + entry)]
-    [184, 184]
-    """
+    """The entries of an account of openings, one behind the other."""
     entries, begin = [], 0
     while begin < len(account):
         end = begin + 118
@@ -602,34 +233,7 @@ def entries_of(account: bytes) -> list[bytes]:
 
 
 def chained(account: bytes) -> list[tuple[bytes, bytes]]:
-    """Who opened what, if each entry is signed and none is missing.
-
-    Parameters
-    ----------
-    account : bytes
-        The whole account.
-
-    Returns
-    -------
-    list of (bytes, bytes)
-        Of each entry the reader's Ed25519 key, and the object's SHA-256.
-
-    Raises
-    ------
-    ValueError
-        If an entry does not follow the one before it.
-    InvalidSignature
-        If its reader did not sign it.
-
-    See Also
-    --------
-    voicewire.transport.icto_account.verify : with names, and a witness.
-
-    Examples
-    --------
-    >>> chained(b"")
-    []
-    """
+    """Who opened what, if each entry is signed and none is missing."""
     last, found = bytes(32), []
     for entry in entries_of(account):
         previous, opened, reader = entry[21:53], entry[53:85], entry[85:117]

@@ -34,23 +34,7 @@ DIALOGUES = {0: ("PUBLISH",), 1: ("PUBLISH", "PUBACK"), 2: ("PUBLISH", "PUBREC",
 
 
 def by_port(messages: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """Send each message to a port of its own on one address, and return what the listener there received.
-
-    Parameters
-    ----------
-    messages : tuple of bytes
-        One for each listener.
-
-    Returns
-    -------
-    tuple of bytes
-        In the same order.
-
-    Examples
-    --------
-    >>> by_port((b"one", b"two"))
-    (b'one', b'two')
-    """
+    """Send each message to a port of its own on one address, and return what the listener there received."""
     servers = [socket.create_server(("127.0.0.1", 0)) for _ in messages]
     try:
         for server, message in reversed(list(zip(servers, messages, strict=True))):
@@ -73,24 +57,10 @@ def _received(server: socket.socket) -> bytes:
 def hidden_by_tcp(message: bytes) -> bool:
     """Say whether somebody on the way of a TCP connection is kept from reading a message.
 
-    Parameters
-    ----------
-    message : bytes
-        What is sent.
-
-    Returns
-    -------
-    bool
-
     Notes
     -----
     The message goes through a relay, which looks at what it passes on: it sees what a capture would.
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> hidden_by_tcp(b"temperature 36.6 C")
-    False
     """
     with socket.create_server(("127.0.0.1", 0)) as receiver, socket.create_server(("127.0.0.1", 0)) as relay:
         with socket.create_connection(relay.getsockname(), TIMEOUT) as sender:
@@ -104,23 +74,7 @@ def hidden_by_tcp(message: bytes) -> bool:
 
 
 def topics(wanted: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Publish once on each topic that anybody wants, and return on which topics each subscriber was served.
-
-    Parameters
-    ----------
-    wanted : tuple of tuple of str
-        For each subscriber its topics.
-
-    Returns
-    -------
-    tuple of tuple of str
-        In the same order; topics sorted.
-
-    Examples
-    --------
-    >>> topics((("a",), ("a", "b")))
-    (('a',), ('a', 'b'))
-    """
+    """Publish once on each topic that anybody wants, and return on which topics each subscriber was served."""
     known = sorted({topic for one in wanted for topic in one})
     with BrokerThread(Config(port=0)) as broker:
         everyone = [subscribed(broker.port, *one, "end") for one in wanted]
@@ -139,23 +93,7 @@ def _publications(subscriber: Wire) -> Iterator[p.Publish]:
 
 
 def from_each(publishers: int, subscribers: int) -> list[int]:
-    """Publish one message from each of some publishers, and count what each subscriber gets of each.
-
-    Parameters
-    ----------
-    publishers, subscribers : int
-        How many of either.
-
-    Returns
-    -------
-    list of int
-        Copies, subscriber by subscriber, and for each publisher by publisher.
-
-    Examples
-    --------
-    >>> from_each(2, 1)
-    [1, 1]
-    """
+    """Publish one message from each of some publishers, and count what each subscriber gets of each."""
     with BrokerThread(Config(port=0)) as broker:
         everyone = [subscribed(broker.port, paper.TOPIC, "end") for _ in range(subscribers)]
         for number in range(publishers):
@@ -174,17 +112,7 @@ def from_each(publishers: int, subscribers: int) -> list[int]:
 
 
 def qualities() -> str:
-    """Return the qualities of service that a stock client (paho) is willing to publish with.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> qualities()
-    '0, 1, 2'
-    """
+    """Return the qualities of service that a stock client (paho) is willing to publish with."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
     accepted = []
     for qos in range(4):
@@ -197,23 +125,7 @@ def qualities() -> str:
 
 
 def publishes_unanswered(wait: float = 0.5) -> int:
-    """Count how often a stock client (paho) sends a message at QoS 1 that is never acknowledged, on one connection.
-
-    Parameters
-    ----------
-    wait : float
-        How long the server listens, s.
-
-    Returns
-    -------
-    int
-        PUBLISH packets.
-
-    Examples
-    --------
-    >>> publishes_unanswered(0.1)
-    1
-    """
+    """Count how often a stock client (paho) sends a message at QoS 1 that is never acknowledged, on one connection."""
     client = paho.Client(CallbackAPIVersion.VERSION2)
 
     def publish(*_: object) -> None:
@@ -241,27 +153,11 @@ def publishes_unanswered(wait: float = 0.5) -> int:
 def copies_after_cut(qos: int, lost: str) -> int:
     """Count what a subscriber gets of one message whose publisher is cut off at one of the packets that deliver it.
 
-    Parameters
-    ----------
-    qos : {0, 1, 2}
-        Quality of service of publisher and subscriber.
-    lost : str
-        The packet that does not get through, one of ``DIALOGUES[qos]``.
-
-    Returns
-    -------
-    int
-
     Notes
     -----
     A packet of the publisher's is cut within, one of the broker's is not seen by the publisher's program. The publisher
     comes back to its session and repeats what was not answered, as MQTT 3.1.1 asks for in section 4.4; at QoS 0 it
     repeats nothing. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> copies_after_cut(0, "PUBLISH"), copies_after_cut(1, "PUBACK"), copies_after_cut(2, "PUBREC")
-    (0, 2, 1)
     """
     dialogue = DIALOGUES[qos]
     at = dialogue.index(lost)
@@ -296,22 +192,7 @@ def _take(publisher: Wire, step: int, qos: int, dup: bool = False, whole: bool =
 
 
 def passwords(secret: bytes) -> tuple[bool, bool]:
-    """Say whether a broker with passwords refuses a wrong one, and whether the right one crosses the line readable.
-
-    Parameters
-    ----------
-    secret : bytes
-        The password.
-
-    Returns
-    -------
-    tuple of bool
-
-    Examples
-    --------
-    >>> passwords(b"seldom guessed")
-    (True, True)
-    """
+    """Say whether a broker with passwords refuses a wrong one, and whether the right one crosses the line readable."""
     with tempfile.TemporaryDirectory(prefix="voicewire-") as folder:
         users = Path(folder) / "users"
         salt = b"only here"
@@ -332,17 +213,7 @@ def passwords(secret: bytes) -> tuple[bool, bool]:
 
 @contextlib.contextmanager
 def unheard() -> Iterator[None]:
-    """Keep the broker from telling that it refuses or drops something, where it is meant to.
-
-    Yields
-    ------
-    None
-
-    Examples
-    --------
-    >>> with unheard():
-    ...     logging.getLogger("voicewire.broker").warning("nobody hears this")
-    """
+    """Keep the broker from telling that it refuses or drops something, where it is meant to."""
     log = logging.getLogger("voicewire.broker")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -354,26 +225,5 @@ def unheard() -> Iterator[None]:
 
 def found_at_rest(message: bytes, plaintext: bytes) -> bool:
     """Say whether a plaintext stands in the files of a broker's store while a message waits there for its subscriber.
-
-    Parameters
-    ----------
-    message : bytes
-        What is published: the plaintext itself, or what it is sealed in.
-    plaintext : bytes
-        What is looked for.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If the message itself is not found there: then looking proves nothing.
-
-    Examples
-    --------
-    >>> found_at_rest(b"pulse 71/min", b"pulse 71/min")
-    True
     """
     return at_rest.seen(message, {"plaintext": plaintext})["plaintext"]

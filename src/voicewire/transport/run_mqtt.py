@@ -39,35 +39,7 @@ ROLES = ("publisher", "broker", "subscriber")
 
 
 class Session:
-    """A paho client with its socket's counters.
-
-    Parameters
-    ----------
-    bed : Bed
-        Where it runs.
-    role : str
-        On which host.
-    address : (str, int)
-        Of the broker.
-    version : int
-        4 for MQTT 3.1.1, 5 for MQTT 5.
-    tls : ssl.SSLContext or None
-        For an encrypted session.
-    name : str or None
-        Client identifier; the role's first three letters if None.
-    topic : str
-        What it publishes and subscribes to.
-    nodelay : bool
-        Whether to switch Nagle's algorithm off, which paho itself leaves on.
-
-    Examples
-    --------
-    >>> from voicewire.testbed import LinkSpec
-    >>> with Bed(ROLES, LinkSpec(), "proxy") as bed, broker(bed, "embedded") as port:
-    ...     with Session(bed, "publisher", ("127.0.0.1", port)) as session:
-    ...         session.connect().ready().finish().payload_out
-    19
-    """
+    """A paho client with its socket's counters."""
 
     def __init__(
         self, bed: Bed, role: str, address: tuple[str, int], *, version: int = 4, tls: ssl.SSLContext | None = None,
@@ -109,18 +81,7 @@ class Session:
         self.messages.put((time.perf_counter(), payload))
 
     def connect(self) -> Session:
-        """Connect and start paho's thread; CONNACK is not waited for.
-
-        Returns
-        -------
-        Session
-            Itself.
-
-        Raises
-        ------
-        TestbedError
-            If no broker answers.
-        """
+        """Connect and start paho's thread; CONNACK is not waited for."""
         with self.bed.on(self.role):
             try:
                 self.client.connect(*self.address, keepalive=600)
@@ -130,52 +91,17 @@ class Session:
         return self
 
     def ready(self) -> Session:
-        """Wait for CONNACK.
-
-        Returns
-        -------
-        Session
-            Itself.
-
-        Raises
-        ------
-        TestbedError
-            If none comes in time.
-        """
+        """Wait for CONNACK."""
         if not self.connected.wait(TIMEOUT):
             raise TestbedError(f"no CONNACK within {TIMEOUT:g} s")
         return self
 
     def publish_when_ready(self, data: bytes, qos: int) -> None:
-        """Publish as soon as CONNACK is there, from paho's own thread; then `published` has it.
-
-        Parameters
-        ----------
-        data : bytes
-            Payload.
-        qos : {0, 1, 2}
-            Quality of service.
-        """
+        """Publish as soon as CONNACK is there, from paho's own thread; then `published` has it."""
         self._first = data, qos
 
     def subscribe(self, qos: int) -> Session:
-        """Subscribe to the topic and wait for SUBACK.
-
-        Parameters
-        ----------
-        qos : {0, 1, 2}
-            Quality of service.
-
-        Returns
-        -------
-        Session
-            Itself.
-
-        Raises
-        ------
-        TestbedError
-            If none comes in time.
-        """
+        """Subscribe to the topic and wait for SUBACK."""
         self.subscribed.clear()
         self.client.subscribe(self.topic, qos)
         if not self.subscribed.wait(TIMEOUT):
@@ -183,51 +109,24 @@ class Session:
         return self
 
     def read(self) -> TcpInfo:
-        """Read the counters of the connection now.
-
-        Returns
-        -------
-        TcpInfo
-        """
+        """Read the counters of the connection now."""
         assert self.twin is not None
         return counters.read(self.twin, passive=False)
 
     def local_port(self) -> int:
-        """Return the port of its own end.
-
-        Returns
-        -------
-        int
-        """
+        """Return the port of its own end."""
         assert self.twin is not None
         return int(self.twin.getsockname()[1])
 
     def next_message(self) -> tuple[float, bytes]:
-        """Wait for the next message.
-
-        Returns
-        -------
-        float, bytes
-            Moment of receipt (`time.perf_counter`, s), and payload.
-
-        Raises
-        ------
-        TestbedError
-            If none comes in time.
-        """
+        """Wait for the next message."""
         try:
             return self.messages.get(timeout=TIMEOUT)
         except queue.Empty:
             raise TestbedError(f"no message within {TIMEOUT:g} s") from None
 
     def finish(self) -> TcpInfo:
-        """Disconnect as paho does (DISCONNECT, then FIN at once).
-
-        Returns
-        -------
-        TcpInfo
-            The counters of the whole session.
-        """
+        """Disconnect as paho does (DISCONNECT, then FIN at once)."""
         assert self.twin is not None
         left = threading.Event()
         self.client.on_disconnect = lambda *_: left.set()
@@ -256,31 +155,7 @@ class Session:
 
 @contextlib.contextmanager
 def broker(bed: Bed, which: str, nodelay: bool = True, tls: tuple[Path, Path] | None = None) -> Iterator[int]:
-    """A broker on the bed's broker host; yields its port.
-
-    Parameters
-    ----------
-    bed : Bed
-        With a role ``"broker"``.
-    which : str
-        ``"embedded"`` (this package's own, which never uses Nagle's algorithm) or ``"mosquitto"``.
-    nodelay : bool
-        Whether it switches Nagle's algorithm off.
-    tls : (Path, Path) or None
-        Certificate and key files, for a broker that listens for TLS only.
-
-    Yields
-    ------
-    int
-        Its port.
-
-    Examples
-    --------
-    >>> from voicewire.testbed import LinkSpec
-    >>> with Bed(ROLES, LinkSpec(), "proxy") as bed, broker(bed, "embedded") as port:
-    ...     1024 <= port < 65536
-    True
-    """
+    """A broker on the bed's broker host; yields its port."""
     host = bed.host("broker")
     port = (paper.PORT if tls is None else paper.TLS_PORT) if host is not None else free_port()
     if which == "mosquitto":
@@ -305,34 +180,6 @@ def run_mqtt(bed: Bed, cell: Cell, which: str = "embedded", progress: Callable[[
     retransmissions of publisher and subscriber, and segments, header and payload bytes of both broker legs as
     captured on the broker's host (empty on loopback), what was captured twice among them: `_repeated` segments, and
     the `_repeated_payload` in them, which the ends' counters count once.
-
-    Parameters
-    ----------
-    bed : Bed
-        With the roles that it needs.
-    cell : Cell
-        What to run.
-    which : str
-        The broker, see `broker`.
-    progress : callable
-        Called after each iteration.
-
-    Returns
-    -------
-    list of dict
-        One row an iteration.
-
-    Raises
-    ------
-    TestbedError
-        If the bed or the broker fails.
-
-    Examples
-    --------
-    >>> cell = Cell("lan", "mqtt", 0, "fresh", "bytes", 100, iterations=2)
-    >>> with Bed(ROLES, paper.LAN, "proxy") as bed:
-    ...     len(run_mqtt(bed, cell))
-    2
     """
     rng = np.random.default_rng(cell.seed)
     runner = {"fresh": _fresh, "persistent": _persistent, "loop": _loop}[cell.session]

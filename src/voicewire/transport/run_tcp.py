@@ -41,32 +41,7 @@ def ends_row(prefix: str, info: TcpInfo) -> Row:
 
 
 def wait_acknowledged(connection: socket.socket, passive: bool = False) -> TcpInfo:
-    """Wait until everything sent is acknowledged, so that one message never holds up the next (Nagle).
-
-    Parameters
-    ----------
-    connection : socket.socket
-        One end of a TCP connection.
-    passive : bool
-        Whether it was accepted.
-
-    Returns
-    -------
-    TcpInfo
-        With nothing left unacknowledged.
-
-    Raises
-    ------
-    TestbedError
-        If that takes too long.
-
-    Examples
-    --------
-    >>> with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
-    ...     client.sendall(b"hello")
-    ...     wait_acknowledged(client).unacked
-    0
-    """
+    """Wait until everything sent is acknowledged, so that one message never holds up the next (Nagle)."""
     limit = time.monotonic() + TIMEOUT
     while True:
         info = counters.read(connection, passive=passive)
@@ -154,32 +129,6 @@ def run_tcp(bed: Bed, cell: Cell, progress: Callable[[], None] = lambda: None) -
 
     Columns: `time_ms` (start to complete receipt), `session_ms` (start to the sender's connection closed; persistent:
     to the acknowledgement), then segments, header bytes, payload bytes and retransmissions of both ends.
-
-    Parameters
-    ----------
-    bed : Bed
-        With the roles that it needs.
-    cell : Cell
-        What to run.
-    progress : callable
-        Called after each iteration.
-
-    Returns
-    -------
-    list of dict
-        One row an iteration.
-
-    Raises
-    ------
-    TestbedError
-        If the bed fails.
-
-    Examples
-    --------
-    >>> cell = Cell("lan", "tcp", 0, "fresh", "bytes", 100, iterations=2)
-    >>> with Bed(("sender", "receiver"), paper.LAN, "proxy") as bed:
-    ...     len(run_tcp(bed, cell))
-    2
     """
     rng = np.random.default_rng(cell.seed)
     runner = {"fresh": _fresh, "persistent": _persistent, "loop": _loop}[cell.session]

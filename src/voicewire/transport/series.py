@@ -72,11 +72,6 @@ class Series:
         The series that it is compared with.
     held : bool
         Whether two of the flights are Nagle's doing.
-
-    Examples
-    --------
-    >>> Series("tcp", "TCP", ("SYN", "SYN-ACK", "data")).held
-    False
     """
 
     name: str
@@ -86,17 +81,7 @@ class Series:
     held: bool = False
 
     def round_trips(self, bed: str = "namespaces") -> float:
-        """Count the round trips on paper: half of one for each flight.
-
-        Parameters
-        ----------
-        bed : str
-            ``"namespaces"`` or ``"proxy"``; a proxy acknowledges at once, so nothing is held there.
-
-        Returns
-        -------
-        float
-        """
+        """Count the round trips on paper: half of one for each flight."""
         return 0.5 * (len(self.flights) - (len(_HELD) if self.held and bed == "proxy" else 0))
 
 
@@ -232,42 +217,7 @@ def measure(
     spec: LinkSpec = paper.LAN, *, bed: str = "namespaces", which: str = "embedded", iterations: int = 30,
     sizes: Sequence[int] = SIZES, seed: int = 1, progress: bool = False,
 ) -> tuple[pd.DataFrame, dict[str, str]]:  # fmt: skip
-    """Run every series, interleaved; the first round warms up and is not counted.
-
-    Parameters
-    ----------
-    spec : LinkSpec
-        What each of the two links does.
-    bed : str
-        ``"namespaces"`` or ``"proxy"``.
-    which : str
-        The broker, ``"embedded"`` or ``"mosquitto"``; MQTT 5 needs the latter.
-    iterations : int
-        Rounds for each payload, at least two.
-    sizes : sequence of int
-        Payloads, bytes.
-    seed : int
-        Of payloads, order and the links' jitter.
-    progress : bool
-        Whether to show a bar.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row for each message: `series`, `size`, `iteration`, `round_trips` (on paper) and `time_ms` (start to
-        complete receipt, by the last subscriber if there are several; `coap-known`: to the answer).
-    dict of str to str
-        Which series could not be run here, and why.
-
-    Raises
-    ------
-    TestbedError
-        If the bed or a broker fails.
-
-    Examples
-    --------
-    >>> rows, missing = measure(iterations=2)  # doctest: +SKIP
-    """
+    """Run every series, interleaved; the first round warms up and is not counted."""
     if iterations < 2:
         raise ValueError(f"an interval needs at least two iterations, not {iterations}")
     rng = np.random.default_rng(seed)
@@ -289,32 +239,7 @@ def measure(
 def record_series(
     folder: Path, *, iterations: int, bed: str, which: str, command: str, progress: bool = True
 ) -> dict[str, Any]:
-    """Measure on both networks, and write ``series.csv`` and ``series.json``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where to write.
-    iterations : int
-        Rounds for each payload, at least two.
-    bed, which : str
-        See `measure`.
-    command : str
-        For the provenance.
-    progress : bool
-        Whether to show a bar.
-
-    Returns
-    -------
-    dict
-        What is in ``series.json``.
-
-    Examples
-    --------
-    >>> about = record_series(  # doctest: +SKIP
-    ...     Path("recorded"), iterations=2, bed="proxy", which="embedded", command="by hand"
-    ... )
-    """
+    """Measure on both networks, and write ``series.csv`` and ``series.json``."""
     before, begin = os.getloadavg()[0], time.monotonic()
     frames: list[pd.DataFrame] = []
     missing: dict[str, str] = {}
@@ -335,32 +260,7 @@ def record_series(
 
 
 def load_series(folder: Path, network: str) -> pd.DataFrame:
-    """Read the recorded rows of one network.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    network : str
-        Of `NETWORKS`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        As `measure` gives them.
-
-    Raises
-    ------
-    KeyError
-        If that network was not recorded.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> rows = load_series(paths.data("transport"), "lan")
-    >>> "tcp-fresh" in set(rows.series)
-    True
-    """
+    """Read the recorded rows of one network."""
     rows = pd.read_csv(folder / "series.csv")
     if network not in set(rows.network):
         raise KeyError(f"not recorded: {network}")
@@ -371,32 +271,6 @@ def added(rows: pd.DataFrame, name: str, size: int) -> Interval:
     """Return what a series takes more than its plain counterpart.
 
     It is the 95 % t interval of the differences, round by round.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-    name : str
-        Of `CATALOGUE`.
-    size : int
-        Payload, bytes.
-
-    Returns
-    -------
-    Interval
-        ms.
-
-    Raises
-    ------
-    KeyError
-        If it, or its counterpart, was not recorded, or it has none.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> rows = load_series(paths.data("transport"), "lan")
-    >>> added(rows, "tcp-tls-fresh", 100).estimate > 0
-    True
     """
     plain = CATALOGUE[name].plain
     if plain is None:
@@ -413,27 +287,6 @@ def _times(rows: pd.DataFrame, name: str, size: int) -> np.ndarray[Any, np.dtype
 
 def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataFrame:
     """One row for each series: round trips and time on paper, the measured mean, and what it adds, with intervals, ms.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-    size : int
-        Which payload.
-    rtt : float
-        Of the links, s.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a series.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> rows = load_series(paths.data("transport"), "lan")
-    >>> list(table(rows, 100)["series"])[0]
-    'tcp-fresh'
     """
     out = []
     for name in rows.series.unique():
@@ -453,16 +306,5 @@ def table(rows: pd.DataFrame, size: int, rtt: float = paper.LAN.rtt) -> pd.DataF
 
 
 def broker_here() -> str:
-    """Return the broker to use by default: mosquitto where it is installed, because MQTT 5 needs it.
-
-    Returns
-    -------
-    str
-        ``mosquitto`` or ``embedded``.
-
-    Examples
-    --------
-    >>> broker_here() in ("mosquitto", "embedded")
-    True
-    """
+    """Return the broker to use by default: mosquitto where it is installed, because MQTT 5 needs it."""
     return "mosquitto" if find_mosquitto() else "embedded"

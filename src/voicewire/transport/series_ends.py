@@ -35,24 +35,7 @@ T = TypeVar("T")
 
 
 def server_context(files: tuple[Path, Path]) -> ssl.SSLContext:
-    """Return a server's TLS 1.3 with a certificate and its key.
-
-    Parameters
-    ----------
-    files : (Path, Path)
-        Certificate and key.
-
-    Returns
-    -------
-    ssl.SSLContext
-
-    Examples
-    --------
-    >>> from voicewire.transport.extras import certificate
-    >>> with certificate() as files:
-    ...     server_context(files).minimum_version.name
-    'TLSv1_3'
-    """
+    """Return a server's TLS 1.3 with a certificate and its key."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_cert_chain(*files)
@@ -60,24 +43,7 @@ def server_context(files: tuple[Path, Path]) -> ssl.SSLContext:
 
 
 def client_context(files: tuple[Path, Path]) -> ssl.SSLContext:
-    """Return a client's TLS 1.3 that trusts this one certificate.
-
-    Parameters
-    ----------
-    files : (Path, Path)
-        Certificate and key.
-
-    Returns
-    -------
-    ssl.SSLContext
-
-    Examples
-    --------
-    >>> from voicewire.transport.extras import certificate
-    >>> with certificate() as files:
-    ...     client_context(files).verify_mode.name
-    'CERT_REQUIRED'
-    """
+    """Return a client's TLS 1.3 that trusts this one certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_verify_locations(files[0])
@@ -86,25 +52,7 @@ def client_context(files: tuple[Path, Path]) -> ssl.SSLContext:
 
 
 class TcpPair:
-    """A sender and a receiver, joined by a fresh connection for each message or by one that stays open.
-
-    Parameters
-    ----------
-    bed : Bed
-        With the roles of an MQTT experiment; the receiver sits where the broker does.
-    fresh : bool
-        Whether each message has a connection of its own.
-    tls : (Path, Path) or None
-        Certificate and key for TLS 1.3.
-    nodelay : bool
-        Whether the sender switches Nagle's algorithm off.
-
-    Examples
-    --------
-    >>> from voicewire.testbed import LinkSpec
-    >>> with Bed(("publisher", "broker", "subscriber"), LinkSpec(), "proxy") as bed:  # doctest: +SKIP
-    ...     pair = TcpPair(bed, fresh=True)
-    """
+    """A sender and a receiver, joined by a fresh connection for each message or by one that stays open."""
 
     def __init__(self, bed: Bed, *, fresh: bool, tls: tuple[Path, Path] | None = None, nodelay: bool = True) -> None:
         self.bed, self.fresh, self.nodelay = bed, fresh, nodelay
@@ -160,23 +108,7 @@ class TcpPair:
                     pass
 
     def send(self, data: bytes) -> float:
-        """Send one message.
-
-        Parameters
-        ----------
-        data : bytes
-            Its payload.
-
-        Returns
-        -------
-        float
-            Time from start to complete receipt, s.
-
-        Raises
-        ------
-        TestbedError
-            If it does not arrive in time.
-        """
+        """Send one message."""
         self._size = len(data)
         start = time.perf_counter()
         end = self._connect() if self.fresh or self._open is None else self._open
@@ -242,19 +174,6 @@ class CoapPair:
     """A CoAP client and a server (aiocoap) with one resource that takes confirmable PUTs.
 
     A body of more than 1124 bytes goes in blocks of 1024 (RFC 7959). On loopback a relay delays and loses datagrams.
-
-    Parameters
-    ----------
-    bed : Bed
-        As for `TcpPair`.
-    timeout : float
-        Least wait for the first acknowledgement, s (RFC 7252: 2).
-
-    Examples
-    --------
-    >>> from voicewire.testbed import LinkSpec
-    >>> with Bed(("publisher", "broker", "subscriber"), LinkSpec(), "proxy") as bed:  # doctest: +SKIP
-    ...     pair = CoapPair(bed)
     """
 
     def __init__(self, bed: Bed, timeout: float = coap.TIMEOUT) -> None:
@@ -301,47 +220,14 @@ class CoapPair:
             self._stack = stack.pop_all()
 
     def send(self, data: bytes) -> tuple[float, float]:
-        """PUT one object.
-
-        Parameters
-        ----------
-        data : bytes
-            The object.
-
-        Returns
-        -------
-        float, float
-            Times from start to its receipt, and to the sender's knowing of it, s.
-
-        Raises
-        ------
-        TestbedError
-            If the server refuses, gets something else, or never answers.
-        """
+        """PUT one object."""
         received, known, ended = self.attempt(data)
         if known > ended:
             raise TestbedError(f"CoAP: no answer after {ended:.3g} s and the last retransmission")
         return received, known
 
     def attempt(self, data: bytes) -> tuple[float, float, float]:
-        """PUT one object over a line that may lose it for good.
-
-        Parameters
-        ----------
-        data : bytes
-            The object.
-
-        Returns
-        -------
-        received, known, ended : float
-            Times from start to its receipt, to the sender's knowing of it, and to the end of the attempt, s. What did
-            not happen is infinite: the sender gives up after its last retransmission (RFC 7252, section 4.2).
-
-        Raises
-        ------
-        TestbedError
-            If the server refuses, or gets something else.
-        """
+        """PUT one object over a line that may lose it for good."""
         from aiocoap import PUT, Message
         from aiocoap.error import ConRetransmitsExceeded
 

@@ -29,25 +29,7 @@ QUALITIES = (0, 1, 2)
 
 @dataclass
 class Factors:
-    """Medians of MQTT's times over those of TCP, each with what resampling the iterations makes of it.
-
-    Parameters
-    ----------
-    recorded : Recorded
-        The experiment's rows.
-    resamples : int
-        Of the bootstrap.
-    instead : bool
-        Put TCP's own times in MQTT's place, drawn again: the rival.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> factors = Factors(Recorded(recording.load_iterations(paths.data("transport"))), 100)
-    >>> factors.typical(["lan"]).low < 2.1
-    True
-    """
+    """Medians of MQTT's times over those of TCP, each with what resampling the iterations makes of it."""
 
     recorded: Recorded
     resamples: int = 1000
@@ -67,25 +49,7 @@ class Factors:
         return self._known[key]
 
     def of(self, network: str, reading: str, size: int, qos: int, kind: str) -> Samples:
-        """Return the factor of one configuration, then those of its resamples.
-
-        Parameters
-        ----------
-        network : str
-            As in `Recorded.cell`.
-        reading : str
-            Of `readings.COMPARED`: which sessions are compared.
-        size : int
-            Payload, bytes.
-        qos : {0, 1, 2}
-            Quality of service.
-        kind : str
-            ``bytes`` or ``file``.
-
-        Returns
-        -------
-        ndarray of float, shape (1 + resamples,)
-        """
+        """Return the factor of one configuration, then those of its resamples."""
         mqtt, tcp, _ = COMPARED[reading]
         return self._medians("mqtt", network, mqtt, size, qos, kind) / self._medians("tcp", network, tcp, size, 0, kind)
 
@@ -96,23 +60,7 @@ class Factors:
     def typical(
         self, networks: Sequence[str], reading: str = FRESH, kinds: Sequence[str] = KINDS, *, least: bool = False
     ) -> Interval:
-        """Return the median factor over configurations with the axes' payloads, with its 95 % bootstrap interval.
-
-        Parameters
-        ----------
-        networks : sequence of str
-            Which configurations.
-        reading : str
-            Of `readings.COMPARED`.
-        kinds : sequence of str
-            Which configurations.
-        least : bool
-            Take the median at the quality of service where it is least, not over all of them.
-
-        Returns
-        -------
-        Interval
-        """
+        """Return the median factor over configurations with the axes' payloads, with its 95 % bootstrap interval."""
         tables = [self._table(networks, reading, kinds, qos) for qos in COMPARED[reading][2]]
         if least:
             drawn = np.array([np.median(table, axis=0) for table in tables]).min(axis=0)
@@ -123,19 +71,7 @@ class Factors:
         return Interval(value, min(float(low), value), max(float(high), value), paper.CONFIDENCE, self.resamples)
 
     def least(self, network: str, kind: str, reading: str = FRESH) -> float:
-        """Return the smallest factor over the axes' payloads and qualities of service.
-
-        Parameters
-        ----------
-        network, kind : str
-            Which configurations.
-        reading : str
-            Of `readings.COMPARED`.
-
-        Returns
-        -------
-        float
-        """
+        """Return the smallest factor over the axes' payloads and qualities of service."""
         qualities = COMPARED[reading][2]
         return float(min(self._table([network], reading, [kind], qos)[:, 0].min() for qos in qualities))
 
@@ -150,61 +86,17 @@ def _points(r: Recorded, network: str, kinds: Sequence[str] = KINDS) -> Iterator
 
 
 def half_widths(r: Recorded, network: str) -> Samples:
-    """Return the half widths of the 95 % t intervals of the time, for all points of Figures 5 or 7.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-
-    Returns
-    -------
-    ndarray of float, shape (points,)
-        ms.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> half_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").shape
-    (80,)
-    """
+    """Return the half widths of the 95 % t intervals of the time, for all points of Figures 5 or 7."""
     return np.array([t_interval(rows["time_ms"].to_numpy(float)).half_width for rows in _points(r, network)])
 
 
 def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Generator | None = None) -> float:
     """Return the size of the difference of two mean times over the half width of its interval, where it is least.
 
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    reading : str
-        Of `readings.COMPARED`: which sessions are compared.
-    rng : numpy.random.Generator, optional
-        Exchange the two protocols among the iterations of each configuration: the rival.
-
-    Returns
-    -------
-    float
-        The least over the axes' payloads, kinds and qualities of service; above one the 95 % interval excludes nought.
-
     Notes
     -----
     The interval is that of B. L. Welch, which allows for unequal variances.
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> least_difference(r, "lan", FRESH) > 1
-    True
     """
     mqtt, tcp, qualities = COMPARED[reading]
     found = []
@@ -221,29 +113,7 @@ def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Gen
 
 
 def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) -> Samples:
-    """Return the half width of each point's interval over its mean.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    iterations : slice
-        Which iterations count.
-
-    Returns
-    -------
-    ndarray of float, shape (points,)
-        Shares of the mean.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> bool(relative_widths(Recorded(recording.load_iterations(paths.data("transport"))), "lan").max() < 0.2)
-    True
-    """
+    """Return the half width of each point's interval over its mean."""
     found = [t_interval(rows["time_ms"].to_numpy(float)[iterations]) for rows in _points(r, network)]
     return np.array([interval.half_width / interval.estimate for interval in found])
 
@@ -251,54 +121,12 @@ def relative_widths(r: Recorded, network: str, iterations: slice = slice(None)) 
 def coverages(
     r: Recorded, network: str, rng: np.random.Generator, resamples: int = 5000
 ) -> NDArray[np.float64]:
-    """Return how often Student's 95 % interval holds the mean, at each point of Figures 5 or 7.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-    network : str
-        ``lan`` or ``internet``.
-    rng : numpy.random.Generator
-        Of the draws.
-    resamples : int
-        Draws of each point.
-
-    Returns
-    -------
-    ndarray, shape (points,)
-        Shares of the draws.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> r = Recorded(recording.load_iterations(paths.data("transport")))
-    >>> bool(coverages(r, "lan", np.random.default_rng(1), 200).min() < 1)
-    True
-    """
+    """Return how often Student's 95 % interval holds the mean, at each point of Figures 5 or 7."""
     return np.array([coverage(rows["time_ms"].to_numpy(float), rng, resamples) for rows in _points(r, network)])
 
 
 def inside(r: Recorded) -> dict[str, float]:
     """Return the share of a point's iterations within the 95 % interval of their mean: the least and the largest point.
-
-    Parameters
-    ----------
-    r : Recorded
-        The experiment's rows.
-
-    Returns
-    -------
-    dict of str to float
-        ``least`` and ``largest``, from 0 to 1.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> from voicewire.transport import recording
-    >>> inside(Recorded(recording.load_iterations(paths.data("transport"))))["least"] < 0.95
-    True
     """
     shares = []
     for rows in (rows for network in paper.NETWORKS for rows in _points(r, network)):

@@ -27,28 +27,7 @@ Counts = NDArray[np.int64]
 
 
 def asked(file: Path) -> Counts:
-    """Let tshark read a capture.
-
-    Parameters
-    ----------
-    file : Path
-        As `capture.write_pcap` wrote it.
-
-    Returns
-    -------
-    ndarray of int, shape (segments, 3)
-        Bytes of TCP header, IP header and payload.
-
-    Raises
-    ------
-    TestbedError
-        If tshark is not installed, or cannot read the file.
-
-    Examples
-    --------
-    >>> asked(Path("captures/tcp.pcap")).shape  # doctest: +SKIP
-    (8, 3)
-    """
+    """Let tshark read a capture."""
     program = shutil.which("tshark")
     if program is None:
         raise TestbedError("tshark is not installed; what it said once is in data/transport/wireshark.json")
@@ -62,46 +41,12 @@ def asked(file: Path) -> Counts:
 
 
 def ours(file: Path) -> Counts:
-    """Take the same from a capture with our own reader.
-
-    Parameters
-    ----------
-    file : Path
-        As `capture.write_pcap` wrote it.
-
-    Returns
-    -------
-    ndarray of int, shape (segments, 3)
-        As `asked` gives them.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> ours(paths.data("transport") / "captures" / "tcp.pcap")[0].tolist()
-    [40, 20, 0]
-    """
+    """Take the same from a capture with our own reader."""
     return np.array([(s.header, s.ip_header, len(s.payload)) for s in capture.read_pcap(file)])
 
 
 def record_wireshark(captures: Path, folder: Path) -> None:
-    """Ask tshark for every capture, and write ``wireshark.json``.
-
-    Parameters
-    ----------
-    captures : Path
-        Where the captures are.
-    folder : Path
-        Where to write.
-
-    Raises
-    ------
-    TestbedError
-        If tshark is not installed, or cannot read one of them.
-
-    Examples
-    --------
-    >>> record_wireshark(Path("captures"), Path("recorded"))  # doctest: +SKIP
-    """
+    """Ask tshark for every capture, and write ``wireshark.json``."""
     found = {name: asked(captures / f"{name}.pcap").tolist() for name in NAMES}
     version = subprocess.run(["tshark", "--version"], capture_output=True, text=True, timeout=60, check=True)
     about = {"program": version.stdout.splitlines()[0], "fields": FIELDS, "segments": found}
@@ -109,24 +54,5 @@ def record_wireshark(captures: Path, folder: Path) -> None:
 
 
 def recorded(folder: Path, name: str) -> Counts:
-    """Read what tshark said of a capture when it was asked.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's data.
-    name : str
-        One of `examples.NAMES`.
-
-    Returns
-    -------
-    ndarray of int, shape (segments, 3)
-        As `asked` gives them.
-
-    Examples
-    --------
-    >>> from voicewire._kit import paths
-    >>> recorded(paths.data("transport"), "tcp").shape[1]
-    3
-    """
+    """Read what tshark said of a capture when it was asked."""
     return np.array(json.loads((folder / "wireshark.json").read_text(encoding="utf-8"))["segments"][name])

@@ -1,5 +1,5 @@
 from voicewire.voip.adaptive import moon, ramjee
-from voicewire.voip.bursts import best_fixed, burst_ratio, effective_impairment, losses
+from voicewire.voip.bursts import Fixed, best_fixed, burst_ratio, effective_impairment, losses
 from voicewire.voip.calls import Call, call, delays_ms, udp_closed_form
 from voicewire.voip.calls import quality as call_quality
 from voicewire.voip.chernov import chernov_delay
@@ -10,6 +10,7 @@ from voicewire.voip.errors import VoipError
 from voicewire.voip.g729 import coded as g729_coded
 from voicewire.voip.listening import Heard, activity, coded, heard, read_wav, speech, transmit
 from voicewire.voip.measures import log_spectral_distance, segmental_snr
+from voicewire.voip.ns3 import Call as Ns3Call
 from voicewire.voip.ns3 import call as ns3_call
 from voicewire.voip.opus import decoded as opus_decoded
 from voicewire.voip.opus import encoded as opus_encoded
@@ -28,13 +29,14 @@ from voicewire.voip.transports import transport
 from voicewire.voip.writes import estimated_rate, write_times
 
 __all__ = [
-    "CODECS", "TRANSPORTS", "Arrivals", "Call", "Capture", "Codec", "Drift", "Heard", "Playout", "Received",
-    "Scored", "Stream", "Talk", "VoipError", "activity", "as_trace", "best_fixed", "best_r", "bound",
-    "burst_ratio", "call", "call_quality", "chernov_delay", "clock_drift", "clock_of", "codec", "coded",
-    "delay_impairment", "delays_ms", "draw_parting", "draw_received", "effective_impairment", "estimated_rate",
-    "fixed", "from_activity", "g729_coded", "has_copy", "heard", "in_order", "log_spectral_distance",
-    "loss_impairment", "losses", "missing_with_copies", "moon", "mos", "ns3_call", "opus_decoded",
-    "opus_encoded", "per_talkspurt", "percentile_delays", "pesq_score", "planned", "quality", "r_factor",
-    "ramjee", "read_arrivals", "read_capture", "read_wav", "score", "second_chance", "segmental_snr", "speech",
-    "talk", "transmit", "transport", "udp_closed_form", "without_drift", "write_times",
+    "CODECS", "TRANSPORTS", "Arrivals", "Call", "Capture", "Codec", "Drift", "Fixed", "Heard", "Ns3Call",
+    "Playout", "Received", "Scored", "Stream", "Talk", "VoipError", "activity", "as_trace", "best_fixed",
+    "best_r", "bound", "burst_ratio", "call", "call_quality", "chernov_delay", "clock_drift", "clock_of",
+    "codec", "coded", "delay_impairment", "delays_ms", "draw_parting", "draw_received", "effective_impairment",
+    "estimated_rate", "fixed", "from_activity", "g729_coded", "has_copy", "heard", "in_order",
+    "log_spectral_distance", "loss_impairment", "losses", "missing_with_copies", "moon", "mos", "ns3_call",
+    "opus_decoded", "opus_encoded", "per_talkspurt", "percentile_delays", "pesq_score", "planned", "quality",
+    "r_factor", "ramjee", "read_arrivals", "read_capture", "read_wav", "score", "second_chance",
+    "segmental_snr", "speech", "talk", "transmit", "transport", "udp_closed_form", "without_drift",
+    "write_times",
 ]  # fmt: skip

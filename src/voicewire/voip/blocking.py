@@ -16,28 +16,9 @@ def write_one_by_one(
 ) -> list[int]:
     """When each write returns: once its frame has a place in the buffer.
 
-    Parameters
-    ----------
-    spoken : sequence of int
-        When each frame is ready, ns, not falling.
-    sent : sequence of int
-        When it leaves, ns.
-    places : int
-        Of the buffer.
-
-    Returns
-    -------
-    list of int
-        When each write returns, ns.
-
     Notes
     -----
     Chapter ``notebooks/voip/01_rate_control``; `writes.write_times` is fast.
-
-    Examples
-    --------
-    >>> write_one_by_one([0, 20, 40, 60], [0, 40, 80, 120], places=1)
-    [0, 20, 40, 80]
     """
     now, buffer, returned = 0, deque[int](), []
     for frame, ready in enumerate(spoken):

@@ -44,20 +44,7 @@ def _call(options: argparse.Namespace) -> int:
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add this part's commands to the house's command line.
-
-    Parameters
-    ----------
-    subparsers : argparse subparsers
-        Of the command ``voicewire``.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> "voip" in parser.format_help()
-    True
-    """
+    """Add this part's commands to the house's command line."""
     voip = subparsers.add_parser("voip", help="voice over UDP, TCP and the TFRC family")
     commands = voip.add_subparsers(title="commands", metavar="COMMAND", required=True)
     one = commands.add_parser("call", help="simulate and score one call")

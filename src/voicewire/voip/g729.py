@@ -48,18 +48,7 @@ def _library() -> Any:
 
 
 def available() -> bool:
-    """Say whether bcg729 is found.
-
-    Returns
-    -------
-    bool
-        Whether `coded` works here.
-
-    Examples
-    --------
-    >>> type(available())
-    <class 'bool'>
-    """
+    """Say whether bcg729 is found."""
     return _library() is not None
 
 

@@ -107,28 +107,7 @@ def speech(name: str = "speech") -> NDArray[np.int16]:
 
 
 def whole_frames(pcm: ArrayLike) -> NDArray[np.int16]:
-    """Samples cut to whole frames of 20 ms.
-
-    Parameters
-    ----------
-    pcm : array_like of int16, shape (samples,)
-        Samples at 8 kHz, one frame at least.
-
-    Returns
-    -------
-    ndarray of int16, shape (samples,)
-        All but what is left over at the end.
-
-    Raises
-    ------
-    VoipError
-        For less than a frame, more than one dimension, or samples of another type.
-
-    Examples
-    --------
-    >>> whole_frames(np.zeros(500, np.int16)).size
-    480
-    """
+    """Samples cut to whole frames of 20 ms."""
     x = checks.plain("pcm", pcm, VoipError)
     if x.ndim != 1 or x.size < FRAME:
         raise VoipError("give at least one frame of 160 samples, in one dimension")
@@ -166,18 +145,7 @@ def activity(pcm: ArrayLike, level: int = 2) -> NDArray[np.bool_]:
 
 
 def available() -> tuple[str, ...]:
-    """Names of the `CODERS` whose encoder and decoder the installed PyAV holds, in their order.
-
-    Returns
-    -------
-    tuple of str
-        Their names.
-
-    Examples
-    --------
-    >>> set(available()) <= set(CODERS)
-    True
-    """
+    """Names of the `CODERS` whose encoder and decoder the installed PyAV holds, in their order."""
     return tuple(coder for coder in CODERS if not _missing(coder))
 
 

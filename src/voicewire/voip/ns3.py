@@ -198,18 +198,7 @@ class Call:
 
 
 def available() -> bool:
-    """Whether ns-3 is installed; it is not imported, which would take many seconds.
-
-    Returns
-    -------
-    bool
-        Whether ns-3 can be imported.
-
-    Examples
-    --------
-    >>> type(available())
-    <class 'bool'>
-    """
+    """Whether ns-3 is installed; it is not imported, which would take many seconds."""
     return importlib.util.find_spec("ns") is not None and importlib.util.find_spec("cppyy") is not None
 
 

@@ -66,34 +66,12 @@ def _encodes() -> bool:
 
 
 def available() -> bool:
-    """Say whether PyAV holds Opus' encoder, and a libopus to decode with is found.
-
-    Returns
-    -------
-    bool
-        Whether `encoded` and `decoded` work here.
-
-    Examples
-    --------
-    >>> type(available())
-    <class 'bool'>
-    """
+    """Say whether PyAV holds Opus' encoder, and a libopus to decode with is found."""
     return _encodes() and _library() is not None
 
 
 def version() -> str:
-    """Name the libopus that decodes here.
-
-    Returns
-    -------
-    str
-        As it calls itself, or "no libopus".
-
-    Examples
-    --------
-    >>> "libopus" in version()
-    True
-    """
+    """Name the libopus that decodes here."""
     library = _library()
     return "no libopus" if library is None else str(library.opus_get_version_string().decode())
 

@@ -15,25 +15,7 @@ __all__ = ["logged", "percentile", "percentile_delays"]
 
 
 def percentile(log: Collection[float], share: float) -> float:
-    """The least delay within which so large a share came.
-
-    Parameters
-    ----------
-    log : collection of float
-        Delays, ms; at least one.
-    share : float
-        More than 0, at most 1.
-
-    Returns
-    -------
-    float
-        One of the delays, ms.
-
-    Examples
-    --------
-    >>> percentile([40.0, 10.0, 30.0, 20.0], 0.75)
-    30.0
-    """
+    """The least delay within which so large a share came."""
     return sorted(log)[math.ceil(share * len(log)) - 1]
 
 
@@ -43,27 +25,6 @@ def logged(
     """Log a delay d, or follow a spike; the delay played before that.
 
     A spike begins beyond four times that delay and ends within twice.
-
-    Parameters
-    ----------
-    d : float
-        Delay, ms.
-    played : float
-        Delay at which this talkspurt is played, ms; NaN at the first of all.
-    before : float
-        What this function said of the frame before.
-    log : mutable sequence of float
-        Delays so far, ms; those of a spike are no part of it.
-
-    Returns
-    -------
-    float
-        Delay, ms; NaN without a spike.
-
-    Examples
-    --------
-    >>> logged(401.0, 100.0, math.nan, []), logged(200.0, 401.0, 100.0, [])
-    (100.0, nan)
     """
     if not math.isnan(before):
         return before if d > 2 * before else math.nan

@@ -18,18 +18,7 @@ __all__ = ["available", "score"]
 
 
 def available() -> bool:
-    """Is the extra `pesq` installed?
-
-    Returns
-    -------
-    bool
-        Whether it can be imported.
-
-    Examples
-    --------
-    >>> type(available())
-    <class 'bool'>
-    """
+    """Is the extra `pesq` installed?"""
     return importlib.util.find_spec("pesq") is not None
 
 

@@ -36,11 +36,6 @@ class Curve:
     ----------
     x : delays in ms, or losses; shape (points,)
     r : shape (points, calls)
-
-    Examples
-    --------
-    >>> Curve(np.array([50.0]), np.array([[80.0, 90.0]])).r.shape
-    (1, 2)
     """
 
     x: NDArray[np.float64]
@@ -59,16 +54,5 @@ class Curve:
 
     @checks.takes(error=VoipError, x=checks.number())
     def at(self, x: float) -> NDArray[np.float64]:
-        """R of every call at one point; shape (calls,).
-
-        Parameters
-        ----------
-        x : float
-            Delay in ms, or loss; the nearest point is taken.
-
-        Returns
-        -------
-        ndarray of float, shape (calls,)
-            R of each call.
-        """
+        """R of every call at one point; shape (calls,)."""
         return self.r[int(np.argmin(np.abs(self.x - x)))]

@@ -33,11 +33,6 @@ class Reading:
     ----------
     name : what the ledger calls it
     tfrc, tcp : settings of `netsim.Tfrc` and `netsim.Tcp` that differ from the defaults
-
-    Examples
-    --------
-    >>> READINGS[1].tfrc
-    {'schedule': 'sent'}
     """
 
     name: str
@@ -60,36 +55,7 @@ READINGS = (
 def measured(
     rng: np.random.Generator, reading: str, figure: str, name: str, x: float, calls: int, seconds: float
 ) -> list[float]:
-    """R of each call at one point of a figure under one reading: one task of the sweep.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        The sweep's; not drawn on, the seeds pair the readings.
-    reading : str
-        Name of a reading.
-    figure : str
-        A key of `points.FIGURES`.
-    name : str
-        A transport.
-    x : float
-        Delay in ms, or loss, whichever the figure varies.
-    calls : int
-        How many calls.
-    seconds : float
-        Length of each.
-
-    Returns
-    -------
-    list of float
-        R of each call.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> len(measured(rng, "KAME's stack", "5.1", "TFRC", 50.0, 2, 5.0))
-    2
-    """
+    """R of each call at one point of a figure under one reading: one task of the sweep."""
     del rng
     codec, varies, fixed = FIGURES[figure]
     delay, loss = (x, fixed) if varies == "delay" else (fixed, x)
@@ -124,36 +90,7 @@ def record(
     x: Iterable[float] | None = None,
     **how: Any,
 ) -> int:
-    """Write R of each call, under each reading, at each point of the six figures.
-
-    Parameters
-    ----------
-    path : Path
-        The file, CSV.
-    calls : int
-        Calls a point.
-    seconds : float
-        Length of each call, s.
-    names : iterable of str, optional
-        Only these transports.
-    x : iterable of float, optional
-        Only these delays in ms, or losses.
-    **how : object
-        Workers, scheduler and cache of `voicewire.sweep.sweep`.
-
-    Returns
-    -------
-    int
-        Rows written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> how = {"names": ["TFRC"], "x": [0.01], "workers": 1, "cache": False, "progress": False}
-    >>> with TemporaryDirectory() as folder:
-    ...     record(Path(folder) / "readings.csv", 1, 1.0, **how)
-    42
-    """
+    """Write R of each call, under each reading, at each point of the six figures."""
     grids = [grid for grid in _grids(names, x) if grid["name"]]
     rows = 0
     scratch = path.with_name(f"{path.name}.part")
@@ -177,21 +114,6 @@ def load(path: Path | None = None) -> dict[str, dict[str, dict[str, Curve]]]:
     """Read what was recorded: reading to figure to transport to its curve.
 
     What a reading does not change (UDP, and mostly TCP) is that of the first.
-
-    Parameters
-    ----------
-    path : Path, optional
-        The file; the book's own if left out.
-
-    Returns
-    -------
-    dict
-        `points.Curve` by reading, figure and transport.
-
-    Examples
-    --------
-    >>> load()["KAME's stack"]["5.1"]["UDP"].r.shape
-    (16, 30)
     """
     points: dict[tuple[str, str, str], list[tuple[float, list[float]]]] = {}
     with (path or paths.data("voip") / "readings.csv").open(newline="", encoding="utf-8") as file:
@@ -207,24 +129,5 @@ def load(path: Path | None = None) -> dict[str, dict[str, dict[str, Curve]]]:
 
 
 def under(value: Callable[[dict[str, dict[str, Curve]]], T], path: Path | None = None) -> dict[str, T]:
-    """Compute a claim's value under each reading: what the ledger's `judge` takes.
-
-    Parameters
-    ----------
-    value : callable
-        Takes curves by figure and transport, and gives the value.
-    path : Path, optional
-        The file; the book's own if left out.
-
-    Returns
-    -------
-    dict
-        Reading's name to value.
-
-    Examples
-    --------
-    >>> found = under(lambda figures: float(np.median(figures["5.1"]["TFRC"].at(50))))
-    >>> found["the RFCs"] > found["timed from departure"]
-    True
-    """
+    """Compute a claim's value under each reading: what the ledger's `judge` takes."""
     return {name: value(figures) for name, figures in load(path).items()}

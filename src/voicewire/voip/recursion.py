@@ -31,27 +31,7 @@ def _r(i: int, mean_id: float, total: int, codec_name: str | Codec) -> float:
 
 
 def brute_force(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> float:
-    """Try every number of played frames in every talkspurt; only for a handful of frames.
-
-    Parameters
-    ----------
-    delays_ms : array_like of float, shape (frames,)
-        One-way delay of each frame in milliseconds, inf for one that never arrived.
-    spurts : array_like of int, shape (frames,)
-        Talkspurt number of each frame, not falling.
-    codec_name : str or Codec
-        A codec of Table 4.1.
-
-    Returns
-    -------
-    float
-        The highest R.
-
-    Examples
-    --------
-    >>> round(brute_force([50.0, 60.0, 90.0], [0, 0, 1], "G.711"), 2)
-    92.52
-    """
+    """Try every number of played frames in every talkspurt; only for a handful of frames."""
     rows, total = _spurts(delays_ms, spurts)
     best = -math.inf
     for choice in itertools.product(*(range(len(row) + 1) for row in rows)):
@@ -62,25 +42,7 @@ def brute_force(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec
 
 
 def repaired_costs(delays_ms: ArrayLike, spurts: ArrayLike) -> NDArray[np.float64]:
-    """i · Id(1, i) of section 4.3 for i = 0 … N, repaired: absolute delays, j ≤ n_k, spurts from 1. O(N²) NumPy.
-
-    Parameters
-    ----------
-    delays_ms : array_like of float, shape (frames,)
-        One-way delay of each frame in milliseconds, inf for one that never arrived.
-    spurts : array_like of int, shape (frames,)
-        Talkspurt number of each frame, not falling.
-
-    Returns
-    -------
-    ndarray of float, shape (frames that arrived + 1,)
-        Least sum of Id over the talkspurts, for each number of frames played.
-
-    Examples
-    --------
-    >>> repaired_costs([50.0, 60.0, 90.0], [0, 0, 1]).round(2).tolist()
-    [0.0, 1.2, 2.88, 5.04]
-    """
+    """i · Id(1, i) of section 4.3 for i = 0 … N, repaired: absolute delays, j ≤ n_k, spurts from 1. O(N²) NumPy."""
     rows, _ = _spurts(delays_ms, spurts)
     costs = np.zeros(1)
     for row in reversed(rows):
@@ -96,27 +58,7 @@ def repaired_costs(delays_ms: ArrayLike, spurts: ArrayLike) -> NDArray[np.float6
 
 @checks.takes(error=VoipError, delays_ms=checks.array(low=0.0, allow="inf"))
 def repaired_recursion(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec) -> float:
-    """max over i of 94.2 - Id(1, i) - Il(i), from the repaired recursion.
-
-    Parameters
-    ----------
-    delays_ms : array_like of float, shape (frames,)
-        One-way delay of each frame in milliseconds, inf for one that never arrived.
-    spurts : array_like of int, shape (frames,)
-        Talkspurt number of each frame, not falling.
-    codec_name : str or Codec
-        A codec of Table 4.1.
-
-    Returns
-    -------
-    float
-        The highest R; equal to that of `playout.bound`.
-
-    Examples
-    --------
-    >>> round(repaired_recursion([50.0, 60.0, 90.0], [0, 0, 1], "G.711"), 2)
-    92.52
-    """
+    """max over i of 94.2 - Id(1, i) - Il(i), from the repaired recursion."""
     c = codec(codec_name)
     total = np.asarray(delays_ms).size
     costs = repaired_costs(delays_ms, spurts)
@@ -128,26 +70,6 @@ def printed_recursion(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str |
     """The recursion as printed: Id of *normalised* delays (the talkspurt's smallest deducted).
 
     The missing condition j ≤ n_k has to be read in, otherwise d_k^(j) doesn't exist.
-
-    Parameters
-    ----------
-    delays_ms : array_like of float, shape (frames,)
-        One-way delay of each frame in milliseconds, inf for one that never arrived.
-    spurts : array_like of int, shape (frames,)
-        Talkspurt number of each frame, not falling.
-    codec_name : str or Codec
-        A codec of Table 4.1.
-
-    Returns
-    -------
-    float
-        What the printed formula gives: more than any playout reaches.
-
-    Examples
-    --------
-    >>> trace = [50.0, 60.0, 90.0], [0, 0, 1]
-    >>> printed_recursion(*trace, "G.711") > brute_force(*trace, "G.711")
-    True
     """
     rows, total = _spurts(delays_ms, spurts)
     label = [k for k, row in enumerate(rows) for _ in row]

@@ -146,33 +146,7 @@ def _repeated(frames: NDArray[np.int16], lost: NDArray[np.bool_]) -> NDArray[np.
 
 @checks.takes(error=VoipError, arm=checks.one_of(*ARMS), lost=checks.flags)
 def through(arm: str, pcm: ArrayLike, lost: ArrayLike) -> NDArray[np.int16]:
-    """Send speech through a codec, lose packets, and repair what is missing as the arm does.
-
-    Parameters
-    ----------
-    arm : str
-        One of `ARMS`.
-    pcm : array_like of int16, shape (samples,)
-        Samples at 8 kHz; what is left over at the end of whole frames is cut.
-    lost : array_like of bool, shape (frames,)
-        True for each packet of 20 ms that did not come.
-
-    Returns
-    -------
-    ndarray of int16, shape (samples,)
-        What is heard, without the codec's delay.
-
-    Raises
-    ------
-    VoipError
-        For an unknown arm, another number of flags than frames, or a codec that is missing here.
-
-    Examples
-    --------
-    >>> speech = listening.speech("voice")
-    >>> int(through("G.711, gaps", speech, np.ones(45, bool)).max())
-    0
-    """
+    """Send speech through a codec, lose packets, and repair what is missing as the arm does."""
     x, gone = listening.whole_frames(pcm), np.asarray(lost)
     if gone.size != x.size // FRAME:
         raise VoipError(f"lost says what became of {gone.size} packets, and there are {x.size // FRAME}")
@@ -222,28 +196,7 @@ def _row(voice: str, arm: str, loss: float, burst: float, seed: int) -> dict[str
 def rows(
     calls: int = 30, voices: Sequence[str] = tuple(VOICES), arms: Sequence[str] = ARMS, losses: Sequence[float] = LOSSES
 ) -> Iterator[dict[str, Any]]:
-    """Measure each arm over the same losses.
-
-    Parameters
-    ----------
-    calls : int
-        Seeds at each loss; without loss once.
-    voices, arms : sequence of str
-        Keys of `VOICES`; some of `ARMS`.
-    losses : sequence of float
-        Mean fractions of the packets that are lost, each with every ratio of `BURSTS`.
-
-    Yields
-    ------
-    dict
-        Voice, arm, payload in kbit/s, loss, burst ratio, seed; of the frames with voice the fraction of which the
-        packet was lost, and that of which the copy was missing too; the measures. Without the extra `pesq`, None there.
-
-    Examples
-    --------
-    >>> [row["missing"] for row in rows(1, ["voice"], ["G.711, gaps"], [])]
-    [0.0]
-    """
+    """Measure each arm over the same losses."""
     for voice in voices:
         for arm in arms:
             yield _row(voice, arm, 0.0, 1.0, 0)
@@ -253,36 +206,7 @@ def rows(
 
 
 def record(path: Path, calls: int = 30) -> int:
-    """Write the rows of all arms as one table.
-
-    Parameters
-    ----------
-    path : Path
-        The file, CSV.
-    calls : int
-        Seeds at each loss.
-
-    Returns
-    -------
-    int
-        Rows written.
-
-    Raises
-    ------
-    VoipError
-        If a codec is missing here: a table without one of its arms is not written.
-
-    Examples
-    --------
-    Without the codec nothing is written.
-
-    >>> from unittest import mock
-    >>> with mock.patch("voicewire.voip.opus.available", return_value=False):
-    ...     record(Path("opus.csv"))
-    Traceback (most recent call last):
-    ...
-    voicewire.voip.errors.VoipError: ...
-    """
+    """Write the rows of all arms as one table."""
     if not opus.available():
         raise VoipError("Opus needs PyAV's encoder libopus and a libopus to decode with: install PyAV's wheel")
     if not g729.available():
@@ -296,23 +220,7 @@ def record(path: Path, calls: int = 30) -> int:
 
 
 def load(path: Path | None = None) -> pd.DataFrame:
-    """Read recorded rows.
-
-    Parameters
-    ----------
-    path : Path, optional
-        Written by `record`; without it the book's own.
-
-    Returns
-    -------
-    DataFrame
-        A row for each arm, loss, burst ratio, voice and seed, see `rows`.
-
-    Examples
-    --------
-    >>> sorted(set(load()["arm"])) == sorted(ARMS)
-    True
-    """
+    """Read recorded rows."""
     return pd.read_csv(path or paths.data("voip") / "opus.csv")
 
 
@@ -328,67 +236,13 @@ def _at(table: pd.DataFrame, measure: str, voice: str, loss: float, burst: float
 
 
 def order(table: pd.DataFrame, measure: str, voice: str, loss: float, burst: float) -> dict[str, float]:
-    """Rank the arms by the median of a measure.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `load`.
-    measure : str
-        A key of `MEASURES`.
-    voice : str
-        A key of `VOICES`.
-    loss, burst : float
-        Mean loss and burst ratio as recorded.
-
-    Returns
-    -------
-    dict of str to float
-        Medians over the seeds, the best arm first.
-
-    Raises
-    ------
-    VoipError
-        For a measure or a setting that was not recorded.
-
-    Examples
-    --------
-    >>> next(iter(order(load(), "snr_db", "voice", 0.1, 1.0))).startswith("G.711")
-    True
-    """
+    """Rank the arms by the median of a measure."""
     medians = _at(table, measure, voice, loss, burst).groupby("arm")[measure].median()
     ranked = medians.sort_values(ascending=MEASURES[measure] < 0, kind="stable")
     return {str(arm): float(value) for arm, value in ranked.items()}
 
 
 def difference(table: pd.DataFrame, measure: str, voice: str, loss: float, burst: float) -> Interval:
-    """Return what copies change for Opus, over pairs of the same seed.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `load`.
-    measure : str
-        A key of `MEASURES`.
-    voice : str
-        A key of `VOICES`.
-    loss, burst : float
-        Mean loss and burst ratio as recorded.
-
-    Returns
-    -------
-    Interval
-        Of the mean of (with - without), turned so that more is better, 95 %.
-
-    Raises
-    ------
-    VoipError
-        For a measure or a setting that was not recorded.
-
-    Examples
-    --------
-    >>> difference(load(), "missing", "voice", 0.1, 1.0).low > 0
-    True
-    """
+    """Return what copies change for Opus, over pairs of the same seed."""
     pairs = _at(table, measure, voice, loss, burst).pivot(index="seed", columns="arm", values=measure)
     return t_interval(MEASURES[measure] * (pairs["Opus, copies"] - pairs["Opus"]).to_numpy())

@@ -32,68 +32,17 @@ __all__ = [
 
 
 def delay_impairment(d: float) -> float:
-    """Id: 0.024 a millisecond, and from 177.3 ms on 0.11 more.
-
-    Parameters
-    ----------
-    d : float
-        Delay, ms.
-
-    Returns
-    -------
-    float
-        Id, in units of R.
-
-    Examples
-    --------
-    >>> delay_impairment(100.0), delay_impairment(277.3) > 17
-    (2.4, True)
-    """
+    """Id: 0.024 a millisecond, and from 177.3 ms on 0.11 more."""
     return 0.024 * d + 0.11 * max(d - 177.3, 0.0)
 
 
 def loss_impairment(e: float, codec: Codec) -> float:
-    """Ie: what the codec costs, and what a lost fraction e costs it.
-
-    Parameters
-    ----------
-    e : float
-        Fraction of the frames that are lost, 0 to 1.
-    codec : Codec
-        A codec of Table 4.1.
-
-    Returns
-    -------
-    float
-        Ie, in units of R.
-
-    Examples
-    --------
-    >>> from voicewire.voip.paper import CODECS
-    >>> loss_impairment(0.0, CODECS["G.729"])
-    10.0
-    """
+    """Ie: what the codec costs, and what a lost fraction e costs it."""
     return codec.lambda1 + codec.lambda2 * math.log(1 + codec.lambda3 * e)
 
 
 def mean_opinion_score(r: float) -> float:
-    """MOS, from 1 (bad) to 4.5: ITU-T G.107, Annex B.
-
-    Parameters
-    ----------
-    r : float
-        R.
-
-    Returns
-    -------
-    float
-        MOS, 1 to 4.5.
-
-    Examples
-    --------
-    >>> mean_opinion_score(0.0), mean_opinion_score(100.0)
-    (1.0, 4.5)
-    """
+    """MOS, from 1 (bad) to 4.5: ITU-T G.107, Annex B."""
     r = min(max(r, 0.0), 100.0)
     score = 1 + 0.035 * r + 7e-6 * r * (r - 60) * (100 - r)
     return min(max(score, 1.0), 4.5)  # the cubic dips below 1
@@ -102,25 +51,7 @@ def mean_opinion_score(r: float) -> float:
 def talkspurts(
     delays: Sequence[float], spurts: Sequence[int]
 ) -> list[list[float]]:
-    """The delays of each talkspurt that arrived, smallest first.
-
-    Parameters
-    ----------
-    delays : sequence of float
-        Delay of each frame, ms; inf: it never came.
-    spurts : sequence of int
-        Talkspurt number of each frame.
-
-    Returns
-    -------
-    list of list of float
-        Delays in ms, one row a talkspurt.
-
-    Examples
-    --------
-    >>> talkspurts([90.0, 60.0, math.inf, 70.0], [0, 0, 0, 1])
-    [[60.0, 90.0], [70.0]]
-    """
+    """The delays of each talkspurt that arrived, smallest first."""
     rows: dict[int, list[float]] = {}
     for delay, spurt in zip(delays, spurts, strict=True):
         rows.setdefault(spurt, [])
@@ -130,23 +61,7 @@ def talkspurts(
 
 
 def lower_hull(costs: Sequence[float]) -> list[int]:
-    """The corners j of the lower hull of the points (j, costs[j]).
-
-    Parameters
-    ----------
-    costs : sequence of float
-        Cost of playing j frames, j = 0, 1, …
-
-    Returns
-    -------
-    list of int
-        Corners, from 0 on.
-
-    Examples
-    --------
-    >>> lower_hull([0, 1, 3, 4, 9])
-    [0, 1, 3, 4]
-    """
+    """The corners j of the lower hull of the points (j, costs[j])."""
     hull: list[int] = []
     for j, cost in enumerate(costs):
         while len(hull) > 1:
@@ -163,21 +78,6 @@ def hull_edges(row: Sequence[float]) -> list[tuple[float, int]]:
     """(cost a frame, frames) of each step worth taking in a talkspurt.
 
     Playing its j earliest frames costs j times Id of the j-th delay.
-
-    Parameters
-    ----------
-    row : sequence of float
-        Delays of one talkspurt in ms, smallest first.
-
-    Returns
-    -------
-    list of tuple
-        Steps, the cheapest first.
-
-    Examples
-    --------
-    >>> hull_edges([100.0, 100.0])
-    [(2.4, 2)]
     """
     played = enumerate(row, start=1)
     costs = [0.0] + [j * delay_impairment(d) for j, d in played]
@@ -189,28 +89,7 @@ def hull_edges(row: Sequence[float]) -> list[tuple[float, int]]:
 def best_playout(
     delays: Sequence[float], spurts: Sequence[int], codec: Codec
 ) -> float:
-    """The highest R that one delay for each talkspurt can reach.
-
-    Parameters
-    ----------
-    delays : sequence of float
-        Delay of each frame, ms; inf: it never came.
-    spurts : sequence of int
-        Talkspurt number of each frame.
-    codec : Codec
-        A codec of Table 4.1.
-
-    Returns
-    -------
-    float
-        R.
-
-    Examples
-    --------
-    >>> from voicewire.voip.paper import CODECS
-    >>> round(best_playout([50.0, 90.0], [0, 0], CODECS["G.711"]), 2)
-    92.04
-    """
+    """The highest R that one delay for each talkspurt can reach."""
     rows = talkspurts(delays, spurts)
     edges = sorted(edge for row in rows for edge in hull_edges(row))
     best = 94.2 - loss_impairment(1.0, codec)  # nothing is played
@@ -228,56 +107,14 @@ State = tuple[float, float, float]  # mean, variation, slope of a spike
 
 
 def smoothed(old: float, new: float) -> float:
-    """A running mean over some five hundred frames.
-
-    Parameters
-    ----------
-    old : float
-        Mean so far.
-    new : float
-        What is added to it.
-
-    Returns
-    -------
-    float
-        The new mean.
-
-    Examples
-    --------
-    >>> round(smoothed(100.0, 150.0), 2)
-    100.1
-    """
+    """A running mean over some five hundred frames."""
     return 0.998002 * old + (1 - 0.998002) * new
 
 
 def in_spike(
     d: float, last: float, before: float, mean: float, slope: float
 ) -> tuple[float, float]:
-    """Follow a spike by eighths until it has flattened out.
-
-    Parameters
-    ----------
-    d : float
-        Delay, ms.
-    last : float
-        Delay of the frame before, ms.
-    before : float
-        Delay of the one before that, ms.
-    mean : float
-        Estimate of the delay, ms.
-    slope : float
-        How steep the spike still is, ms.
-
-    Returns
-    -------
-    tuple of float
-        Mean and slope; a slope of -1: the spike is over.
-
-    Examples
-    --------
-    >>> in_spike(300.0, 400.0, 400.0, 400.0, 0.0)
-    (387.5, 25.0)
-    """
+    """Follow a spike by eighths until it has flattened out."""
     slope = slope / 2 + abs(2 * d - last - before) / 8
     if slope <= 7.875:  # ms: 63 samples of 8 kHz
         return mean, -1.0
@@ -288,27 +125,6 @@ def followed(d: float, last: float, before: float, state: State) -> State:
     """Ramjee's rule for one delay d; `last` and `before` came before it.
 
     A slope of -1 says that no spike is being followed.
-
-    Parameters
-    ----------
-    d : float
-        Delay, ms.
-    last : float
-        Delay of the frame before, ms.
-    before : float
-        Delay of the one before that, ms.
-    state : tuple of float
-        Mean, variation and slope, ms.
-
-    Returns
-    -------
-    tuple of float
-        The new state.
-
-    Examples
-    --------
-    >>> followed(400.0, 100.0, 100.0, (100.0, 0.0, -1.0))
-    (400.0, 0.0, 0.0)
     """
     mean, variation, slope = state
     if slope >= 0:
@@ -325,25 +141,7 @@ def followed(d: float, last: float, before: float, state: State) -> State:
 def adaptive_delays(
     delays: Sequence[float], spurts: Sequence[int]
 ) -> list[float]:
-    """Each talkspurt's playout delay, decided at its first frame.
-
-    Parameters
-    ----------
-    delays : sequence of float
-        Delay of each frame, ms; inf: it never came.
-    spurts : sequence of int
-        Talkspurt number of each frame.
-
-    Returns
-    -------
-    list of float
-        Delays in ms, NaN for a talkspurt of which nothing came.
-
-    Examples
-    --------
-    >>> adaptive_delays([50.0, 60.0, 400.0], [0, 0, 1])
-    [50.0, 400.0]
-    """
+    """Each talkspurt's playout delay, decided at its first frame."""
     chosen = dict.fromkeys(spurts, math.nan)
     state: State | None = None
     last = before = 0.0
@@ -360,27 +158,7 @@ def adaptive_delays(
 def second_chance(
     delays: Sequence[float], spurts: Sequence[int]
 ) -> list[float]:
-    """Each frame's delay if the packet behind it holds a copy of it.
-
-    Parameters
-    ----------
-    delays : sequence of float
-        Delay of each packet, ms; inf: it never came.
-    spurts : sequence of int
-        Talkspurt number of each frame. A talkspurt's last frame has no
-        packet behind it.
-
-    Returns
-    -------
-    list of float
-        Delays in ms: the packet's own, or that of the next one and the 20 ms
-        by which it was spoken later.
-
-    Examples
-    --------
-    >>> second_chance([50.0, math.inf, 60.0], [0, 0, 0])
-    [50.0, 80.0, 60.0]
-    """
+    """Each frame's delay if the packet behind it holds a copy of it."""
     after = itertools.pairwise(zip(delays, spurts, strict=True))
     chance = [
         later + 20 if spurt == same else math.inf

@@ -23,19 +23,7 @@ _LENGTH = re.compile(rb"\r\ncontent-length[ \t]*:[ \t]*(\d{1,7})[ \t]*\r\n", re.
 
 
 class Way:
-    """One direction of a connection.
-
-    Parameters
-    ----------
-    due : int
-        Sequence number of its first byte of data.
-
-    Examples
-    --------
-    >>> way = Way(5)
-    >>> [packet[1][:4] for packet in way.took(5, b"\\0\\x0c" + b"\\x80" + bytes(11), 0, 7)]
-    [b'\\x80\\x00\\x00\\x00']
-    """
+    """One direction of a connection."""
 
     __slots__ = ("ahead", "begins", "broken", "framing", "held", "skip", "taken", "time", "waiting")
 
@@ -47,24 +35,7 @@ class Way:
         self.ahead: list[tuple[int, int, int, bytes]] = []  # a heap: place, time, missing, bytes
 
     def took(self, number: int, data: bytes, missing: int, time: int) -> Iterator[tuple[int, bytes]]:
-        """Take a segment in, and give the RTP packets that it completes.
-
-        Parameters
-        ----------
-        number : int
-            Sequence number of its first byte.
-        data : bytes
-            What was captured of it.
-        missing : int
-            Bytes behind these that the capture left out.
-        time : int
-            When it came.
-
-        Yields
-        ------
-        tuple of int and bytes
-            When the packet was complete, with all before it, and its bytes.
-        """
+        """Take a segment in, and give the RTP packets that it completes."""
         off = (number - self.begins - self.taken + 2**31) % 2**32 - 2**31
         size = len(data) + missing
         if self.framing == "" or self.broken or size == 0 or off + size <= 0:
@@ -84,13 +55,7 @@ class Way:
                 self.drop(broken=True)
 
     def drop(self, *, broken: bool) -> None:
-        """Forget what waits: a hole that was never filled, or something else than RTP.
-
-        Parameters
-        ----------
-        broken : bool
-            Whether there is a hole.
-        """
+        """Forget what waits: a hole that was never filled, or something else than RTP."""
         self.broken |= broken
         if not broken:
             self.framing = ""
@@ -164,14 +129,6 @@ class Connections:
     -----
     What is no RTP is told by its first bytes, and nothing of it is kept. Chapter
     ``notebooks/voip/02_quality_and_playout``.
-
-    Examples
-    --------
-    >>> import struct
-    >>> head = struct.pack("!HHIIBBHHH", 1, 2, 5, 0, 0x50, 0x18, 0, 0, 0)
-    >>> made = Connections()
-    >>> [packet[1] for packet in made.took(b"ends", head + b"\\0\\x0c\\x80" + bytes(11), 34, 7)]
-    ['RFC 4571']
     """
 
     def __init__(self) -> None:
@@ -181,24 +138,7 @@ class Connections:
         self.waiting = 0
 
     def took(self, ends: bytes, segment: bytes, size: int, time: int) -> Iterator[tuple[int, str, bytes]]:
-        """Take a segment in, and give the RTP packets that it completes.
-
-        Parameters
-        ----------
-        ends : bytes
-            Both addresses.
-        segment : bytes
-            What was captured of it, from TCP's header on.
-        size : int
-            Its bytes, header included, as they were sent.
-        time : int
-            When it came.
-
-        Yields
-        ------
-        tuple of int, str and bytes
-            When the packet was complete, how it was framed, and its bytes.
-        """
+        """Take a segment in, and give the RTP packets that it completes."""
         head = 4 * (segment[12] >> 4) if len(segment) >= 20 else 0
         if not 20 <= head <= size:
             return
@@ -230,13 +170,7 @@ class Connections:
             del self._spoke[key]
 
     def holes(self) -> int:
-        """Count the directions that carried RTP and were read up to a hole only.
-
-        Returns
-        -------
-        int
-            Directions.
-        """
+        """Count the directions that carried RTP and were read up to a hole only."""
         for key in list(self._ways):
             self._close(key)
         return self._lost

@@ -205,20 +205,7 @@ def _lines(report: dict[str, Any]) -> str:
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `voicewire voip score`.
-
-    Parameters
-    ----------
-    commands : argparse subparsers
-        Of `voicewire voip`.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> register(parser.add_subparsers())
-    >>> parser.parse_args(["score", "call.csv", "--stream", "2"]).stream  # doctest: +SKIP
-    2
-    """
+    """Add `voicewire voip score`."""
     real = commands.add_parser("score", help="score a call that was received: a capture with RTP, or a CSV")
     real.add_argument(
         "file", type=readable, metavar="FILE",

@@ -35,42 +35,7 @@ def exchange(
     bottleneck: Bottleneck | None = None,
     **changes: Any,
 ) -> float:
-    """Exchange idle packets of the codec's until TFRC allows the codec's rate, or clear the call.
-
-    Parameters
-    ----------
-    name : str
-        A variant of TFRC, of `transports.NAMES`.
-    codec : str or Codec
-        A codec of Table 4.1.
-    delay_ms : float
-        One-way delay in milliseconds.
-    loss : float
-        Loss probability, both ways.
-    patience_s : float
-        What is a reasonable time, in seconds; the thesis has no number.
-    seed : int
-        Of the losses.
-    bottleneck : Bottleneck, optional
-        A link of limited rate on the way.
-    **changes : object
-        Single settings of the transport.
-
-    Returns
-    -------
-    float
-        Seconds until the talk may begin; inf: the rate was not reached in time, and the call is cleared.
-
-    Raises
-    ------
-    VoipError
-        For a transport that has no allowed rate, and for parameters that no call can have.
-
-    Examples
-    --------
-    >>> exchange("TFRC", "G.729", delay_ms=50), exchange("TFRC", "G.729", delay_ms=400, patience_s=2.0)
-    (0.5, inf)
-    """
+    """Exchange idle packets of the codec's until TFRC allows the codec's rate, or clear the call."""
     voice = codec_of(codec)
     if not isinstance(transport(name, voice, **changes), Tfrc):
         raise VoipError(f"{name} has no allowed rate to wait for: choose a variant of TFRC")

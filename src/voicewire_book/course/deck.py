@@ -26,11 +26,6 @@ class Slide:
         What the speaker reads, as HTML.
     weight : float
         Lines that it takes, about.
-
-    Examples
-    --------
-    >>> Slide("Slots").weight
-    0.0
     """
 
     title: str

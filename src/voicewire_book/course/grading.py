@@ -45,11 +45,6 @@ class Question:
         Points that can be had.
     reason : str
         Why not all, in a sentence; nothing where all were given.
-
-    Examples
-    --------
-    >>> Question("q1", 2.0, 3.0).reason
-    ''
     """
 
     id: str
@@ -78,11 +73,6 @@ class Report:
         How long its marking took.
     confinement : str
         Where it ran.
-
-    Examples
-    --------
-    >>> Report("anna.ipynb", questions=[Question("q1", 2.0, 3.0)]).points
-    2.0
     """
 
     file: str

@@ -18,13 +18,7 @@ _SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*", 
 
 
 class GradingError(ValueError):
-    """Nothing can be released or graded; the message says why and what to do.
-
-    Examples
-    --------
-    >>> issubclass(GradingError, Exception)
-    True
-    """
+    """Nothing can be released or graded; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +39,6 @@ class KeyCell:
         Whether the student is to write in it.
     points : float or None
         What it is worth; None where it isn't graded.
-
-    Examples
-    --------
-    >>> KeyCell("t1", True, "assert f(1)", "", answer=False, points=2.0).test
-    True
     """
 
     id: str
@@ -77,12 +66,6 @@ class Key:
         The notebook.
     cells : tuple of KeyCell
         Those with an id, in order.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> read_key(paths.root() / "notebooks" / "nfc" / ASSIGNMENT).study
-    'nfc'
     """
 
     study: str

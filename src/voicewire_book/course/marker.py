@@ -36,25 +36,7 @@ class _TestLateError(BaseException):
 
 
 class Marking:
-    """The marking of one submission.
-
-    Parameters
-    ----------
-    steps : list of Step
-        What to run and what to test.
-    asked : list of str
-        The names that tests ask the student's process for.
-    imports : str
-        What the tests may use of the solutions' imports.
-    sandbox, number
-        As for `Session`.
-    timeout : float
-        Seconds for one cell or one test.
-    most : float
-        Seconds for all of it.
-    reveal : bool
-        Whether the report may hold what a hidden test asked, and what the student's process said after it.
-    """
+    """The marking of one submission."""
 
     def __init__(
         self,

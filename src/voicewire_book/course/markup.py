@@ -53,11 +53,6 @@ class Block:
         Of a directive its name, of a heading its level.
     title : str
         Of a directive what stands behind its name.
-
-    Examples
-    --------
-    >>> Block("heading", "Slots", "2").kind
-    'heading'
     """
 
     kind: str
@@ -161,24 +156,7 @@ def _cited(base: Path) -> dict[str, str]:
 
 
 class Markup:
-    """Turns the Markdown of one page into HTML that stands alone.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    folder : Path
-        Where the page lies: pictures are found from there.
-    numbers : dict of str to str
-        As of `labels`.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> page = Markup(paths.root(), paths.root() / "book", {"eq-x": "7.1"})
-    >>> page.html("By {eq}`eq-x` a {term}`stall` costs $G$.")
-    '<p>By (7.1) a stall costs <span class="math inline">\\\\(G\\\\)</span>.</p>'
-    """
+    """Turns the Markdown of one page into HTML that stands alone."""
 
     def __init__(self, base: Path, folder: Path, numbers: dict[str, str]) -> None:
         self.base, self.folder, self.numbers = base, folder, numbers

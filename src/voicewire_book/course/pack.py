@@ -42,11 +42,6 @@ class Figure:
         The cell that draws or shows it.
     sha256 : str
         Of the file.
-
-    Examples
-    --------
-    >>> Figure("01-1.png", "7.1", "", "", "notebooks/nfc/01_slow_link.ipynb", "01slowlink-08", "").number
-    '7.1'
     """
 
     file: str

@@ -30,13 +30,7 @@ _DTYPES = {np.dtype(code).str for code in "?bhilqBHILQefdFD"}
 
 
 class DataError(ValueError):
-    """What should be sent, or was received, is no plain data; the message says what it is.
-
-    Examples
-    --------
-    >>> issubclass(DataError, Exception)
-    True
-    """
+    """What should be sent, or was received, is no plain data; the message says what it is."""
 
 
 def encode(value: Any, refer: Callable[[Any], dict[str, Any]], depth: int = 0) -> Any:

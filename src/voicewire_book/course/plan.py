@@ -41,11 +41,6 @@ class Chapter:
         Minutes for exercises and lab, as the chapter says them.
     runs : float
         Seconds that it ran when it was executed last, as recorded; 0 where nothing was.
-
-    Examples
-    --------
-    >>> Chapter(1, "nfc", "Slots", 30, 60, 4.5).minutes
-    90
     """
 
     week: int

@@ -57,11 +57,6 @@ class Sandbox:
         The checkout; its notebooks are hidden.
     hide : tuple of str
         Folders that no submission may see: the checkout's notebooks and what others handed in.
-
-    Examples
-    --------
-    >>> Sandbox("none", "in no confinement", (), "/tmp", ()).kind
-    'none'
     """
 
     kind: str

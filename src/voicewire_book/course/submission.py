@@ -20,13 +20,7 @@ _CELLS = 1000
 
 
 class SubmissionError(ValueError):
-    """A file can't be marked; the message is for whoever handed it in.
-
-    Examples
-    --------
-    >>> issubclass(SubmissionError, Exception)
-    True
-    """
+    """A file can't be marked; the message is for whoever handed it in."""
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,6 @@ class Course:
         HTML files that are to be printed.
     tell : callable
         Takes a line for whoever waits.
-
-    Examples
-    --------
-    >>> Course(Path("."), Path("course"), secret.draw(), ["nfc"], {}, [], print).parts
-    ['nfc']
     """
 
     base: Path

@@ -18,27 +18,7 @@ SHOWN: Final[dict[str, Computed]] = {}
 
 
 def value_at(values: Sequence[Any], place: float, between: bool) -> Any:
-    """Return the value at a place among the listed ones, where 0 is the first and 0.5 midway to the second.
-
-    Parameters
-    ----------
-    values : sequence
-        The listed values, in order.
-    place : float
-        From 0 to ``len(values) - 1``.
-    between : bool
-        Whether values between the listed ones are wanted; if not, the nearest of them is taken.
-
-    Returns
-    -------
-    object
-        One of `values`, or a number between two of them: whole where all are whole, else with four digits.
-
-    Examples
-    --------
-    >>> value_at([256, 512, 1460], 1.5, between=True), value_at(["UDP", "TCP"], 0.8, between=False)
-    (986, 'TCP')
-    """
+    """Return the value at a place among the listed ones, where 0 is the first and 0.5 midway to the second."""
     place = min(max(float(place), 0.0), len(values) - 1.0)
     left = min(int(place), len(values) - 1)
     if not between or place == left:
@@ -48,26 +28,7 @@ def value_at(values: Sequence[Any], place: float, between: bool) -> Any:
 
 
 class Computed:
-    """A slider whose pictures are drawn on demand.
-
-    Parameters
-    ----------
-    knobs : mapping of str to mapping
-        For each parameter ``values``, ``label``, ``unit``, ``start`` (a place among the values) and ``between``.
-    show : callable
-        Called as ``show(values)``; returns ``texts``, ``picture`` (PNG), ``width`` in CSS pixels, ``alt`` and, where
-        something is heard, ``sound`` (WAV).
-    text : str
-        What stands where no slider is shown.
-
-    Examples
-    --------
-    >>> def show(values):
-    ...     return {"texts": [str(values["n"])], "picture": b"", "width": 9, "alt": "nothing"}
-    >>> knob = {"values": [1, 5], "label": "n", "unit": "", "start": 0, "between": True}
-    >>> Computed({"n": knob}, show, "Slider over n").at([0.5])["texts"]
-    ['3']
-    """
+    """A slider whose pictures are drawn on demand."""
 
     def __init__(
         self, knobs: Mapping[str, Mapping[str, Any]], show: Callable[[dict[str, Any]], Drawn], text: str
@@ -77,18 +38,7 @@ class Computed:
         self.text = text
 
     def at(self, places: Sequence[float]) -> Drawn:
-        """Draw one position.
-
-        Parameters
-        ----------
-        places : sequence of float
-            Of each knob, among its values.
-
-        Returns
-        -------
-        dict
-            ``texts``, ``picture`` and ``sound`` in base64, ``width``, ``alt``.
-        """
+        """Draw one position."""
         chosen = {
             name: value_at(knob["values"], place, knob["between"])
             for (name, knob), place in zip(self.knobs.items(), places, strict=True)
@@ -114,25 +64,7 @@ class Computed:
 
 
 def position(name: str, places: Sequence[float]) -> Drawn:
-    """Draw a position of a slider that the page shows.
-
-    Parameters
-    ----------
-    name : str
-        What the page was told.
-    places : sequence of float
-        Of each knob, among its values.
-
-    Returns
-    -------
-    dict
-        As of `Computed.at`, or ``error``: a line that says what was wrong.
-
-    Examples
-    --------
-    >>> position("unknown", [0.0])
-    {'error': 'Python was started anew since: run this cell again.'}
-    """
+    """Draw a position of a slider that the page shows."""
     if name not in SHOWN:
         return {"error": "Python was started anew since: run this cell again."}
     try:

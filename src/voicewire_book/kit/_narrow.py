@@ -59,13 +59,7 @@ def _extent(artist: Any, figure: Figure) -> Bbox:
 
 @contextmanager
 def narrowed(figure: Figure) -> Iterator[None]:
-    """Lay a figure out as narrow as a telephone's screen, and give it back as it was.
-
-    Parameters
-    ----------
-    figure : Figure
-        Changed while the context lasts.
-    """
+    """Lay a figure out as narrow as a telephone's screen, and give it back as it was."""
     with ExitStack() as undo:
         engine = figure.get_layout_engine()
         undo.callback(figure.set_layout_engine, engine or "none")

@@ -20,35 +20,7 @@ __all__ = ["compared"]
 def compared(
     answer: object, cases: Sequence[Case], right: Callable[..., Any], mistakes: Mistakes, said: str
 ) -> Feedback:
-    """Judge a function whose results hold bytes, words and numbers, in lists, tuples, sets and dicts of any depth.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student hands over.
-    cases : sequence of tuple
-        Arguments of each call; every call gets a copy of its own.
-    right : callable
-        Gives what is right.
-    mistakes : sequence of (callable, str)
-        What is usually wrong, and the hint to a function that gives the same in all cases.
-    said : str
-        The sentence for a function that is right in all cases.
-
-    Returns
-    -------
-    Feedback
-        Right, a usual mistake's hint, or where the first wrong result differs first.
-
-    See Also
-    --------
-    voicewire_book.kit._student.staged : the same for numbers alone.
-
-    Examples
-    --------
-    >>> compared(lambda n: [n, b"a"], [(1,), (2,)], lambda n: [n, b"b"], [], "both.")
-    Not yet: given 1, your function has b'61' at [1]; it should be b'62'.
-    """
+    """Judge a function whose results hold bytes, words and numbers, in lists, tuples, sets and dicts of any depth."""
     function = as_function(answer)
     if isinstance(function, Feedback):
         return function

@@ -38,25 +38,7 @@ COLOURS = 64
 
 
 def png(figure: Figure, tight: bool = True) -> tuple[bytes, int, int]:
-    """Draw a figure as a PNG with a palette and no metadata.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to draw.
-    tight : bool
-        Whether to cut the picture to what is drawn, as notebooks do; else it is as wide as the figure, and as high,
-        or up to where something stands above it.
-
-    Returns
-    -------
-    bytes
-        The file.
-    int
-        Its width on a page, CSS pixels.
-    int
-        Its height on a page, CSS pixels.
-    """
+    """Draw a figure as a PNG with a palette and no metadata."""
     raw, box = io.BytesIO(), "tight" if tight else _upwards(figure)
     figure.savefig(raw, format="png", dpi=DENSITY * DPI, facecolor="white", bbox_inches=box)
     return packed(Image.open(raw))
@@ -69,72 +51,27 @@ def _upwards(figure: Figure) -> Bbox:
 
 
 def packed(image: Image.Image) -> tuple[bytes, int, int]:
-    """Return a picture as `png` does.
-
-    Parameters
-    ----------
-    image : Image
-        Any.
-
-    Returns
-    -------
-    bytes
-        The file.
-    int
-        Its width on a page, CSS pixels.
-    int
-        Its height on a page, CSS pixels.
-    """
+    """Return a picture as `png` does."""
     content = io.BytesIO()
     image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(content, format="png", optimize=True)
     return content.getvalue(), image.width // DENSITY, image.height // DENSITY
 
 
 def webp(image: Image.Image) -> bytes:
-    """Return a picture as WebP without loss: mostly a quarter smaller than PNG, for what only browsers show.
-
-    Parameters
-    ----------
-    image : Image
-        Any.
-
-    Returns
-    -------
-    bytes
-        The file.
-    """
+    """Return a picture as WebP without loss: mostly a quarter smaller than PNG, for what only browsers show."""
     content = io.BytesIO()
     image.convert("RGB").save(content, format="webp", lossless=True)
     return content.getvalue()
 
 
 def wide(figure: Figure) -> tuple[str, dict[str, float]]:
-    """Return a figure as a PNG in base64, with the width at which a page shows it.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to draw.
-
-    Returns
-    -------
-    str
-        The file.
-    dict
-        Its width, and the size of its smallest letters if there is no narrow picture beside it, CSS pixels.
-    """
+    """Return a figure as a PNG in base64, with the width at which a page shows it."""
     content, width, _ = png(figure)
     return _text(content), {"width": width} | ({} if narrows(figure) else {"letters": _letters(figure)})
 
 
 def keep(figure: Figure) -> None:
-    """Leave a figure in its one shape: a narrow page shows a part of it, and moves.
-
-    Parameters
-    ----------
-    figure : Figure
-        A drawing whose words would lie on one another if it were narrow.
-    """
+    """Leave a figure in its one shape: a narrow page shows a part of it, and moves."""
     setattr(figure, _KEPT, True)
 
 
@@ -148,18 +85,7 @@ def _letters(figure: Figure) -> float:
 
 
 def narrow(figure: Figure) -> dict[str, Any]:
-    """Return a figure as a telephone shows it.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to draw; it is left as it was.
-
-    Returns
-    -------
-    dict
-        The file in base64, its width and height, and the size of its smallest letters, all in CSS pixels.
-    """
+    """Return a figure as a telephone shows it."""
     with narrowed(figure):
         content, width, height = png(figure)
         letters = _letters(figure)

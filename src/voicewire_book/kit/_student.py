@@ -29,49 +29,14 @@ Function = Callable[..., Any]
 
 
 def as_function(answer: object) -> Function | Feedback:
-    """Return an answer that can be called, or what to say to one that can't.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student handed over.
-
-    Returns
-    -------
-    callable or Feedback
-        The answer itself, or that none is there yet, or that it is no function.
-
-    Examples
-    --------
-    >>> as_function(3)
-    Not yet: hand over the function itself, without calling it.
-    """
+    """Return an answer that can be called, or what to say to one that can't."""
     if unanswered(answer):
         return UNANSWERED
     return answer if callable(answer) else Feedback(False, "hand over the function itself, without calling it.")
 
 
 def expression(answer: Any, *names: str) -> Any:
-    """Return the function that an expression of SymPy stands for, or a row of them; anything else as it is.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student handed over.
-    *names : str
-        The symbols that it may have, in the order of the function's arguments; a single one may have any name.
-
-    Returns
-    -------
-    object
-        A function of `names`, or the answer itself, also where it has other symbols.
-
-    Examples
-    --------
-    >>> import sympy
-    >>> expression(sympy.Symbol("n") / 2, "n")(3) == 1.5
-    True
-    """
+    """Return the function that an expression of SymPy stands for, or a row of them; anything else as it is."""
     if isinstance(answer, list | tuple) and answer and all(_symbols(one) is not None for one in answer):
         parts = [expression(one, *names) for one in answer]
         strange = any(_symbols(part) is not None for part in parts)
@@ -85,13 +50,7 @@ def expression(answer: Any, *names: str) -> Any:
 
 
 class NotYetError(Exception):
-    """Ends a check; the message is for the student.
-
-    Examples
-    --------
-    >>> issubclass(NotYetError, Exception)
-    True
-    """
+    """Ends a check; the message is for the student."""
 
 
 def called(check: Callable[[Function], Feedback]) -> Callable[[object], Feedback]:
@@ -99,21 +58,6 @@ def called(check: Callable[[Function], Feedback]) -> Callable[[object], Feedback
 
     The check gets the function only if there is one. What the function raises, what it returns that can't be worked
     with, and a `NotYetError` of the check all end it with a sentence.
-
-    Parameters
-    ----------
-    check : callable
-        What is asked of the function.
-
-    Returns
-    -------
-    callable
-        The check of whatever a student hands over.
-
-    Examples
-    --------
-    >>> called(lambda answer: Feedback(answer(2) == 4, "twice."))(lambda n: n / 0)
-    Not yet: your function, given 2, raises ZeroDivisionError: division by zero
     """
 
     @functools.wraps(check)
@@ -153,33 +97,7 @@ def staged(
     answer: object, cases: Sequence[Case], right: Callable[..., Any], mistakes: Mistakes, said: str,
     tolerance: float = 1e-9,
 ) -> Feedback:  # fmt: skip
-    """Judge a stage: equal in every case, or a usual mistake's hint, or what the first case that differs shows.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever a student handed over.
-    cases : sequence of tuple
-        Arguments of each call; every call gets a copy of its own.
-    right : callable
-        Gives what is right.
-    mistakes : sequence of (callable, str)
-        Functions that are wrong in a usual way, each with what to say to one that agrees with it in every case.
-    said : str
-        What to say to a right function.
-    tolerance : float
-        Relative deviation that still counts as right; beside it a thousandth of that of the largest number.
-
-    Returns
-    -------
-    Feedback
-        Whether it is right, and a sentence; results may be numbers, real or complex, nested in any way.
-
-    Examples
-    --------
-    >>> staged(lambda n: n, [(2,), (3,)], lambda n: 2 * n, [(lambda n: n, "twice.")], "doubled.")
-    Not yet: twice.
-    """
+    """Judge a stage: equal in every case, or a usual mistake's hint, or what the first case that differs shows."""
     answer = as_function(answer)
     if isinstance(answer, Feedback):
         return answer

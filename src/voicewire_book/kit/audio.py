@@ -22,22 +22,7 @@ TARGET = -23.0
 
 
 class Player:
-    """What `player` returns: an audio element with its label as HTML, elsewhere one line of text.
-
-    Parameters
-    ----------
-    wav : bytes
-        The sound as a WAV file.
-    label : str
-        What is heard, in words.
-    seconds : float
-        Its length in seconds.
-
-    Examples
-    --------
-    >>> Player(encode([0.0] * 8000, 8000), "Silence", 1.0)
-    Audio: Silence (1.0 s)
-    """
+    """What `player` returns: an audio element with its label as HTML, elsewhere one line of text."""
 
     def __init__(self, wav: bytes, label: str, seconds: float) -> None:
         self.wav = wav
@@ -63,31 +48,6 @@ def player(samples: ArrayLike, rate: float, label: str) -> Player:
 
     Nothing is scaled: what is twice as loud in the array is twice as loud in the ear, and two players can be
     compared. One second at 16 kHz costs about 43 kB of the notebook, so keep clips short.
-
-    Parameters
-    ----------
-    samples : array_like, shape (n,) or (n, 2)
-        Mono or stereo: floats from -1 to 1 (full scale), or 16-bit integers.
-    rate : float
-        Sampling rate in Hz, a whole number.
-    label : str
-        What is heard, in words.
-
-    Returns
-    -------
-    Player
-        To be the last expression of a cell.
-
-    Raises
-    ------
-    ValueError
-        For an empty label, a rate that is not a positive whole number, or samples that are empty, not finite,
-        beyond full scale, or neither mono nor stereo.
-
-    Examples
-    --------
-    >>> player(np.sin(2 * np.pi * 440 * np.arange(4000) / 8000), 8000, "A tone of 440 Hz")
-    Audio: A tone of 440 Hz (0.5 s)
     """
     if not label.strip():
         raise ValueError("a player needs a label: say what is heard")
@@ -96,24 +56,7 @@ def player(samples: ArrayLike, rate: float, label: str) -> Player:
 
 
 class Comparison:
-    """What `compare` returns: a list of players as HTML, of which the book makes one player with a switch.
-
-    Parameters
-    ----------
-    label : str
-        What is compared, in words.
-    versions : dict of str to tuple of bytes, float and float
-        For each version its WAV file, its length in seconds, and the gain in dB that makes it as loud as the others.
-    level : float
-        The loudness in LUFS to which these gains bring every version.
-    equal : bool
-        Whether they are applied in the files.
-
-    Examples
-    --------
-    >>> Comparison("A pause", {"before": (encode([0.0] * 8000, 8000), 1.0, 0.0)}, -23.0, True)
-    Audio to compare, A pause: before (1.0 s)
-    """
+    """What `compare` returns: a list of players as HTML, of which the book makes one player with a switch."""
 
     def __init__(
         self, label: str, versions: Mapping[str, tuple[bytes, float, float]], level: float, equal: bool
@@ -155,35 +98,6 @@ def compare(sounds: Mapping[str, ArrayLike], rate: float, label: str, equal: boo
     """Make one player of several versions of a sound: the book's page switches between them at the same instant.
 
     Without the book's script (in JupyterLab, on a slide, in a page without JavaScript) it is a list of players.
-
-    Parameters
-    ----------
-    sounds : mapping of str to array_like, shape (n,) or (n, 2)
-        Two or more versions by name, samples as for `player`; silence is put behind those that are shorter.
-    rate : float
-        Sampling rate of all in Hz, a whole number of at least 4000.
-    label : str
-        What is compared, in words.
-    equal : bool
-        Bring all to one loudness by ITU-R BS.1770: -23 LUFS, or as near to it as no version is cut at full scale.
-        False where the difference in loudness is what is to be heard; the book's player can do the other, too. What
-        is silent stays so.
-
-    Returns
-    -------
-    Comparison
-        To be the last expression of a cell.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two versions, a name or a label without words, and as for `player`.
-
-    Examples
-    --------
-    >>> tone = np.sin(2 * np.pi * 440 * np.arange(4000) / 8000)
-    >>> compare({"loud": tone, "soft": tone / 8}, 8000, "A tone")
-    Audio to compare, A tone: loud (0.5 s), soft (0.5 s)
     """
     from voicewire_book.kit.loudness import (
         loudness,  # SciPy only where sounds are compared: a page fetches what it imports
@@ -214,32 +128,7 @@ def compare(sounds: Mapping[str, ArrayLike], rate: float, label: str, equal: boo
 
 
 def encode(samples: ArrayLike, rate: float, bits: int = 16) -> bytes:
-    """Return a sound as the bytes of a WAV file.
-
-    Parameters
-    ----------
-    samples : array_like, shape (n,) or (n, 2)
-        As for `player`.
-    rate : float
-        Sampling rate in Hz, a whole number.
-    bits : int
-        16, or 8 for many short sounds on one page: half the bytes, and noise some 45 dB below full scale.
-
-    Returns
-    -------
-    bytes
-        The file, header and all.
-
-    Raises
-    ------
-    ValueError
-        As for `player`, and for another number of bits.
-
-    Examples
-    --------
-    >>> len(encode([0.0, 0.5, -0.5], 8000)), len(encode([0.0, 0.5, -0.5], 8000, bits=8))
-    (50, 47)
-    """
+    """Return a sound as the bytes of a WAV file."""
     if not isinstance(bits, int) or bits not in (8, 16):
         raise ValueError(f"a sample has 8 or 16 bits here, not {bits}")
     if not 0 < checks.number(nan=True, infinite=True)("rate", rate, ValueError) <= 10**6 or rate != int(rate):

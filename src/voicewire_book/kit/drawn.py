@@ -46,12 +46,6 @@ class Drawn:
         What to say to the right answer.
     tolerance, absolute : float
         Relative and absolute deviation that still counts as right.
-
-    Examples
-    --------
-    >>> one = Drawn("a = 3, b = 4", 12.0, ((7.0, "that is the sum."),), "3 · 4 = 12")
-    >>> one, one.check(7)
-    (a = 3, b = 4, Not yet: that is the sum.)
     """
 
     numbers: str
@@ -72,18 +66,7 @@ class Drawn:
         return "\n".join(textwrap.fill(line, _COLUMNS, subsequent_indent="  ") for line in self.steps.splitlines())
 
     def check(self, answer: object) -> Feedback:
-        """Judge an answer.
-
-        Parameters
-        ----------
-        answer : object
-            Whatever the reader gave.
-
-        Returns
-        -------
-        Feedback
-            Whether it is right, and a sentence.
-        """
+        """Judge an answer."""
         if not isinstance(self.answer, tuple):
             hints = {wrong: hint for wrong, hint in self.mistakes if not isinstance(wrong, tuple)}
             return number(answer, self.answer, self.tolerance, absolute=self.absolute, unit=self.unit, hints=hints,
@@ -99,13 +82,7 @@ class Drawn:
         return sequence(answer, items, self.tolerance, absolute=self.absolute, unit=self.unit, right=self.right)
 
     def apart(self) -> bool:
-        """Whether no mistake can be taken for the right answer, nor for another mistake with another hint.
-
-        Returns
-        -------
-        bool
-            True if all lie further from each other than twice what still counts as right.
-        """
+        """Whether no mistake can be taken for the right answer, nor for another mistake with another hint."""
         said: list[tuple[Answer, str]] = [(self.answer, ""), *self.mistakes]
         return all(one[1] == other[1] or self._far(one[0], other[0])
                    for i, one in enumerate(said) for other in said[:i])  # fmt: skip
@@ -119,25 +96,7 @@ class Drawn:
 
 
 def reader_seed() -> int | None:
-    """Return the seed that a reader has set in the environment, or nothing: then the numbers are those of the page.
-
-    Returns
-    -------
-    int or None
-        What the variable ``VOICEWIRE_SEED`` holds.
-
-    Raises
-    ------
-    ValueError
-        If that is no whole number of 0 or more.
-
-    Examples
-    --------
-    >>> os.environ["VOICEWIRE_SEED"] = "7"
-    >>> reader_seed()
-    7
-    >>> del os.environ["VOICEWIRE_SEED"]
-    """
+    """Return the seed that a reader has set in the environment, or nothing: then the numbers are those of the page."""
     given = os.environ.get(SWITCH, "").strip()
     return _whole(given, f"the variable {SWITCH}") if given else None
 
@@ -164,13 +123,6 @@ class Exercise:
         Numbers from a generator, as `page` has them.
     made : callable
         The exercise with such numbers.
-
-    Examples
-    --------
-    >>> double = Exercise("double", (4,), lambda rng: (int(rng.integers(2, 9)),),
-    ...                   lambda a: Drawn(f"a = {a}", 2.0 * a, ((a + 2.5, "doubled, not more by two."),), f"2 · {a}"))
-    >>> double.own(), double.own(1).check(2 * int(str(double.own(1))[-1])).ok
-    (a = 4, True)
     """
 
     name: str
@@ -179,23 +131,7 @@ class Exercise:
     made: Callable[..., Drawn]
 
     def own(self, seed: object = None) -> Drawn:
-        """Return the exercise with the numbers of a seed.
-
-        Parameters
-        ----------
-        seed : int, optional
-            Any whole number from 0 on; without one the numbers are those of the page.
-
-        Returns
-        -------
-        Drawn
-            The same for the same seed. Draws in which a mistake would give a right answer are left out.
-
-        Raises
-        ------
-        ValueError
-            If the seed is no whole number of 0 or more.
-        """
+        """Return the exercise with the numbers of a seed."""
         if seed is None:
             return self.made(*self.page)
         rng = generator(_whole(seed, "the seed"), f"exercise {self.name}")

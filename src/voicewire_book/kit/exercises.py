@@ -35,18 +35,6 @@ class Feedback:
     """What a check says: whether the answer is right, and one or two sentences to the student.
 
     It is truthy when the answer is right, so that ``assert check_slots(4)`` works.
-
-    Parameters
-    ----------
-    ok : bool
-        Whether the answer is right.
-    message : str
-        What to tell the student.
-
-    Examples
-    --------
-    >>> Feedback(True, "four it is.")
-    Right: four it is.
     """
 
     ok: bool
@@ -86,23 +74,7 @@ class _NotANumberError(ValueError):
 
 
 def unanswered(answer: object) -> bool:
-    """Whether a student has left the ``...`` of the exercise (or part of it) where it was.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever the student gave.
-
-    Returns
-    -------
-    bool
-        True for ``...``, None, an empty text or collection, and a collection with a ``...`` in it.
-
-    Examples
-    --------
-    >>> unanswered(...), unanswered([1, ...]), unanswered(0)
-    (True, True, False)
-    """
+    """Whether a student has left the ``...`` of the exercise (or part of it) where it was."""
     if answer is ... or answer is None:
         return True
     if isinstance(answer, str):
@@ -124,39 +96,7 @@ def number(
     hints: Mapping[float, str] | None = None,
     right: str = "",
 ) -> Feedback:
-    """Judge a number.
-
-    Parameters
-    ----------
-    answer : object
-        Whatever the student gave: int, float, NumPy scalar, array or list of one, fraction, or text such as
-        ``"6.24"``, ``"6,24"``, ``"6.24 s"``, ``"1/3"``, ``"75 %"``.
-    expected : float
-        The right answer, in `unit`.
-    tolerance : float
-        Relative deviation that still counts as right.
-    absolute : float
-        Absolute deviation that still counts as right, in `unit`; give it where `expected` is zero.
-    unit : str
-        Unit of the answer, named in the feedback.
-    hints : mapping of float to str
-        Usual wrong answers and what to say to each. They go before the general hints (factor of ten, of
-        eight, of a thousand, percentage, sign, reciprocal, rounding).
-    right : str
-        What to say to a right answer: why it is right, or what to notice.
-
-    Returns
-    -------
-    Feedback
-        Whether the answer is right, and what to tell the student; nothing is raised because of an answer.
-
-    Examples
-    --------
-    >>> number("6,24 s", 6.24, unit="s")
-    Right: 6.24 s it is.
-    >>> number(49.92, 6.24, unit="s")
-    Not yet: eight times too large: bits and bytes are mixed up.
-    """
+    """Judge a number."""
     if unanswered(answer):
         return UNANSWERED
     try:
@@ -180,34 +120,7 @@ def choice(
     hints: Mapping[str, str] | None = None,
     right: str = "",
 ) -> Feedback:
-    """Judge a choice between options, or between yes and no.
-
-    Parameters
-    ----------
-    answer : object
-        A label (``"b"``, ``"B)"``), the option's text, or a truth value. Case, blanks and brackets do not
-        matter.
-    expected : str or bool
-        The right label, or the right truth value.
-    options : mapping of label to text, or sequence of labels
-        What can be chosen; not needed for a truth value.
-    hints : mapping of label to str
-        What to say to each wrong choice (``"yes"`` or ``"no"`` for a truth value).
-    right : str
-        What to say to a right choice.
-
-    Returns
-    -------
-    Feedback
-        Whether the choice is right, and what to tell the student.
-
-    Examples
-    --------
-    >>> choice("B)", "b", {"a": "the loss rate", "b": "the delay"})
-    Right: b it is.
-    >>> choice(True, False, hints={"yes": "Look at the axis again."})
-    Not yet: Look at the axis again.
-    """
+    """Judge a choice between options, or between yes and no."""
     if unanswered(answer):
         return UNANSWERED
     if isinstance(expected, bool | np.bool_):
@@ -238,37 +151,7 @@ def sequence(
     unit: str = "",
     right: str = "",
 ) -> Feedback:
-    """Judge several numbers or several words.
-
-    Parameters
-    ----------
-    answer : object
-        A list, tuple, array, series, set, mapping (its values), or text with commas or blanks between the
-        items.
-    expected : sequence or mapping
-        The right items, all numbers or all words; a mapping gives each item a name for the feedback, and an
-        answer that is a mapping is then compared name by name.
-    tolerance, absolute : float
-        Relative and absolute deviation that still counts as right, for numbers.
-    ordered : bool
-        Whether the order counts.
-    unit : str
-        Unit of the numbers.
-    right : str
-        What to say to a right answer.
-
-    Returns
-    -------
-    Feedback
-        Whether all items are right, and if not, what to tell the student of the first that isn't.
-
-    Examples
-    --------
-    >>> sequence("4, 5, 89", [4, 5, 89])
-    Right: all of them.
-    >>> sequence([89, 5, 4], [4, 5, 89])
-    Not yet: the items are right, but the other way round.
-    """
+    """Judge several numbers or several words."""
     if unanswered(answer):
         return UNANSWERED
     names = list(expected) if isinstance(expected, Mapping) else []
@@ -323,39 +206,7 @@ def function(
     right: str = "",
     mistakes: Mistakes = (),
 ) -> Feedback:
-    """Judge a function that the student wrote, by calling it; each call gets arguments of its own to change.
-
-    Parameters
-    ----------
-    answer : object
-        The student's function (not its result).
-    cases : iterable of (arguments, expected)
-        Positional arguments and the number that must come back; the first case that fails is explained.
-    tolerance : float
-        Relative deviation that still counts as right.
-    absolute : float
-        Absolute deviation that still counts as right, in `unit`.
-    unit : str
-        Unit of what the function returns.
-    right : str
-        What to say to a right answer.
-    mistakes : sequence of (callable, str)
-        Functions that are wrong in a usual way, each with what to say to a function that agrees with it in every case.
-
-    Returns
-    -------
-    Feedback
-        Whether every case is right, and if not, a usual mistake's hint or what the first wrong call gave or raised.
-
-    Examples
-    --------
-    >>> function(lambda n: -(-n // 12), [((12,), 1), ((13,), 2)])
-    Right: your function gives what it should in every case tried.
-    >>> def slots(n):
-    ...     return n // 12
-    >>> function(slots, [((12,), 1), ((13,), 2)])
-    Not yet: slots(13): half of what it should be: one way or both ways, amplitude or peak to peak?
-    """
+    """Judge a function that the student wrote, by calling it; each call gets arguments of its own to change."""
     if unanswered(answer):
         return UNANSWERED
     if not callable(answer):
@@ -379,38 +230,7 @@ def formula(
     *,
     right: str = "",
 ) -> Feedback:
-    """Judge a formula that the student derived beside the right one, whatever form it has.
-
-    Parameters
-    ----------
-    answer : object
-        The student's function, or an expression of SymPy in symbols named like the arguments of `wanted`.
-    wanted : callable
-        The right one.
-    cases : iterable of tuple
-        Positional arguments of each call.
-    mistakes : sequence of (callable, str)
-        As for `function`.
-    tolerance : float
-        Relative deviation that still counts as right; beside 0 it is 1e-9.
-    right : str
-        What to say to a right answer.
-
-    Returns
-    -------
-    Feedback
-        As of `function`.
-
-    Examples
-    --------
-    >>> twice = (lambda n: 2 * n, "each of them counts once.")
-    >>> formula(lambda n: n + n, lambda n: n, [(1,), (3,)], [twice])
-    Not yet: each of them counts once.
-    >>> import sympy
-    >>> n = sympy.Symbol("n")
-    >>> formula((n**2 - 1) / (n - 1) - 1, lambda n: n, [(2,), (3,)])
-    Right: your function gives what it should in every case tried.
-    """
+    """Judge a formula that the student derived beside the right one, whatever form it has."""
     symbols, cases = _symbols(answer), list(cases)
     if symbols is not None:
         names = list(inspect.signature(wanted).parameters)[: max(map(len, cases))]
@@ -496,13 +316,7 @@ def _general_hint(value: float, expected: float, tolerance: float, absolute: flo
 
 
 def _read_number(answer: object, unit: str) -> list[float]:
-    """All readings of an answer as a number, the likeliest first.
-
-    Raises
-    ------
-    _NotANumberError
-        With a message for the student.
-    """
+    """All readings of an answer as a number, the likeliest first."""
     if isinstance(answer, bool | np.bool_):
         raise _NotANumberError(f"a number is asked, you gave {answer}.")
     if isinstance(answer, str):

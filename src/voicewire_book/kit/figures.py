@@ -44,12 +44,6 @@ def use() -> None:
 
     A notebook then keeps two pictures of each figure, both with two pixels for each pixel of the page: the wide one,
     and under the type `NARROW` one for screens of some 360 pixels, with its panels below one another.
-
-    Examples
-    --------
-    >>> use()
-    >>> mpl.rcParams["image.cmap"]
-    'cividis'
     """
     mpl.rcParams.update(STYLE)
     _shown.register()
@@ -59,22 +53,6 @@ def keep_shape(ax: Axes) -> Axes:
     """Leave the figure of `ax` in its one shape: on a narrow page a part of it is seen, and moves.
 
     For schematic drawings, whose words would lie on one another if they were laid out as narrow as a telephone.
-
-    Parameters
-    ----------
-    ax : Axes
-        The axes.
-
-    Returns
-    -------
-    Axes
-        The same axes.
-
-    Examples
-    --------
-    >>> from matplotlib import pyplot as plt
-    >>> ax = keep_shape(new_axes())
-    >>> plt.close(ax.figure)
     """
     if ax.figure is not None:  # axes that were removed have none
         _shown.keep(ax.figure.figure)  # of a figure within a figure the outer one, in Matplotlib 3.8 too

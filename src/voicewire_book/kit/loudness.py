@@ -20,29 +20,7 @@ SILENT, BELOW = -70.0, -10.0  # LUFS, LU
 
 
 def k_weighting(rate: float) -> NDArray[np.float64]:
-    """Return the standard's two filters, a shelf for the head and a high pass, at any sampling rate.
-
-    Parameters
-    ----------
-    rate : float
-        Sampling rate in Hz, at least 4000.
-
-    Returns
-    -------
-    numpy.ndarray, shape (2, 6)
-        Second-order sections for `scipy.signal.sosfilt`. At 48 kHz they are the standard's printed coefficients; the
-        analogue filters behind these are taken to other rates by the bilinear transform.
-
-    Raises
-    ------
-    ValueError
-        For a lower rate, or none.
-
-    Examples
-    --------
-    >>> k_weighting(48_000)[0, :3].round(4).tolist()
-    [1.5351, -2.6917, 1.1984]
-    """
+    """Return the standard's two filters, a shelf for the head and a high pass, at any sampling rate."""
     rate = checks.number(low=LOWEST_RATE)("rate", rate, ValueError)
     k, q = math.tan(math.pi * 1681.974450955533 / rate), 0.7071752369554196
     high = 10 ** (3.999843853973347 / 20)
@@ -61,29 +39,6 @@ def loudness(samples: ArrayLike, rate: float) -> float:
     With z the mean square of the weighted sound in blocks of 0.4 s that overlap by three quarters (channels added),
     the loudness is -0.691 + 10 log10 of the mean of z over all blocks louder than -70 LUFS and than 10 LU below the
     mean of these.
-
-    Parameters
-    ----------
-    samples : array_like of float, shape (n,) or (n, 2)
-        Full scale is 1. A sound shorter than a block, for which the standard has no answer, is one block.
-    rate : float
-        Sampling rate in Hz, at least 4000.
-
-    Returns
-    -------
-    float
-        In LUFS; minus infinity where no block is louder than -70.
-
-    Raises
-    ------
-    ValueError
-        For samples that are empty, not finite, or neither mono nor stereo, and for a lower rate.
-
-    Examples
-    --------
-    >>> t = np.arange(48_000) / 48_000
-    >>> round(loudness(np.sin(2 * np.pi * 997 * t), 48_000), 2)
-    -3.01
     """
     sections = k_weighting(rate)
     sound = checks.array((1, 2), sound=True)("samples", samples, ValueError)

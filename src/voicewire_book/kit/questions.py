@@ -30,11 +30,6 @@ class Step:
         For this step alone, whatever was wrong before it.
     words : str
         What has to stand there, in the book's Markdown.
-
-    Examples
-    --------
-    >>> Step(2, "Rounded up: 11 slots.").points
-    2
     """
 
     points: int
@@ -59,12 +54,6 @@ class Question:
         The same by another way: the package's own function, a simulation, or the formula solved back.
     lines : int
         Lines to write on in the booklet.
-
-    Examples
-    --------
-    >>> one = Question("Slots", "How many?", (Step(2, "Eleven."),), 11.0, 11.0)
-    >>> one.points, one.minutes
-    (2, 3)
     """
 
     title: str
@@ -86,27 +75,7 @@ class Question:
 
 
 def shown(value: float, digits: int = 3) -> str:
-    """Return a number as a scheme shows it.
-
-    Parameters
-    ----------
-    value : float
-        Any number.
-    digits : int
-        Significant digits, at least; whole digits are never cut.
-
-    Returns
-    -------
-    str
-        For people, within a formula: a power of ten for what is very large or small.
-
-    Examples
-    --------
-    >>> shown(0.012345), shown(1234.5), shown(7)
-    ('0.0123', '1234', '7')
-    >>> print(shown(1.9e-6))
-    1.90 \\cdot 10^{-6}
-    """
+    """Return a number as a scheme shows it."""
     if value == int(value) and abs(value) < 1e9:
         return str(int(value))
     if 1e-4 <= abs(value) < 1e9:

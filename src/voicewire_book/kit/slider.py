@@ -69,27 +69,7 @@ HIDDEN = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset
 
 @dataclass(frozen=True)
 class Knob:
-    """The values of one slider, where its keyword's name alone would not do as a label.
-
-    Parameters
-    ----------
-    values : sequence
-        What the knob can be set to, in order.
-    label : str
-        Words beside the slider; the keyword's name with spaces for underscores if empty.
-    unit : str
-        Unit behind the value.
-    start : object
-        The value shown first; the first of `values` if None.
-    between : bool
-        Whether all that is drawn can be computed for numbers between `values`, too: where Python runs in the page,
-        the slider takes them.
-
-    Examples
-    --------
-    >>> Knob([256, 512, 1460], "MSS", "bytes", start=512).start
-    512
-    """
+    """The values of one slider, where its keyword's name alone would not do as a label."""
 
     values: Sequence[Any]
     label: str = ""
@@ -107,20 +87,7 @@ class PageSize:
 
 
 class Frames:
-    """What `frames` returns: shown by JupyterLab and by the book as HTML, elsewhere as one line of text.
-
-    Parameters
-    ----------
-    html : str
-        The pictures, their sliders and the script that connects them.
-    text : str
-        What stands where no HTML is shown.
-
-    Examples
-    --------
-    >>> Frames("<p>pictures</p>", "Slider over mss (3 pictures)")
-    Slider over mss (3 pictures)
-    """
+    """What `frames` returns: shown by JupyterLab and by the book as HTML, elsewhere as one line of text."""
 
     def __init__(self, html: str, text: str) -> None:
         self.html = html
@@ -139,41 +106,7 @@ def frames(
     sound: Callable[..., tuple[ArrayLike, float]] | None = None,
     **knobs: Sequence[Any] | Knob,
 ) -> Frames | Computed:
-    """Draw one picture for each combination of the knobs' values and put them behind sliders.
-
-    Parameters
-    ----------
-    draw : callable
-        Called as ``draw(**values)``; returns the axes or the figure of one picture. All pictures must have
-        the same size, or the page would jump.
-    alt : callable
-        Called as ``alt(**values)``; returns what the picture shows, for those who do not see it.
-    sound : callable, optional
-        Called as ``sound(**values)``; returns samples from -1 to 1 and their rate in Hz, to be played beside the
-        picture with 8 bits a sample. A third of a second at 8 kHz costs 4 kB of the page for each picture.
-    **knobs : sequence or Knob
-        For each parameter of `draw` its values in order, or a `Knob` where a label or a unit is wanted.
-
-    Returns
-    -------
-    Frames or Computed
-        To be the last expression of a cell; the latter where Python runs in the page.
-
-    Raises
-    ------
-    ValueError
-        Without a knob, for a knob without values or with values between which there is none, for more than 80
-        pictures in all, for an empty alt text, or if `draw` returns neither axes nor a figure.
-
-    Examples
-    --------
-    >>> def draw(mss):
-    ...     _, ax = plt.subplots(figsize=(2, 1))
-    ...     ax.bar(["MSS"], [mss])
-    ...     return ax
-    >>> frames(draw, lambda mss: f"A bar of {mss}.", mss=Knob([256, 512, 1460], "MSS", "bytes"))
-    Slider over MSS (3 pictures): A bar of 256.
-    """
+    """Draw one picture for each combination of the knobs' values and put them behind sliders."""
     table = {name: knob if isinstance(knob, Knob) else Knob(list(knob)) for name, knob in knobs.items()}
     _check(table)
     combinations = [

@@ -19,25 +19,7 @@ __all__ = ["problems", "scorecard", "shown"]
 
 
 def shown(base: Path, study: str) -> list[tuple[str, Row]]:
-    """Return every row that a table shows in a study's notebooks, with the notebook's path.
-
-    Parameters
-    ----------
-    base : Path
-        The checkout.
-    study : str
-        The study's name.
-
-    Returns
-    -------
-    list of (str, Row)
-        In the order of the pages; a claim that is shown twice stands there twice.
-
-    Examples
-    --------
-    >>> shown(paths.root(), "nfc")[0][0]
-    'notebooks/nfc/03_reproduction.ipynb'
-    """
+    """Return every row that a table shows in a study's notebooks, with the notebook's path."""
     return [(path, row) for path, data in _tables(base, study) for row in data[MIME]]
 
 
@@ -52,32 +34,7 @@ def _tables(base: Path, study: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def scorecard(base: Path | None = None, study: str | None = None) -> list[Score]:
-    """Return one row for each claim of one study, or of all, as the executed notebooks have them.
-
-    Parameters
-    ----------
-    base : Path, optional
-        The checkout; found by itself if left out.
-    study : str, optional
-        One study; all that have a ledger if left out.
-
-    Returns
-    -------
-    list of Score
-        Each has the claim's fields, ``verdict``, ``reproduced``, ``interval``, ``reason``, ``notebook`` (its path,
-        or None) and ``anchor`` (the row's place in the notebook's page). A claim without a verdict has the verdict
-        ``unjudged``, one whose text changed since ``stale``.
-
-    Raises
-    ------
-    ClaimError
-        If a ledger is invalid.
-
-    Examples
-    --------
-    >>> {row["study"] for row in scorecard(study="nfc")}
-    {'nfc'}
-    """
+    """Return one row for each claim of one study, or of all, as the executed notebooks have them."""
     base = base or paths.root()
     rows = []
     for name in [study] if study else studies(base):
@@ -146,28 +103,6 @@ def problems(base: Path | None = None, study: str | None = None) -> list[str]:
 
     Claims unjudged, stale, judged twice, or not in any ledger; verdicts that their own numbers contradict; tables whose
     page says something else than their data; recorded files that are not what was recorded.
-
-    Parameters
-    ----------
-    base : Path, optional
-        The checkout; found by itself if left out.
-    study : str, optional
-        One study; all that have a ledger if left out.
-
-    Returns
-    -------
-    list of str
-        One sentence a fault; empty if all is well.
-
-    Raises
-    ------
-    ClaimError
-        If a ledger is invalid.
-
-    Examples
-    --------
-    >>> problems(study="nfc")
-    []
     """
     base = base or paths.root()
     found = [

@@ -21,53 +21,14 @@ WRITTEN = {NAME, "README.md", "claims.yml", "reply.md", ".gitignore", "cells"}
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Compute the SHA-256 of every recorded file in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        ``data/<study>``, or wherever a study was recorded to.
-
-    Returns
-    -------
-    dict
-        Hexadecimal digests by the file's path in the folder, sorted.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> sorted(digests(paths.data("nfc")))
-    ['lwip.csv']
-    """
+    """Compute the SHA-256 of every recorded file in a folder."""
     found = ((path.relative_to(folder), path) for path in folder.rglob("*") if path.is_file())
     names = {name.as_posix(): path for name, path in found if not WRITTEN & set(name.parts)}
     return {name: hashlib.sha256(names[name].read_bytes()).hexdigest() for name in sorted(names)}
 
 
 def known(folder: Path) -> dict[str, str]:
-    """Read the checksums that a folder's file holds.
-
-    Parameters
-    ----------
-    folder : Path
-        The same as for `digests`.
-
-    Returns
-    -------
-    dict
-        The same form as `digests`; empty if there is no such file.
-
-    Raises
-    ------
-    ClaimError
-        If a line of the file is not a checksum and a name.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> list(known(paths.data("nfc")))
-    ['lwip.csv']
-    """
+    """Read the checksums that a folder's file holds."""
     path = folder / NAME
     if not path.is_file():
         return {}
@@ -81,33 +42,7 @@ def known(folder: Path) -> dict[str, str]:
 
 
 def renew(folder: Path, before: Mapping[str, str]) -> list[str]:
-    """Write anew the lines of the files that changed since `before`, came, or went; leave all others.
-
-    Parameters
-    ----------
-    folder : Path
-        The same as for `digests`.
-    before : mapping
-        What `digests` said before the recording.
-
-    Returns
-    -------
-    list of str
-        The files whose lines were written or taken out.
-
-    Raises
-    ------
-    ClaimError
-        If the file of checksums can't be read as such.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     _ = (Path(name) / "run.csv").write_text("1,2")
-    ...     renew(Path(name), {}), list(known(Path(name)))
-    (['run.csv'], ['run.csv'])
-    """
+    """Write anew the lines of the files that changed since `before`, came, or went; leave all others."""
     now, lines = digests(folder), known(folder)
     changed = sorted(name for name in now.keys() | before.keys() if now.get(name) != before.get(name))
     for name in changed:
@@ -121,29 +56,7 @@ def renew(folder: Path, before: Mapping[str, str]) -> list[str]:
 
 
 def faults(folder: Path) -> list[str]:
-    """Say what in a folder is not what was recorded.
-
-    Parameters
-    ----------
-    folder : Path
-        The same as for `digests`.
-
-    Returns
-    -------
-    list of str
-        One sentence a file; empty if all is well.
-
-    Raises
-    ------
-    ClaimError
-        If the file of checksums can't be read as such.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> faults(paths.data("nfc"))
-    []
-    """
+    """Say what in a folder is not what was recorded."""
     now, lines = digests(folder), known(folder)
     said = []
     for name in sorted(now.keys() | lines.keys()):

@@ -15,28 +15,7 @@ __all__ = ["told"]
 
 
 def told(study: str, identifier: str, base: Path | None = None) -> list[str]:
-    """Say in which order a claim and its verdict came into the history.
-
-    Parameters
-    ----------
-    study : str
-        The study's name.
-    identifier : str
-        The claim's id.
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    list of str
-        The commit that first had the claim, the one that first had its verdict, and their order; one sentence if
-        there is no history here, as in an archive.
-
-    Examples
-    --------
-    >>> len(told("nfc", "nfc.ge.q")) in (1, 3)
-    True
-    """
+    """Say in which order a claim and its verdict came into the history."""
     base = base or paths.root()
     name = re.escape(identifier)
     claim = _first(base, rf"id: {name}$", f"data/{study}/claims.yml")

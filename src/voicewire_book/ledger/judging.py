@@ -35,31 +35,7 @@ __all__ = ["Ledger", "Verdict", "agreed", "load", "possible"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a claim came to: the claim, the finding, the verdict's name and why.
-
-    Parameters
-    ----------
-    claim : Claim
-        What was judged.
-    verdict : str
-        One of `voicewire_book.kit.claims.VERDICTS`.
-    reproduced : number, text, list or mapping
-        What was computed, as plain data in the claim's unit.
-    reason : str
-        The finding in words, and the most likely reason.
-    interval : tuple of float, optional
-        Ends of the interval behind a single number.
-    rival : mapping, optional
-        The mechanism without the effect and how often it passed.
-    readings : tuple of mapping
-        The claim under each of its readings.
-
-    Examples
-    --------
-    >>> claim = next(iter(load("nfc").claims.values()))
-    >>> Verdict(claim, "reproduced", 1.0, "").claim.study
-    'nfc'
-    """
+    """What a claim came to: the claim, the finding, the verdict's name and why."""
 
     claim: Claim
     verdict: str
@@ -70,13 +46,7 @@ class Verdict:
     readings: tuple[Judged, ...] = ()
 
     def row(self) -> Row:
-        """Return the verdict as plain data, one row of the scorecard.
-
-        Returns
-        -------
-        Row
-            Numbers are rounded to six significant digits.
-        """
+        """Return the verdict as plain data, one row of the scorecard."""
         claim = self.claim
         interval = [float(f"{end:.6g}") for end in self.interval] if self.interval else None
         row: Row = {
@@ -113,25 +83,7 @@ class Verdict:
 
 @dataclass
 class Ledger:
-    """The claims of one study, and the verdicts that this notebook has given on them.
-
-    Parameters
-    ----------
-    study : str
-        The study's name.
-    claims : dict
-        Its claims by their id.
-    verdicts : dict
-        The verdicts given so far, by the claim's id.
-    by_reader : bool
-        Whether a reader judges, in a page of the book, with parameters of their own: then a claim may be judged again,
-        over another number of runs, and a verdict needs no reason. The book's own verdicts are never found so.
-
-    Examples
-    --------
-    >>> load("nfc").verdicts
-    {}
-    """
+    """The claims of one study, and the verdicts that this notebook has given on them."""
 
     study: str
     claims: dict[str, Claim]
@@ -153,43 +105,7 @@ class Ledger:
         reason: str = "",
         rival: Sequence[object] = (),
     ) -> Verdict:
-        """Judge one claim by what was computed.
-
-        Parameters
-        ----------
-        identifier : str
-            The claim's id in ``claims.yml``.
-        value : number, Interval, samples, mapping, or pair
-            What was computed; its form goes with the claim's kind: a number (or an interval, or samples over
-            seeds, or a mapping of these by label) for ``value`` and ``arithmetic``; a mapping of label to number
-            or samples for ``ordering``; ``(x, y)`` for ``trend``; ``(left, right)`` for ``identity``. A claim with
-            readings takes a mapping from each reading's name to such a value.
-        corrected : optional
-            What was computed once the misprint that ``correction`` names is repaired, where that differs.
-        reason : str
-            The most likely reason, needed whenever the verdict isn't "reproduced".
-        rival : sequence, optional
-            What came out of runs of the claim's rival mechanism, each of the form of `value`. If more than 5 % of
-            them pass, the test can't tell the two apart, and the claim is not testable by it: where it would be
-            reproduced, and where it would hang on a reading that passes.
-
-        Returns
-        -------
-        Verdict
-            It is kept in `verdicts` too, and shown by `table`.
-
-        Raises
-        ------
-        ClaimError
-            For an unknown id, a claim judged twice, a value that doesn't fit its kind or isn't finite, another number
-            of runs than the claim states, or a missing reason.
-
-        Examples
-        --------
-        >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is about one.", "value", 1.0, "s", {"relative": 0.1}, "digits")
-        >>> Ledger("nfc", {"nfc.x": claim}).judge("nfc.x", 1.05)
-        ✓ reproduced: nfc.x: 1.05 s against 1 s (+5.00 %).
-        """
+        """Judge one claim by what was computed."""
         claim = self[identifier]
         if identifier in self.verdicts and not self.by_reader:
             raise ClaimError(f"{identifier} was judged already: each claim is judged once")
@@ -227,21 +143,6 @@ class Ledger:
         """Return the verdicts given so far, as a table that carries them as data in the cell's output.
 
         Claims that say what they would need to be testable are listed with the rest.
-
-        Parameters
-        ----------
-        prefix : str
-            Show only the claims whose id begins with it (after the study's name, which may be left out).
-
-        Returns
-        -------
-        Table
-            What a cell ends with.
-
-        Raises
-        ------
-        ClaimError
-            If no claim that begins so has been judged.
         """
         start = prefix if prefix.startswith(f"{self.study}.") else f"{self.study}.{prefix}"
         rows = []
@@ -327,24 +228,7 @@ def _under(claim: Claim, reading: Reading, value: object, corrected: object) -> 
 
 
 def possible(row: Judged) -> set[str]:
-    """Return the verdicts that a reading may come to: one, unless it is undecided.
-
-    Parameters
-    ----------
-    row : Judged
-        The claim under that reading.
-
-    Returns
-    -------
-    set of str
-        Their names.
-
-    Examples
-    --------
-    >>> row = Judged(name="one", source="", excluded="", verdict="partly", reproduced=1, detail="")
-    >>> possible(row)
-    {'partly'}
-    """
+    """Return the verdicts that a reading may come to: one, unless it is undecided."""
     return set(row.get("may_be", [row["verdict"]]))
 
 
@@ -358,23 +242,6 @@ def agreed(ways: Sequence[Set[str]]) -> str:
 
     What is undecided under one reading matters only if deciding it would change the whole: two readings that disagree
     do so whatever a third turns out to be.
-
-    Parameters
-    ----------
-    ways : sequence of set of str
-        For each reading that nothing excludes its verdict, or all that it may come to where it is undecided.
-
-    Returns
-    -------
-    str
-        *undecided* where the whole depends on how the readings turn out that are undecided; else the verdict on which
-        all agree; *hangs on what the paper does not say* where it holds under one and not under another; *partly* or
-        *not reproduced* where it holds under none.
-
-    Examples
-    --------
-    >>> agreed([{"reproduced"}, {"not reproduced"}])
-    'hangs on what the paper does not say'
     """
     wholes = {_joint(set(turned)) for turned in itertools.product(*set(map(frozenset, ways)))}
     return UNDECIDED if len(wholes) > 1 else wholes.pop()
@@ -404,28 +271,5 @@ def _rival(claim: Claim, runs: Sequence[object]) -> Rival | None:
 
 
 def load(study: str, base: Path | None = None) -> Ledger:
-    """Read and validate a study's ledger.
-
-    Parameters
-    ----------
-    study : str
-        One of `voicewire_book.paths.STUDIES`.
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    Ledger
-        Its claims, none of them judged yet.
-
-    Raises
-    ------
-    ClaimError
-        If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
-
-    Examples
-    --------
-    >>> load("nfc").verdicts
-    {}
-    """
+    """Read and validate a study's ledger."""
     return Ledger(study, read(study, base))

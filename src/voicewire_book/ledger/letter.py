@@ -59,30 +59,7 @@ the authors of Voice to Wire"""
 
 
 def letter(study: str, base: Path | None = None) -> str:
-    """Return the letter to a study's authors, made from the verdicts as they stand.
-
-    Parameters
-    ----------
-    study : str
-        A part with a ledger.
-    base : Path, optional
-        The checkout; the one that this package lies in if None.
-
-    Returns
-    -------
-    str
-        Plain text: how many statements held, and each that did not. Our own questions are not in it.
-
-    Raises
-    ------
-    ClaimError
-        If there is no such ledger, or nothing of it was judged yet.
-
-    Examples
-    --------
-    >>> "Dear authors," in letter("echo").splitlines()
-    True
-    """
+    """Return the letter to a study's authors, made from the verdicts as they stand."""
     base = base or paths.root()
     file = base / "data" / study / "claims.yml"
     rows = [row for row in collecting.scorecard(base, study) if row["whose"] != "ours"] if file.is_file() else []

@@ -30,71 +30,7 @@ TEXT = (
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a paper, as ``claims.yml`` has it; ``ledger/schema.json`` says what each field may hold.
-
-    Parameters
-    ----------
-    id : str
-        ``<study>.<place>.<what>``, the claim's name for ever.
-    study : str
-        The study's name.
-    where : str
-        The place in the paper.
-    statement : str
-        What the paper says, in our words.
-    kind : str
-        ``value``, ``arithmetic``, ``ordering``, ``trend`` or ``identity``.
-    printed : number, text, list or mapping, optional
-        What the paper prints; nothing where it prints nothing.
-    unit : str
-        Of the numbers.
-    tolerance : mapping, optional
-        One of ``relative``, ``absolute``, ``at_least``, ``at_most``, ``between``.
-    tolerance_reason : str
-        Why it is what it is.
-    margin : float
-        The smallest difference that counts in an ordering, in `unit`.
-    needs : str
-        What it would take to test the claim; it is not judged then.
-    correction : mapping, optional
-        The misprint in words, and what the claim says once it is repaired.
-    labels : list of str, optional
-        Names of several numbers where the paper prints none of them.
-    paired : bool
-        Whether the samples of an ordering or a trend belong together, the i-th of each label being of one seed.
-    runs : int
-        Over how many runs (seeds, repetitions) it is judged, stated beforehand; zero if nothing was stated.
-    whose : str
-        ``paper``, or ``ours``: a question that the paper does not raise, counted apart.
-    chosen : str
-        When statistic and tolerance were chosen: ``ledger-first``, ``exploratory`` or ``after-the-result``.
-    rival : mapping, optional
-        What would have failed the test: a mechanism without the effect and, once run, its share of passes.
-    readings : list of mapping, optional
-        The ways to read what the paper leaves open, each with its source.
-    reach : str
-        Over what the claim is judged.
-    cause : str
-        The slip or fact that it has in common with other claims; sums count it once.
-    basis : str
-        ``computed``, or ``by-reading``: settled by looking at two places of a text.
-    places : list of str
-        These two places.
-    state : str
-        ``registered``: committed before anything was computed for it.
-    statistic : str
-        What is to be computed for a registered claim.
-    waits : str
-        The mechanism that a registered claim waits for.
-    finding : bool
-        Whether its chapter shows it on a card, and not in a folded table.
-
-    Examples
-    --------
-    >>> first = next(iter(read("nfc").values()))
-    >>> first.study
-    'nfc'
-    """
+    """One statement of a paper, as ``claims.yml`` has it; ``ledger/schema.json`` says what each field may hold."""
 
     id: str
     study: str
@@ -150,13 +86,7 @@ class Claim:
         return self.due_rival and self.rival is None
 
     def check(self) -> None:
-        """Refuse what the schema can't see: fields that this kind of claim needs, or that contradict each other.
-
-        Raises
-        ------
-        ClaimError
-            Names the claim and the field.
-        """
+        """Refuse what the schema can't see: fields that this kind of claim needs, or that contradict each other."""
         if not self.id.startswith(f"{self.study}."):
             raise ClaimError(f"{self.id}: the id must begin with {self.study + '.'!r}")
         if (self.basis == "by-reading") != bool(self.places):
@@ -224,31 +154,7 @@ def _validator() -> Any:
 
 
 def content_of(path: Path, name: str) -> Any:
-    """Return what ``claims.yml`` holds, checked against the schema.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    name : str
-        How errors call it.
-
-    Returns
-    -------
-    dict
-        As the schema has it. In a page of the book, where no YAML can be read, it is what was read and checked when
-        the page was made, and lies beside the file as JSON.
-
-    Raises
-    ------
-    ClaimError
-        If the file is missing, isn't YAML, or breaks the schema.
-
-    Examples
-    --------
-    >>> content_of(paths.data("nfc") / "claims.yml", "claims.yml")["study"]
-    'nfc'
-    """
+    """Return what ``claims.yml`` holds, checked against the schema."""
     return _checked(_text_of(path, name), name)
 
 
@@ -282,30 +188,7 @@ def _checked(text: str, name: str) -> Any:
 
 
 def read(study: str, base: Path | None = None) -> dict[str, Claim]:
-    """Read and validate a study's claims.
-
-    Parameters
-    ----------
-    study : str
-        One of `voicewire_book.paths.STUDIES`.
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    dict
-        The claims by their id, in the order of the file.
-
-    Raises
-    ------
-    ClaimError
-        If ``claims.yml`` is missing, isn't YAML, or breaks the schema; the message names the claim and the field.
-
-    Examples
-    --------
-    >>> read("nfc")["nfc.eq-7.1"].where
-    'Eq. 7.1'
-    """
+    """Read and validate a study's claims."""
     if study not in paths.STUDIES:
         raise ClaimError(f"unknown study {study!r}: choose one of {', '.join(paths.STUDIES)}")
     name = f"data/{study}/claims.yml"
@@ -356,22 +239,6 @@ def _place(content: object, path: Sequence[str | int]) -> str:
 
 
 def studies(base: Path | None = None) -> list[str]:
-    """Return the studies that have a ledger in the checkout, in the order of the book.
-
-    Parameters
-    ----------
-    base : Path, optional
-        The checkout; found by itself if left out.
-
-    Returns
-    -------
-    list of str
-        Their names.
-
-    Examples
-    --------
-    >>> "nfc" in studies()
-    True
-    """
+    """Return the studies that have a ledger in the checkout, in the order of the book."""
     base = base or paths.root()
     return [study for study in paths.STUDIES if (base / "data" / study / "claims.yml").is_file()]

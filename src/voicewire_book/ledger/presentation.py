@@ -23,29 +23,7 @@ MANY = 8
 
 
 def show(value: object, unit: str = "") -> str:
-    """Print a number the way the ledger does: at most five significant digits, with its unit.
-
-    Parameters
-    ----------
-    value : object
-        A number, a truth value, text, None (nothing), or a mapping or list of these.
-    unit : str
-        Written behind each number.
-
-    Returns
-    -------
-    str
-        One line; the parts of a mapping are joined by semicolons, those of a list by commas.
-
-    Examples
-    --------
-    >>> show({"a": 0.123456, "b": True}, "s")
-    'a: 0.12346 s; b: yes'
-    >>> show({"a reading": {"y": 1, "x": 2}})
-    'a reading: x: 2; y: 1'
-    >>> show({"a reading": {"100 ms": 1, "25 ms": 2}})
-    'a reading: 25 ms: 2; 100 ms: 1'
-    """
+    """Print a number the way the ledger does: at most five significant digits, with its unit."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | float | np.number):
@@ -61,23 +39,7 @@ def show(value: object, unit: str = "") -> str:
 
 
 def natural(items: Mapping[str, Item]) -> dict[str, Item]:
-    """Return a mapping in the order of its labels, numbers in them by their size.
-
-    Parameters
-    ----------
-    items : mapping
-        By labels.
-
-    Returns
-    -------
-    dict
-        The same.
-
-    Examples
-    --------
-    >>> list(natural({"100 ms": 1, "25 ms": 2, "1e-02": 3}))
-    ['1e-02', '25 ms', '100 ms']
-    """
+    """Return a mapping in the order of its labels, numbers in them by their size."""
 
     def key(label: str) -> list[str | float]:
         parts = NUMBER.split(label)  # text and numbers in turn, so like meets like
@@ -87,25 +49,7 @@ def natural(items: Mapping[str, Item]) -> dict[str, Item]:
 
 
 def show_html(value: object, unit: str = "") -> str:
-    """Print a value for a table cell; a long list is folded.
-
-    Parameters
-    ----------
-    value : object
-        What `show` takes.
-    unit : str
-        Written behind each number.
-
-    Returns
-    -------
-    str
-        HTML in which the value's own text is escaped.
-
-    Examples
-    --------
-    >>> show_html("a < b")
-    'a &lt; b'
-    """
+    """Print a value for a table cell; a long list is folded."""
     text = html.escape(show(value, unit))
     if isinstance(value, Mapping | list | tuple) and len(value) > MANY:
         return f"<details><summary>{len(value)} values</summary>{text}</details>"
@@ -116,26 +60,6 @@ def plain(value: object) -> Plain:
     """Round to six significant digits: what differs beyond them between machines is not a result.
 
     Where rounding these again to the five that are shown would not round the number itself, one more is kept.
-
-    Parameters
-    ----------
-    value : object
-        A number, a truth value, text, None, or a mapping or sequence of these.
-
-    Returns
-    -------
-    Plain
-        The same as JSON can hold it.
-
-    Raises
-    ------
-    ClaimError
-        For anything that JSON can't hold.
-
-    Examples
-    --------
-    >>> plain((1 / 3, True))
-    [0.333333, True]
     """
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
@@ -154,54 +78,14 @@ def _rounded(value: float) -> Iterator[float]:
 
 
 def sentence(row: Row) -> str:
-    """Return a verdict as one line of text.
-
-    Parameters
-    ----------
-    row : Row
-        The verdict as data.
-
-    Returns
-    -------
-    str
-        Sign, verdict, id and reason.
-
-    Examples
-    --------
-    >>> sentence({"verdict": "partly", "id": "nfc.x", "reason": "Half of it."})
-    '◐ partly: nfc.x: Half of it.'
-    """
+    """Return a verdict as one line of text."""
     return f"{VERDICTS[row['verdict']]} {row['verdict']}: {row['id']}: {row['reason']}"
 
 
 def beside(
     places: Sequence[str], rival: Rival | None, readings: Sequence[Judged], unit: str = "", runs: int = 0
 ) -> str:
-    """Return what stands below a verdict's reason: the places it was read off, its runs, its rival, its readings.
-
-    Parameters
-    ----------
-    places : sequence of str
-        The two places of a text; none for what was computed.
-    rival : mapping, optional
-        The mechanism without the effect.
-    readings : sequence of mapping
-        The claim under each reading.
-    unit : str
-        Of the numbers.
-    runs : int
-        The number of runs that was stated beforehand; zero if none was.
-
-    Returns
-    -------
-    str
-        HTML; empty if there is nothing.
-
-    Examples
-    --------
-    >>> beside(["Table 1", "Section 2"], None, [])
-    '<br>§ By reading: Table 1; Section 2.'
-    """
+    """Return what stands below a verdict's reason: the places it was read off, its runs, its rival, its readings."""
     text = f"<br>{BY_READING} By reading: {html.escape('; '.join(places))}." if places else ""
     text += f"<br>Runs stated beforehand: {runs}." if runs else ""
     if rival and "none" in rival:
@@ -224,20 +108,7 @@ def beside(
 
 @dataclass(frozen=True)
 class Table:
-    """Verdicts as a notebook shows them; the same rows stand in the output as data.
-
-    Parameters
-    ----------
-    rows : tuple of Row
-        The verdicts as data, in the order of the ledger.
-    anchored : frozenset of str
-        The ids whose row others may link to: a page may not hold the same anchor twice.
-
-    Examples
-    --------
-    >>> Table((), frozenset()).rows
-    ()
-    """
+    """Verdicts as a notebook shows them; the same rows stand in the output as data."""
 
     rows: tuple[Row, ...]
     anchored: frozenset[str]

@@ -50,30 +50,7 @@ POSSIBLE = {
 
 
 def faults(claim: Claim, row: Row) -> list[str]:
-    """Say in what a stored row contradicts itself or its claim.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim as the ledger has it.
-    row : Row
-        The verdict as a notebook's output has it.
-
-    Returns
-    -------
-    list of str
-        One sentence a fault; empty if all goes together.
-
-    Examples
-    --------
-    >>> from voicewire_book.ledger.judging import Ledger
-    >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is about one.", "value", 1.0, "s", {"relative": 0.1}, "digits")
-    >>> row = Ledger("nfc", {"nfc.x": claim}).judge("nfc.x", 1.05).row()
-    >>> faults(claim, row)
-    []
-    >>> faults(claim, row | {"verdict": "not reproduced"})
-    ['nfc.x: its numbers make it reproduced, not not reproduced']
-    """
+    """Say in what a stored row contradicts itself or its claim."""
     stored: Mapping[str, object] = {**row}
     honest: Mapping[str, object] = {**Verdict(claim, row["verdict"], None, "").row()}
     names = [name for name in {**honest, **stored} if name not in FOUND]

@@ -33,26 +33,7 @@ EITHER: frozenset[Holds] = frozenset({"yes", "no"})
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out for one claim, before it is named a verdict.
-
-    Parameters
-    ----------
-    holds : str
-        ``yes``, ``partly``, ``no``, or ``undecided`` where an interval straddles the edge.
-    reproduced : number, text, list or mapping
-        What was computed, as plain data.
-    detail : str
-        One sentence that puts it beside the print.
-    interval : tuple of float, optional
-        Ends of the interval behind a single number.
-    may_be : frozenset of str
-        What it may turn out to be, where it is undecided.
-
-    Examples
-    --------
-    >>> Finding(True, 1.0, "as printed").holds
-    True
-    """
+    """What came out for one claim, before it is named a verdict."""
 
     holds: Holds
     reproduced: Plain
@@ -62,30 +43,7 @@ class Finding:
 
 
 def band(printed: float | None, tolerance: Tolerance) -> tuple[float, float]:
-    """Return the lowest and highest value at which a claim still holds.
-
-    Parameters
-    ----------
-    printed : float or None
-        What the paper says; None where the tolerance itself is the statement.
-    tolerance : mapping
-        One of ``relative`` (a share of what is printed), ``absolute``, ``at_least``, ``at_most``, ``between``.
-
-    Returns
-    -------
-    tuple of float
-        The two ends, which belong to the band; infinite where it is open.
-
-    Raises
-    ------
-    ClaimError
-        If a tolerance about a printed number has none.
-
-    Examples
-    --------
-    >>> band(None, {"at_least": 4})
-    (4.0, inf)
-    """
+    """Return the lowest and highest value at which a claim still holds."""
     ((name, size),) = tolerance.items()
     if isinstance(size, Sequence):
         return float(size[0]), float(size[1])
@@ -140,24 +98,7 @@ def _one_value(printed: float | None, value: object, tolerance: Tolerance, unit:
 
 
 def outcomes(parts: Sequence[Holds]) -> frozenset[Holds]:
-    """Say what may hold of a claim with several parts, however those that are undecided turn out.
-
-    Parameters
-    ----------
-    parts : sequence of str
-        ``yes``, ``no`` or ``undecided`` for each.
-
-    Returns
-    -------
-    frozenset of str
-        ``partly`` alone once one part holds and another doesn't, whatever the rest may turn out to be; more than one
-        where the whole is undecided.
-
-    Examples
-    --------
-    >>> sorted(outcomes(["yes", "undecided"]))
-    ['partly', 'yes']
-    """
+    """Say what may hold of a claim with several parts, however those that are undecided turn out."""
     settled: set[Holds] = set(parts) - {"undecided"}
     open_ = min(parts.count("undecided"), 2)  # two show all there is: both hold, both fail, or one of each
     ends = [settled.union(turned) for turned in itertools.product(EITHER, repeat=open_)]
@@ -189,35 +130,7 @@ def _said(printed: Plain) -> float | None:
 
 
 def value(printed: Plain, computed: object, tolerance: Tolerance, unit: str = "") -> Finding:
-    """Judge a number, or several with a label each, against what is printed.
-
-    Parameters
-    ----------
-    printed : number, mapping of label to number, or None
-        What the paper says; None where the tolerance itself is the statement ("at least 4").
-    computed : number, Interval, samples, or a mapping with the labels of `printed`
-        What was computed, in the unit of the print; samples are one number for each seed.
-    tolerance : mapping
-        One of ``relative``, ``absolute``, ``at_least``, ``at_most``, ``between``.
-    unit : str
-        Of both numbers, for the words.
-
-    Returns
-    -------
-    Finding
-        ``yes`` if the number, or the whole interval, lies within the band; ``no`` if it lies wholly outside;
-        ``undecided`` if it straddles the edge; ``partly`` if some labels hold and some don't.
-
-    Raises
-    ------
-    ClaimError
-        For labels that don't match, or values that aren't finite.
-
-    Examples
-    --------
-    >>> value(6.24, 6.30, {"relative": 0.01}, "s").holds
-    'yes'
-    """
+    """Judge a number, or several with a label each, against what is printed."""
     if not isinstance(printed, Mapping):
         if isinstance(computed, Mapping):
             raise ClaimError("the claim prints one number, but several were computed")
@@ -256,30 +169,7 @@ def _means(values: object) -> tuple[float, NDArray[np.float64] | None]:
 
 
 def difference(low: object, high: object, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Return `high` minus `low` with the ends of its interval (Welch's, where samples are given).
-
-    Parameters
-    ----------
-    low, high : number or samples, shape (n,)
-        The two sides; with a plain number on either side there is no interval.
-    confidence : float
-        Coverage, between 0 and 1 exclusive.
-
-    Returns
-    -------
-    tuple of float
-        The difference of the means, and the two ends; all three are equal without samples, or without spread.
-
-    Raises
-    ------
-    ClaimError
-        For values that aren't finite, or samples of another shape.
-
-    Examples
-    --------
-    >>> difference(1.0, 3.5)
-    (2.5, 2.5, 2.5)
-    """
+    """Return `high` minus `low` with the ends of its interval (Welch's, where samples are given)."""
     mean_low, samples_low = _means(low)
     mean_high, samples_high = _means(high)
     gap = mean_high - mean_low
@@ -300,35 +190,6 @@ def ordering(printed: Plain, computed: object, margin: float = 0.0, unit: str = 
 
     Where samples are given, the 95 % interval of the difference must lie wholly above the margin; only where it lies
     wholly at or below does the order fail.
-
-    Parameters
-    ----------
-    printed : list
-        The labels, smallest first, at least two.
-    computed : mapping
-        A number, or samples of shape (n,), for each of the labels.
-    margin : float
-        The smallest difference that counts, in the unit of the numbers.
-    unit : str
-        For the words.
-    paired : bool
-        Whether the i-th samples of all labels belong together: the interval is that of their differences then.
-
-    Returns
-    -------
-    Finding
-        ``yes`` if every neighbour exceeds the one before, ``partly`` if some do and some don't, ``undecided`` where
-        an interval straddles the margin.
-
-    Raises
-    ------
-    ClaimError
-        For labels that don't match, or values that aren't finite.
-
-    Examples
-    --------
-    >>> ordering(["a", "b"], {"a": 1, "b": 2}, unit="s").detail
-    'found a (1 s) < b (2 s)'
     """
     labels = [str(label) for label in printed] if isinstance(printed, Sequence) else []
     by_label = _labelled(computed, labels)
@@ -387,37 +248,6 @@ def trend(
     the claimed side. *Constant* means equivalent within the tolerance: of samples, the intervals of the differences
     between any two points (95 % for all of them together, by Bonferroni) must lie within it; one that lies wholly
     beyond makes it ``no``.
-
-    Parameters
-    ----------
-    printed : str
-        The claimed trend.
-    computed : tuple
-        ``(x, y)`` with `x` increasing, shape (m,), and `y` of shape (m,), or (m, n) with a row of samples for each x.
-    tolerance : mapping, optional
-        ``absolute``, in the unit of `y`, or ``relative`` to the mean size of `y`; nothing is allowed if left out.
-    unit : str
-        Of `y`, for the words.
-    paired : bool
-        Whether the i-th samples of all rows belong together, as those of one seed do: intervals are then those of
-        their differences.
-
-    Returns
-    -------
-    Finding
-        ``partly`` if the trend holds over three or more neighbouring points, but not over all; ``undecided`` if no
-        step goes against it and the interval of the whole change straddles zero, or, for a constant, if an interval
-        straddles the tolerance.
-
-    Raises
-    ------
-    ClaimError
-        For another shape, values that aren't finite, or a trend of another name.
-
-    Examples
-    --------
-    >>> trend("increasing", ([1, 2, 3], [5, 7, 8]), None).holds
-    'yes'
     """
     across, along = _pair(computed, "(x, y)")
     x: NDArray[np.float64] = np.asarray(across, dtype=float)
@@ -491,30 +321,7 @@ def _longest_rise(rows: Sequence[NDArray[np.float64]], slack: float, apart: Apar
 
 
 def identity(computed: object, tolerance: Tolerance | None) -> Finding:
-    """Judge that two results are the same: exactly, or within a tolerance on their largest difference.
-
-    Parameters
-    ----------
-    computed : tuple
-        ``(left, right)``: two numbers, arrays, texts or truth values.
-    tolerance : mapping, optional
-        ``absolute``, or ``relative`` to the largest size on the right; nothing is allowed if left out.
-
-    Returns
-    -------
-    Finding
-        ``no`` if the shapes differ, too.
-
-    Raises
-    ------
-    ClaimError
-        For anything but a pair, or numbers that aren't finite.
-
-    Examples
-    --------
-    >>> identity((2 + 2, 4), None).holds
-    'yes'
-    """
+    """Judge that two results are the same: exactly, or within a tolerance on their largest difference."""
     left, right = (np.asarray(side) for side in _pair(computed, "(left, right)"))
     if left.shape != right.shape:
         return Finding("no", None, f"shapes differ: {left.shape} and {right.shape}")

@@ -18,25 +18,7 @@ __all__ = ["check", "counts", "stated"]
 
 
 def counts(kind: str, value: object) -> set[int]:
-    """Return over how many runs a result was taken.
-
-    Parameters
-    ----------
-    kind : str
-        The claim's kind.
-    value : number, Interval, samples, mapping or pair
-        What `voicewire_book.ledger.judging.Ledger.judge` takes for it.
-
-    Returns
-    -------
-    set of int
-        Each number of samples that is found; empty if there are single numbers only.
-
-    Examples
-    --------
-    >>> counts("ordering", {"a": [1, 2, 3], "b": [4, 5, 6], "bound": 7})
-    {3}
-    """
+    """Return over how many runs a result was taken."""
     return set(_counts(kind, value))
 
 
@@ -53,25 +35,7 @@ def _counts(kind: str, value: object) -> Iterator[int]:
 
 
 def check(claim: Claim, value: object) -> None:
-    """Refuse a result that was taken over another number of runs than the claim states.
-
-    Parameters
-    ----------
-    claim : Claim
-        A claim; one that states no number takes any.
-    value : number, Interval, samples, mapping or pair
-        The result.
-
-    Raises
-    ------
-    ClaimError
-        If the number is another, or there are no samples.
-
-    Examples
-    --------
-    >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is one.", "value", 1, tolerance={"absolute": 0.1}, runs=3)
-    >>> check(claim, [1.0, 1.1, 0.9])
-    """
+    """Refuse a result that was taken over another number of runs than the claim states."""
     if not claim.runs:
         return
     found = counts(claim.kind, value)
@@ -81,24 +45,7 @@ def check(claim: Claim, value: object) -> None:
 
 
 def stated(claim: Claim) -> str:
-    """Say how many runs an undecided claim was given, and whether that was stated beforehand.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-
-    Returns
-    -------
-    str
-        A phrase.
-
-    Examples
-    --------
-    >>> claim = Claim("nfc.x", "nfc", "Table 1", "It is one.", "value", 1, tolerance={"absolute": 0.1}, runs=3)
-    >>> stated(claim)
-    '3 runs, as stated beforehand'
-    """
+    """Say how many runs an undecided claim was given, and whether that was stated beforehand."""
     if claim.runs:
         return f"{claim.runs} runs, as stated beforehand"
     return "a number of runs that was not stated beforehand"

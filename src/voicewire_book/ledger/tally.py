@@ -14,30 +14,7 @@ __all__ = ["Tally", "by_study"]
 
 @dataclass
 class Tally:
-    """How the claims of one study came out.
-
-    Parameters
-    ----------
-    rows : Counter
-        The paper's claims by verdict.
-    causes : Counter
-        The same, claims that share a cause counted once for each verdict that they have.
-    ours : Counter
-        Our own questions by verdict; no paper is measured by them.
-    by_reading : int
-        How many of the paper's claims were settled by looking at two places of a text.
-    registered : int
-        Claims committed before anything was computed for them; they are in none of the other numbers.
-    rival_owed : int
-        Claims whose rival mechanism is due and not named yet.
-    rival_unrun : int
-        Claims whose rival mechanism is named and was not run yet.
-
-    Examples
-    --------
-    >>> Tally().by_reading
-    0
-    """
+    """How the claims of one study came out."""
 
     rows: Counter[str] = field(default_factory=Counter)
     causes: Counter[str] = field(default_factory=Counter)
@@ -49,25 +26,7 @@ class Tally:
 
 
 def by_study(scores: Iterable[Mapping[str, Any]]) -> dict[str, Tally]:
-    """Count the verdicts of each study.
-
-    Parameters
-    ----------
-    scores : iterable of mapping
-        Rows of the scorecard; the fields that say whose, on what basis and from what cause may be left out.
-
-    Returns
-    -------
-    dict
-        One tally a study, in the order of the rows.
-
-    Examples
-    --------
-    >>> slips = [{"id": f"x.{n}", "study": "x", "verdict": "partly", "cause": "one-slip"} for n in range(3)]
-    >>> tally = by_study(slips)["x"]
-    >>> tally.rows["partly"], tally.causes["partly"]
-    (3, 1)
-    """
+    """Count the verdicts of each study."""
     tallies: dict[str, Tally] = {}
     seen: set[tuple[str, str, str]] = set()
     for score in scores:

@@ -72,74 +72,21 @@ STILL = "*, ::before, ::after { transition: none !important; animation: none !im
 
 
 def axe() -> str:
-    """Return axe-core, as a script for a page.
-
-    Returns
-    -------
-    str
-        JavaScript.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If ``axe-playwright-python`` is not installed.
-
-    Examples
-    --------
-    >>> "axe" in axe()
-    True
-    """
+    """Return axe-core, as a script for a page."""
     from importlib.resources import files
 
     return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
 def pages(site: Path) -> list[str]:
-    """Return the addresses of all pages of a site that a reader sees.
-
-    Parameters
-    ----------
-    site : Path
-        The built pages.
-
-    Returns
-    -------
-    list of str
-        Relative to the site; the first page that only leads on, and files of the themes, are left out.
-
-    Examples
-    --------
-    >>> pages(Path("/no/such/folder"))
-    []
-    """
+    """Return the addresses of all pages of a site that a reader sees."""
     found = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     return [name for name in found if name != "index.html" and not name.startswith("_static/")]
 
 
 @contextmanager
 def browsing(**options: Any) -> Iterator[Any]:
-    """Start a Chromium without a network.
-
-    Parameters
-    ----------
-    **options : object
-        Of Playwright's ``new_context``, such as ``forced_colors="active"``.
-
-    Yields
-    ------
-    playwright.sync_api.BrowserContext
-        1280 x 800 pixels unless `options` say otherwise.
-
-    Raises
-    ------
-    FileNotFoundError
-        If no Chromium is found.
-
-    Examples
-    --------
-    >>> with browsing() as context:  # doctest: +SKIP
-    ...     context.new_page().goto("about:blank")
-    """
+    """Start a Chromium without a network."""
     from playwright.sync_api import sync_playwright
 
     program = chromium.find()
@@ -154,28 +101,7 @@ def browsing(**options: Any) -> Iterator[Any]:
 
 
 def violations(page: Any, rules: Sequence[str] | None = None) -> list[str]:
-    """Return what axe finds on an open page into which `axe` was put.
-
-    Parameters
-    ----------
-    page : playwright.sync_api.Page
-        The page.
-    rules : sequence of str, optional
-        Tags or names of axe's rules; all rules without it, its best practices too.
-
-    Returns
-    -------
-    list of str
-        One line for each rule that is broken: its name, the first place and how many.
-
-    Examples
-    --------
-    >>> class Page:
-    ...     def evaluate(self, script, rules):
-    ...         return {"violations": [{"id": "image-alt", "nodes": [{"html": "<img>"}]}]}
-    >>> violations(Page())
-    ['image-alt: <img> (1 place)']
-    """
+    """Return what axe finds on an open page into which `axe` was put."""
     found = page.evaluate(RUN, list(rules) if rules else None)["violations"]
     return [
         f"{rule['id']}: {rule['nodes'][0]['html'][:160]} "
@@ -185,29 +111,7 @@ def violations(page: Any, rules: Sequence[str] | None = None) -> list[str]:
 
 
 def audit(context: Any, site: Path, names: Iterable[str], rules: Sequence[str] | None = None) -> list[str]:
-    """Return what axe finds on pages, in both modes and at both widths.
-
-    Parameters
-    ----------
-    context : playwright.sync_api.BrowserContext
-        From `browsing`.
-    site : Path
-        The built pages.
-    names : iterable of str
-        From `pages`.
-    rules : sequence of str, optional
-        As for `violations`.
-
-    Returns
-    -------
-    list of str
-        Page, mode, width and what was found; empty if nothing is.
-
-    Examples
-    --------
-    >>> audit(None, Path("."), [])
-    []
-    """
+    """Return what axe finds on pages, in both modes and at both widths."""
     found = []
     for name in names:
         page = context.new_page()
@@ -228,23 +132,7 @@ def audit(context: Any, site: Path, names: Iterable[str], rules: Sequence[str] |
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what axe finds on the built pages.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Pages; all without any.
-
-    Returns
-    -------
-    int
-        0 if nothing was found.
-
-    Examples
-    --------
-    >>> main(["book/index.html"])  # doctest: +SKIP
-    0
-    """
+    """Print what axe finds on the built pages."""
     site = paths.root() / "_build" / "html"
     chosen = list(sys.argv[1:] if arguments is None else arguments) or pages(site)
     count = 0

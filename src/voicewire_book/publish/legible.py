@@ -74,11 +74,6 @@ class Shown:
         Its smallest letters, CSS pixels; None where nothing tells.
     density : float or None
         Pixels of the picture for each CSS pixel; None for drawings, which are sharp at any size.
-
-    Examples
-    --------
-    >>> Shown("a.html", "curve", 9.5, 2.4).legible
-    True
     """
 
     page: str

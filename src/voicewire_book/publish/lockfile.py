@@ -62,11 +62,6 @@ class Pin(NamedTuple):
         Where it applies, or nothing: everywhere.
     hashes : tuple of str
         Of each file that may be installed, such as "sha256:0a1b".
-
-    Examples
-    --------
-    >>> Pin("numpy", "2.1.0", "", ()).name
-    'numpy'
     """
 
     name: str

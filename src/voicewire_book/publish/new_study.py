@@ -27,13 +27,7 @@ LINE = re.compile(r"[\w .,:;?!()'’–-]+")
 
 
 class StudyError(ValueError):
-    """A study can't be made under that name; nothing was written.
-
-    Examples
-    --------
-    >>> issubclass(StudyError, Exception)
-    True
-    """
+    """A study can't be made under that name; nothing was written."""
 
 
 def rooms(name: str, title: str, question: str) -> dict[str, str]:

@@ -39,13 +39,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA
 
 
 class NotebookError(RuntimeError):
-    """A notebook could not be executed; the message names it, the cell and the error.
-
-    Examples
-    --------
-    >>> issubclass(NotebookError, Exception)
-    True
-    """
+    """A notebook could not be executed; the message names it, the cell and the error."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +60,6 @@ class Run:
         Numbers of the cells that give something else, counted from 1.
     measured : tuple of int
         Numbers of those among the others that measure and may differ.
-
-    Examples
-    --------
-    >>> Run(Path("01_a.ipynb"), 1.0, 10**8).changed
-    False
     """
 
     path: Path

@@ -35,13 +35,7 @@ ROOTS = paths.PACKAGES
 
 
 class WeaveError(ValueError):
-    """A piece that does not exist, is too long, or stands in a wrong place; the message says which and what to do.
-
-    Examples
-    --------
-    >>> issubclass(WeaveError, ValueError)
-    True
-    """
+    """A piece that does not exist, is too long, or stands in a wrong place; the message says which and what to do."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +46,6 @@ class Module:
     ----------
     name : str
         The file below one of the packages, as ``echo/reference.py``.
-
-    Examples
-    --------
-    >>> Module("chapters/foundations/tcp.py").public[0]
-    'cubic'
     """
 
     name: str

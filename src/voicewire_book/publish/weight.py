@@ -67,11 +67,6 @@ class Weight:
         How many files.
     seconds : dict of int to float
         When the page is interactive, by how many times the processor is slowed down.
-
-    Examples
-    --------
-    >>> Weight("a.html", {"html": 3, "css": 4}, 2, {}).total
-    7
     """
 
     page: str

@@ -25,29 +25,10 @@ __all__ = [
 def tcp_rate(s: float, rtt: float, p: float) -> float:
     """RFC 3448 section 3.1: the rate of a TCP with loss event rate p.
 
-    Parameters
-    ----------
-    s : float
-        Segment size in bytes.
-    rtt : float
-        Round-trip time in seconds.
-    p : float
-        Loss event rate, above 0 and at most 1.
-
-    Returns
-    -------
-    float
-        Bytes a second.
-
     Notes
     -----
     With b = 1 and a time-out of four round trips. Chapter
     ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> round(tcp_rate(20, 0.1, 0.01))
-    2247
     """
     roots = math.sqrt(2 * p / 3), math.sqrt(3 * p / 8)
     timeouts = 4 * rtt * 3 * roots[1] * p * (1 + 32 * p * p)
@@ -57,55 +38,16 @@ def tcp_rate(s: float, rtt: float, p: float) -> float:
 def small_packet_rate(s: float, rtt: float, p: float) -> float:
     """TFRC-SP: the rate of large segments, less its headers' share.
 
-    Parameters
-    ----------
-    s : float
-        Bytes of a packet, without headers.
-    rtt : float
-        Round-trip time in seconds.
-    p : float
-        Loss event rate, above 0 and at most 1.
-
-    Returns
-    -------
-    float
-        Bytes a second, without headers.
-
     Notes
     -----
     RFC 4828 section 3: segments of 1460 bytes, headers of 40. Chapter
     ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> round(small_packet_rate(20, 0.1, 0.01))
-    54668
     """
     return tcp_rate(1460.0, rtt, p) * s / (s + 40.0)
 
 
 def inverse_equation(x: float, s: float, rtt: float) -> float:
-    """RFC 3448 section 6.3.1: the p that gives the rate x, bisected.
-
-    Parameters
-    ----------
-    x : float
-        Rate in bytes a second.
-    s : float
-        Segment size in bytes.
-    rtt : float
-        Round-trip time in seconds.
-
-    Returns
-    -------
-    float
-        Loss event rate, 1e-12 to 1.
-
-    Examples
-    --------
-    >>> round(inverse_equation(tcp_rate(20, 0.1, 0.01), 20, 0.1), 6)
-    0.01
-    """
+    """RFC 3448 section 6.3.1: the p that gives the rate x, bisected."""
     low, high = 1e-12, 1.0
     if tcp_rate(s, rtt, low) <= x:
         return low
@@ -128,23 +70,6 @@ def mean_interval(open_interval: float, closed: Sequence[float]) -> float:
 
     `closed` has the newest first. The interval that is still open
     counts only where it raises the mean.
-
-    Parameters
-    ----------
-    open_interval : float
-        Packets since the newest loss event.
-    closed : sequence of float
-        Intervals between events, in packets, at most eight.
-
-    Returns
-    -------
-    float
-        Packets.
-
-    Examples
-    --------
-    >>> mean_interval(20, [100] * 8), mean_interval(400, [100] * 8)
-    (100.0, 150.0)
     """
     means = []
     for intervals in ([open_interval, *closed][:8], closed[:8]):
@@ -161,26 +86,9 @@ def weighted_mean(
 ) -> float:
     """Mean of intervals, each by its weight and what is left of it.
 
-    Parameters
-    ----------
-    intervals : sequence of float
-        Packets, the newest first; those beyond the eighth do not count.
-    shares : sequence of float
-        What discounts have left of each one's weight, 0 to 1.
-
-    Returns
-    -------
-    float
-        Packets.
-
     Notes
     -----
     RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> weighted_mean([300, 100], [1.0, 0.5])
-    233.33333333333334
     """
     total = weights = 0.0
     for weight, interval, share in zip(
@@ -192,27 +100,7 @@ def weighted_mean(
 
 
 def discount(newest: float, past: float, least: float) -> float:
-    """What an interval twice as long as the past's leaves of its weight.
-
-    Parameters
-    ----------
-    newest : float
-        The interval that is open, packets.
-    past : float
-        Mean of those before it, packets.
-    least : float
-        Bound of the discount: 0.5 in RFC 3448, 0.25 in RFC 5348.
-
-    Returns
-    -------
-    float
-        DF of RFC 3448 section 5.5, `least` to 1.
-
-    Examples
-    --------
-    >>> [discount(n, 100, 0.5) for n in (200, 250, 400, 1000)]
-    [1.0, 0.8, 0.5, 0.5]
-    """
+    """What an interval twice as long as the past's leaves of its weight."""
     if newest <= 2 * past:
         return 1.0
     return max(2 * past / newest, least)
@@ -226,32 +114,9 @@ def discounted_interval(
 ) -> float:
     """`mean_interval`, in which a long open interval outweighs the past.
 
-    Parameters
-    ----------
-    newest : float
-        The interval that is open, packets.
-    closed : sequence of float
-        Those before it, in packets, the newest first, at most eight.
-    kept : sequence of float
-        What earlier discounts have left of the weight of each.
-    least : float
-        Bound of the discount: 0.5 in RFC 3448, 0.25 in RFC 5348.
-
-    Returns
-    -------
-    float
-        Packets.
-
     Notes
     -----
     RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
-
-    Examples
-    --------
-    >>> discounted_interval(400, [100] * 8, [1.0] * 8, 0.5)
-    185.71428571428572
-    >>> discounted_interval(200, [100] * 8, [1.0] * 8, 0.5)
-    116.66666666666667
     """
     past = weighted_mean(closed, kept)
     df = discount(newest, past, least)

@@ -31,11 +31,6 @@ class Packet:
         Window counter, RFC 4342 section 8.1.
     rtt : float
         The sender's estimate of the round trip, s.
-
-    Examples
-    --------
-    >>> Packet(seq=7, first=14, count=2, sent=0).rtt
-    0.0
     """
 
     seq: int
@@ -79,26 +74,7 @@ class Receiver(Protocol):
 
 
 class Way:
-    """One direction of a path: a delay, and a coin for each packet.
-
-    Parameters
-    ----------
-    delay : int
-        One-way delay, ns.
-    loss : float
-        Probability that a packet is lost.
-    seed : int
-        Of the losses, 64 bits.
-    lossy_until : int
-        When it loses the last one, ns.
-
-    Examples
-    --------
-    >>> way = Way(50_000_000, 0.0, 1)
-    >>> way.send(0, "hello")
-    >>> list(way.flight)
-    [(50000000, 'hello')]
-    """
+    """One direction of a path: a delay, and a coin for each packet."""
 
     def __init__(
         self, delay: int, loss: float, seed: int, lossy_until: int = NEVER
@@ -109,13 +85,7 @@ class Way:
         self.sent = self.lost = 0
 
     def uniform(self) -> float:
-        """The next number in [0, 1): splitmix64.
-
-        Returns
-        -------
-        float
-            In [0, 1).
-        """
+        """The next number in [0, 1): splitmix64."""
         self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
         z = self.state
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
@@ -123,15 +93,7 @@ class Way:
         return ((z ^ (z >> 31)) >> 11) / 2**53
 
     def send(self, now: int, what: Any) -> None:
-        """Lose it, or have it arrive a delay later.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        what : object
-            A packet or an answer.
-        """
+        """Lose it, or have it arrive a delay later."""
         self.sent += 1
         unlucky = self.loss > 0 and self.uniform() < self.loss
         if unlucky and now < self.lossy_until:
@@ -141,24 +103,7 @@ class Way:
 
 
 def seeds(seed: int) -> tuple[int, int]:
-    """Seeds of both ways of the only flow, as `simulate` derives them.
-
-    Parameters
-    ----------
-    seed : int
-        The seed that `simulate` is given.
-
-    Returns
-    -------
-    tuple of int
-        For the way there and the way back.
-
-    Examples
-    --------
-    >>> there, back = seeds(1)
-    >>> there != back and seeds(1) == (there, back)
-    True
-    """
+    """Seeds of both ways of the only flow, as `simulate` derives them."""
     state = np.random.SeedSequence(seed).generate_state(3, np.uint64)
     return int(state[1]), int(state[2])
 
@@ -175,28 +120,6 @@ def carry(
 
     Where several fall on one nanosecond, answers come first, then
     arrivals, frames, permitted sendings, and the timers last.
-
-    Parameters
-    ----------
-    frames : sequence of int
-        When each frame is spoken, ns, not falling.
-    sender : Sender
-        `TcpSender`, `TfrcSender` or `TfrcSender5348`.
-    receiver : Receiver
-        `TcpReceiver` or `TfrcReceiver`.
-    there, back : Way
-        Both directions of the path.
-    until : int
-        When to stop, ns.
-
-    Examples
-    --------
-    >>> from voicewire.netsim.reference import TcpReceiver, TcpSender
-    >>> receiver = TcpReceiver(2)
-    >>> ways = Way(50_000_000, 0.0, 1), Way(50_000_000, 0.0, 2)
-    >>> carry([0, 20_000_000], TcpSender(20, 0.1), receiver, *ways, SECOND)
-    >>> receiver.arrive
-    {0: 50000000, 1: 70000000}
     """
     spoken = 0
     while True:

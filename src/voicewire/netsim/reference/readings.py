@@ -23,20 +23,7 @@ class TimedFromDeparture(TfrcSender):
     """
 
     def left(self, base: int, now: int) -> int:
-        """From when the next packet is timed: from now.
-
-        Parameters
-        ----------
-        base : int
-            From when this one was timed, ns.
-        now : int
-            When it leaves, ns.
-
-        Returns
-        -------
-        int
-            ns.
-        """
+        """From when the next packet is timed: from now."""
         return now
 
 
@@ -45,18 +32,7 @@ class KameTimer(TfrcSender):
     """
 
     def due(self, base: int) -> int:
-        """Nominal time of the frame that waits longest: a tick.
-
-        Parameters
-        ----------
-        base : int
-            An earlier tick, ns.
-
-        Returns
-        -------
-        int
-            ns.
-        """
+        """Nominal time of the frame that waits longest: a tick."""
         step = max(self.spacing, 1)
         silent = max(self.waiting[0][1] - base - self.spacing, 0)
         return base + self.spacing + -(-silent // step) * step
@@ -67,13 +43,7 @@ class OneTimeOnly(TfrcSender):
     """
 
     def rate_changed(self, now: int) -> None:
-        """A new X counts from the next packet on.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        """
+        """A new X counts from the next packet on."""
 
 
 class TwiceAfterTimeout(TfrcSender):
@@ -81,13 +51,7 @@ class TwiceAfterTimeout(TfrcSender):
     """
 
     def no_feedback(self, now: int) -> None:
-        """Halve the rate.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        """
+        """Halve the rate."""
         self.timeout_factor = 2.0
         super().no_feedback(now)
 
@@ -99,22 +63,7 @@ class FastMax(TfrcSender):
     fast_max = 0.0  # bytes a second
 
     def receive_limit(self, now: int, report: Report, worse: bool) -> float:
-        """Four times what arrives, but above the maximum only twice.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        report : Report
-            What came back.
-        worse : bool
-            Whether the loss event rate has risen.
-
-        Returns
-        -------
-        float
-            Bytes a second.
-        """
+        """Four times what arrives, but above the maximum only twice."""
         if worse:
             self.fast_max /= 2
         else:
@@ -125,13 +74,7 @@ class FastMax(TfrcSender):
         return max(2 * self.x_recv, min(limit, self.fast_max))
 
     def no_feedback(self, now: int) -> None:
-        """Nothing is proven now: twice what arrives.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        """
+        """Nothing is proven now: twice what arrives."""
         self.timeout_factor = 2.0
         super().no_feedback(now)
 
@@ -143,13 +86,7 @@ class EightAfterIdle(TfrcSender):
     """
 
     def no_feedback(self, now: int) -> None:
-        """Halve the rate, but keep eight packets a round trip for what comes after a silence.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        """
+        """Halve the rate, but keep eight packets a round trip for what comes after a silence."""
         super().no_feedback(now)
         if self.idle:
             self.x = max(self.x, 8 * self.s / self.rtt)
@@ -162,20 +99,7 @@ class LeastImportant(TfrcSender):
     importance: Sequence[float] = ()  # of each frame
 
     def on_frame(self, now: int, frame: int) -> list[Packet]:
-        """Make room, if the new frame deserves it.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        frame : int
-            Number of the frame.
-
-        Returns
-        -------
-        list of Packet
-            What leaves now.
-        """
+        """Make room, if the new frame deserves it."""
         if len(self.waiting) == self.buffer:
             worth = [self.importance[waits] for waits, _ in self.waiting]
             if min(worth) < self.importance[frame]:
@@ -193,24 +117,7 @@ class Discounting(TfrcReceiver):
     kept: tuple[float, ...] = ()  # DF_i of the closed intervals, the newest first
 
     def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
-        """Book a lost packet; what a closing interval took from those before it is gone for good.
-
-        Parameters
-        ----------
-        seq : int
-            Its number.
-        when : int
-            When it would have come, ns.
-        rtt : float
-            Round trip, s.
-        x_recv : float
-            Receive rate, bytes a second.
-
-        Returns
-        -------
-        bool
-            Whether a loss event begins.
-        """
+        """Book a lost packet; what a closing interval took from those before it is gone for good."""
         before = self.history.closed
         begins = super().lose(seq, when, rtt, x_recv)
         if begins:
@@ -221,18 +128,7 @@ class Discounting(TfrcReceiver):
         return begins
 
     def loss_event_rate(self, open_interval: float) -> float:
-        """One event in a mean interval that counts a long open one for more.
-
-        Parameters
-        ----------
-        open_interval : float
-            Packets since the newest event began.
-
-        Returns
-        -------
-        float
-            Loss events a packet, 0 to 1.
-        """
+        """One event in a mean interval that counts a long open one for more."""
         if self.history.events == 0:
             return 0.0
         return min(1 / discounted_interval(open_interval, self.history.closed, self.kept, self.least), 1.0)
@@ -243,20 +139,7 @@ class ThesisReceiveRate(TfrcReceiver):
     """
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """Bytes since the last report over the time since.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s; stands for the time before the first report.
-
-        Returns
-        -------
-        float
-            Bytes a second.
-        """
+        """Bytes since the last report over the time since."""
         since = int(rtt * SECOND) if self.reported == NEVER else now - self.reported
         return self.since_report * self.size / (max(since, 1) / SECOND)
 
@@ -266,20 +149,7 @@ class KameReceiveRate(TfrcReceiver):
     """
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """Bits since the last report, times a million, over microseconds.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s; stands for the time before the first report.
-
-        Returns
-        -------
-        float
-            Bytes a second.
-        """
+        """Bits since the last report, times a million, over microseconds."""
         since = int(rtt * SECOND) if self.reported == NEVER else now - self.reported
         wrapped = self.since_report * self.size * 8 * 1_000_000 % 2**32
         return wrapped // max(since // 1000, 1) / 8
@@ -297,22 +167,7 @@ class ShortOpenInterval(TfrcReceiver):
     """
 
     def open_interval(self, seq: int, now: int, rtt: float) -> float:
-        """Packets since the last loss event began.
-
-        Parameters
-        ----------
-        seq : int
-            Number of the packet that came now.
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s.
-
-        Returns
-        -------
-        float
-            Packets.
-        """
+        """Packets since the last loss event began."""
         return float(seq - self.history.first_seq + 1)
 
 

@@ -14,27 +14,7 @@ __all__ = ["must_wait"]
 
 
 def must_wait(frames: int, full: int, out: bool) -> bool:
-    """Nagle: less than a full segment waits while something is out.
-
-    Parameters
-    ----------
-    frames : int
-        How many are written and not yet sent.
-    full : int
-        How many fill a segment.
-    out : bool
-        Whether anything is sent and not acknowledged.
-
-    Returns
-    -------
-    bool
-        Whether they stay where they are (RFC 896).
-
-    Examples
-    --------
-    >>> must_wait(1, 73, out=False), must_wait(1, 73, out=True)
-    (False, True)
-    """
+    """Nagle: less than a full segment waits while something is out."""
     return out and frames < full
 
 
@@ -62,13 +42,7 @@ class Nagle(_Written):
     """
 
     def ready(self) -> int:
-        """Nothing, where `must_wait` says so.
-
-        Returns
-        -------
-        int
-            Frames.
-        """
+        """Nothing, where `must_wait` says so."""
         full = max(self.mss // self.size, 1)
         out = bool(self.waiting)
         waits = must_wait(self._all - self.nxt, full, out)
@@ -80,11 +54,5 @@ class OneFrame(_Written):
     """
 
     def ready(self) -> int:
-        """The next frame, and no more.
-
-        Returns
-        -------
-        int
-            Frames.
-        """
+        """The next frame, and no more."""
         return min(self._all, self.nxt + 1)

@@ -21,29 +21,7 @@ __all__ = ["chosen_size", "sized_rate"]
 def chosen_size(
     x: float, frame: float, lower: int, upper: int, pads: bool = True
 ) -> int:
-    """Bytes of the next packet: the codec that the rate carries.
-
-    Parameters
-    ----------
-    x : float
-        Allowed rate, bytes a second.
-    frame : float
-        Time between two frames, s.
-    lower, upper : int
-        Bytes of a frame of either codec.
-    pads : bool
-        Whether a packet of the lower codec is filled up to the rate.
-
-    Returns
-    -------
-    int
-        Bytes; below `upper`, the frame has the lower codec.
-
-    Examples
-    --------
-    >>> [chosen_size(x, 0.02, 20, 160) for x in (500, 3200, 9000)]
-    [20, 64, 160]
-    """
+    """Bytes of the next packet: the codec that the rate carries."""
     room = math.floor(x * frame + 1e-6)  # 1e-6: rounding is not a lack
     if room >= upper:
         return upper
@@ -58,32 +36,7 @@ class SizedPacket(Packet):
 
 
 class SwitchingSender(TfrcSender):
-    """TFRC under an application with two codecs.
-
-    Parameters
-    ----------
-    lower, upper : int
-        Bytes of a frame of either codec.
-    rtt : float
-        Round trip of the handshake, s.
-    pads : bool
-        Whether a packet of the lower codec is filled up to the rate.
-    late : bool
-        Whether the codec is chosen as a frame leaves, not as it comes.
-    averages : bool
-        Whether s is the packets' mean size, not that of the newest.
-    **how : float or bool
-        Further settings, as for `TfrcSender`.
-
-    Examples
-    --------
-    A rate of 3200 bytes a second fills the packets to 64 bytes:
-
-    >>> sender = SwitchingSender(20, 160, 0.1)
-    >>> sender.change_rate(3200.0)
-    >>> sender.on_frames(0, range(1))[0].payload
-    64
-    """
+    """TFRC under an application with two codecs."""
 
     def __init__(
         self,
@@ -101,49 +54,19 @@ class SwitchingSender(TfrcSender):
         super().__init__(lower, rtt, **how)  # type: ignore[arg-type]
 
     def choose(self, frame: int) -> None:
-        """Give a frame its codec, and its packet a size.
-
-        Parameters
-        ----------
-        frame : int
-            Number of the frame.
-        """
+        """Give a frame its codec, and its packet a size."""
         self.sizes[frame] = chosen_size(
             self.x, 0.02, self.lower, self.upper, self.pads
         )
 
     def on_frame(self, now: int, frame: int) -> list[Packet]:
-        """Without late choice the codec is settled here.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        frame : int
-            Number of the frame.
-
-        Returns
-        -------
-        list of Packet
-            What leaves now.
-        """
+        """Without late choice the codec is settled here."""
         if not self.late:
             self.choose(frame)
         return super().on_frame(now, frame)
 
     def on_send(self, now: int) -> list[Packet]:
-        """With late choice what waits is encoded anew (Figure 3.6).
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-
-        Returns
-        -------
-        list of Packet
-            The packet that leaves.
-        """
+        """With late choice what waits is encoded anew (Figure 3.6)."""
         frame, _ = self.waiting[0]
         if self.late:
             self.choose(frame)
@@ -161,30 +84,7 @@ def sized_rate(
     since: int,
     rtt: float,
 ) -> float:
-    """X_recv where packets differ: bytes over time (RFC 4342, 8.3).
-
-    Parameters
-    ----------
-    arrivals : sequence of (int, int)
-        When packets came, ns, and their bytes, the newest last.
-    unreported : int
-        Packets since the last report.
-    since : int
-        Time since the last report, ns.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Bytes a second.
-
-    Examples
-    --------
-    >>> came = [(0, 160), (80_000_000, 20)]
-    >>> round(sized_rate(came, 2, 80_000_000, 0.1))
-    1800
-    """
+    """X_recv where packets differ: bytes over time (RFC 4342, 8.3)."""
     round_trip = int(rtt * SECOND)
     if since >= round_trip:
         recent = [size for _, size in arrivals[-unreported:]]
@@ -194,61 +94,21 @@ def sized_rate(
 
 
 class SizedReceiver(TfrcReceiver):
-    """A TFRC receiver of packets that differ in size.
-
-    Parameters
-    ----------
-    size : int
-        Bytes of a packet, until one has come.
-    small : bool
-        Whether this is TFRC-SP (RFC 4828).
-
-    Examples
-    --------
-    >>> packet = SizedPacket(0, 0, 1, 0, rtt=0.1, payload=64)
-    >>> SizedReceiver(20).on_packet(0, packet).x_recv
-    640.0
-    """
+    """A TFRC receiver of packets that differ in size."""
 
     def __init__(self, size: int, small: bool = False) -> None:
         super().__init__(size, small)
         self.came: list[tuple[int, int]] = []  # when, ns, and bytes
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """The first report counts one round trip.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s.
-
-        Returns
-        -------
-        float
-            Bytes a second.
-        """
+        """The first report counts one round trip."""
         since = int(rtt * SECOND)
         if self.reported != NEVER:
             since = now - self.reported
         return sized_rate(self.came, self.since_report, since, rtt)
 
     def on_packet(self, now: int, packet: Packet) -> Report | None:
-        """Note the size, then as before.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        packet : Packet
-            What arrives.
-
-        Returns
-        -------
-        Report or None
-            A report, if one is due.
-        """
+        """Note the size, then as before."""
         assert isinstance(packet, SizedPacket)
         self.came.append((now, packet.payload))
         self.history.size = packet.payload

@@ -27,11 +27,6 @@ class Ack:
     sacked : tuple of (int, int)
         What came behind a hole: frames from … to before …, the newest
         block first; nothing, if no hole is left.
-
-    Examples
-    --------
-    >>> Ack(echo=0, upto=3, sacked=((4, 6),)).upto
-    3
     """
 
     echo: int
@@ -40,26 +35,7 @@ class Ack:
 
 
 class TcpReceiver:
-    """In-order delivery, SACK, delayed acknowledgements (RFC 5681, 4.2).
-
-    Parameters
-    ----------
-    frames : int
-        Frames of the whole stream.
-    every : int
-        Segments that one acknowledgement answers.
-    delay : int
-        How long an acknowledgement may wait, ns.
-
-    Examples
-    --------
-    >>> receiver = TcpReceiver(4)
-    >>> first = Packet(0, 0, 1, sent=-50)
-    >>> receiver.on_packet(0, first) is None  # waits for a second
-    True
-    >>> receiver.on_packet(9, Packet(1, 1, 1, sent=-41)).upto
-    2
-    """
+    """In-order delivery, SACK, delayed acknowledgements (RFC 5681, 4.2)."""
 
     def __init__(
         self, frames: int, every: int = 2, delay: int = 200_000_000
@@ -73,20 +49,7 @@ class TcpReceiver:
         self.timer = NEVER
 
     def on_packet(self, now: int, packet: Packet) -> Ack | None:
-        """Deliver in order; say at once where something is missing.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        packet : Packet
-            What arrives.
-
-        Returns
-        -------
-        Ack or None
-            The acknowledgement, if it is sent at once.
-        """
+        """Deliver in order; say at once where something is missing."""
         end = packet.first + packet.count
         hole = packet.first > self.expected
         for frame in range(packet.first, end):
@@ -108,20 +71,7 @@ class TcpReceiver:
         return None
 
     def acknowledge(self, echo: int, frame: int = -1) -> Ack:
-        """The first block holds the frame that came last (RFC 2018, 4).
-
-        Parameters
-        ----------
-        echo : int
-            When the segment left that is answered, ns.
-        frame : int
-            First frame of the segment that came last; -1: none came.
-
-        Returns
-        -------
-        Ack
-            The acknowledgement.
-        """
+        """The first block holds the frame that came last (RFC 2018, 4)."""
         self.unacked, self.timer = 0, NEVER
         low = high = 0
         if frame >= self.expected:
@@ -138,16 +88,5 @@ class TcpReceiver:
         return Ack(echo, self.expected, blocks)
 
     def on_timer(self, now: int) -> Ack:
-        """No second segment came in time.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-
-        Returns
-        -------
-        Ack
-            The acknowledgement that was delayed.
-        """
+        """No second segment came in time."""
         return self.acknowledge(self.echo)

@@ -48,11 +48,6 @@ class Timeout:
         The timer, s; 1 before anything was measured.
     srtt, rttvar : float or None
         Smoothed round trip and its mean deviation, s.
-
-    Examples
-    --------
-    >>> Timeout().rto
-    1.0
     """
 
     least: float = 1.0
@@ -62,22 +57,7 @@ class Timeout:
 
 
 def measure(timer: Timeout, sample: float) -> None:
-    """Take a measured round trip (RFC 6298, 2.2 and 2.3).
-
-    Parameters
-    ----------
-    timer : Timeout
-        Changed in place.
-    sample : float
-        The round trip, s.
-
-    Examples
-    --------
-    >>> timer = Timeout(least=0.0)
-    >>> measure(timer, 0.1)
-    >>> round(timer.rto, 3)
-    0.3
-    """
+    """Take a measured round trip (RFC 6298, 2.2 and 2.3)."""
     if timer.srtt is None or timer.rttvar is None:
         timer.srtt, timer.rttvar = sample, sample / 2
     else:
@@ -101,11 +81,6 @@ class Segment:
         Whether it is taken for lost.
     again : bool
         Whether it has been sent again since.
-
-    Examples
-    --------
-    >>> Segment(first=3, count=1).lost
-    False
     """
 
     first: int
@@ -137,11 +112,6 @@ class Window(Settings):
         A loss is repaired until this frame is acknowledged; -1: none is.
     fast : bool
         Whether SACK showed that loss: fast recovery, the window is held.
-
-    Examples
-    --------
-    >>> Window().recover
-    -1
     """
 
     cwnd: float = 14600.0
@@ -167,11 +137,6 @@ class Sender(Window):
         Times that length: doubled by each time-out.
     timer, last : int
         When the timer fires, and when something was sent last, ns.
-
-    Examples
-    --------
-    >>> Sender().cwnd
-    14600.0
     """
 
     written: int = 0
@@ -185,27 +150,7 @@ class Sender(Window):
 
 
 def opened(rtt: float, window: int = 10, least: float = 1.0) -> Sender:
-    """A connection just opened; that has measured one round trip.
-
-    Parameters
-    ----------
-    rtt : float
-        Round trip of the handshake, s.
-    window : int
-        Initial window, segments.
-    least : float
-        Floor of the timer, s.
-
-    Returns
-    -------
-    Sender
-        Of full segments, and with no limit by the receiver.
-
-    Examples
-    --------
-    >>> opened(0.1).timeout.srtt, opened(0.1).timeout.rto
-    (0.1, 1.0)
-    """
+    """A connection just opened; that has measured one round trip."""
     size = 1460.0 * window
     s = Sender(initial=size, cwnd=size, timeout=Timeout(least))
     measure(s.timeout, rtt)
@@ -213,24 +158,7 @@ def opened(rtt: float, window: int = 10, least: float = 1.0) -> Sender:
 
 
 def pipe(s: Sender) -> int:
-    """Bytes under way: neither arrived nor lost (RFC 6675, SetPipe).
-
-    Parameters
-    ----------
-    s : Sender
-        Not changed.
-
-    Returns
-    -------
-    int
-        Bytes.
-
-    Examples
-    --------
-    >>> waiting = [Segment(0, 1, lost=True), Segment(1, 1, sacked=True)]
-    >>> pipe(Sender(waiting=[*waiting, Segment(2, 1)]))
-    1460
-    """
+    """Bytes under way: neither arrived nor lost (RFC 6675, SetPipe)."""
     return s.size * sum(
         x.count
         for x in s.waiting
@@ -274,27 +202,7 @@ def send(s: Sender, now: int, x: Segment) -> Packet:
 
 
 def push(s: Sender, now: int) -> list[Packet]:
-    """Send what the window allows.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        Time, ns.
-
-    Returns
-    -------
-    list of Packet
-        What leaves now.
-
-    Examples
-    --------
-    >>> s = opened(0.1, window=2)
-    >>> s.written = 5
-    >>> [packet.first for packet in push(s, 0)]
-    [0, 1]
-    """
+    """Send what the window allows."""
     idle = now - s.last > int(s.timeout.rto * SECOND)
     if idle and not s.waiting and s.nxt < s.written:
         s.cwnd = min(s.cwnd, s.initial)  # RFC 5681, 4.1
@@ -305,28 +213,7 @@ def push(s: Sender, now: int) -> list[Packet]:
 
 
 def find_losses(s: Sender, ack: Ack) -> bool:
-    """Three SACKed segments above it: one is lost (RFC 6675, IsLost).
-
-    Parameters
-    ----------
-    s : Sender
-        Its segments are marked.
-    ack : Ack
-        What has come back.
-
-    Returns
-    -------
-    bool
-        Whether a loss was found that wasn't known.
-
-    Examples
-    --------
-    >>> s = Sender(waiting=[Segment(k, 1) for k in range(4)])
-    >>> find_losses(s, Ack(0, 0, ((2, 4),)))
-    False
-    >>> find_losses(s, Ack(0, 0, ((1, 4),)))
-    True
-    """
+    """Three SACKed segments above it: one is lost (RFC 6675, IsLost)."""
     found, above = False, 0
     for x in reversed(s.waiting):
         if any(low <= x.first < high for low, high in ack.sacked):
@@ -351,23 +238,7 @@ def fast_retransmit(s: Sender) -> None:
 
 
 def grow(s: Sender) -> None:
-    """Slow start, then congestion avoidance (RFC 5681, 3.1).
-
-    Parameters
-    ----------
-    s : Sender
-        Its congestion window grows.
-
-    Examples
-    --------
-    >>> s = Sender(cwnd=14600.0, ssthresh=16060.0)
-    >>> grow(s)
-    >>> s.cwnd
-    16060.0
-    >>> grow(s)
-    >>> round(s.cwnd)
-    16193
-    """
+    """Slow start, then congestion avoidance (RFC 5681, 3.1)."""
     if s.cwnd < s.ssthresh:
         s.cwnd += s.mss  # doubles in a round trip
     else:
@@ -384,26 +255,7 @@ def advance(s: Sender, now: int, upto: int) -> None:
 
 
 def acknowledged(s: Sender, now: int, ack: Ack) -> None:
-    """An acknowledgement: what arrived, what is lost, the window.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        Time, ns.
-    ack : Ack
-        What has come back.
-
-    Examples
-    --------
-    >>> s = opened(0.1)
-    >>> s.written = 30
-    >>> packets = push(s, 0)
-    >>> acknowledged(s, SECOND // 10, Ack(echo=0, upto=1))
-    >>> s.una, s.cwnd / s.mss
-    (1, 11.0)
-    """
+    """An acknowledgement: what arrived, what is lost, the window."""
     measure(s.timeout, (now - ack.echo) / SECOND)
     new = ack.upto > s.una
     if new:
@@ -417,20 +269,7 @@ def acknowledged(s: Sender, now: int, ack: Ack) -> None:
 
 
 def timed_out(s: Sender) -> None:
-    """Nothing came: all is lost, begin with one segment (RFC 5681, 3.1).
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-
-    Examples
-    --------
-    >>> s = Sender(waiting=[Segment(0, 1)], nxt=1)
-    >>> timed_out(s)
-    >>> s.cwnd, s.backoff, s.waiting[0].lost
-    (1460.0, 2.0, True)
-    """
+    """Nothing came: all is lost, begin with one segment (RFC 5681, 3.1)."""
     if s.backoff == 1:
         halve(s)  # not again for the same segment (RFC 5681, eq. 4)
     s.cwnd, s.recover, s.fast = float(s.mss), s.nxt, False
@@ -447,29 +286,7 @@ Turns = list[tuple[float, float, list[int]]]
 
 
 def react(s: Sender, now: int, event: Event) -> list[Packet]:
-    """One turn: what happened changes the record, then what may leaves.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        Time, ns.
-    event : int, Ack or None
-        Frames that the program has written so far, or an acknowledgement;
-        None: the timer fired.
-
-    Returns
-    -------
-    list of Packet
-        What leaves now.
-
-    Examples
-    --------
-    >>> s = opened(0.1, window=1)
-    >>> [len(react(s, 0, 5)), len(react(s, s.timer, None))]
-    [1, 1]
-    """
+    """One turn: what happened changes the record, then what may leaves."""
     if isinstance(event, int):
         s.written = event
     elif event is None:
@@ -480,31 +297,7 @@ def react(s: Sender, now: int, event: Event) -> list[Packet]:
 
 
 def transfer(s: Sender, total: int, lost: set[int], rtt: float) -> Turns:
-    """The loop: an acknowledgement or the timer, and what then leaves.
-
-    Parameters
-    ----------
-    s : Sender
-        A connection that is open; changed in place.
-    total : int
-        Frames, which the program writes at once.
-    lost : set of int
-        Packets to lose, counted from 0 in the order in which they leave.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    list of (float, float, list of int)
-        For each turn its time, s, the congestion window then, segments, and
-        the segments that leave.
-
-    Examples
-    --------
-    >>> turns = transfer(opened(0.1), 30, set(), 0.1)
-    >>> [(round(time, 3), len(left)) for time, _, left in turns[:2]]
-    [(0.0, 10), (0.1, 2)]
-    """
+    """The loop: an acknowledgement or the timer, and what then leaves."""
     receiver, order = TcpReceiver(total, every=1), count()
     events: deque[tuple[int, Event]] = deque([(0, total)])
     turns: Turns = []
@@ -521,30 +314,7 @@ def transfer(s: Sender, total: int, lost: set[int], rtt: float) -> Turns:
 
 
 class TcpSender(Sender):
-    """The same sender as `carry` calls it: an event, a method.
-
-    Parameters
-    ----------
-    size : int
-        Bytes of a frame.
-    rtt : float
-        Round trip of the handshake, s.
-    mss : int
-        Largest segment, bytes.
-    initial : float
-        Initial window, bytes (RFC 3390).
-    least_rto : float
-        Least time-out, s.
-    window : float
-        The receiver's window, bytes.
-
-    Examples
-    --------
-    >>> sender = TcpSender(1460, 0.1)
-    >>> packets = sender.on_frames(0, range(10))
-    >>> [p.first for p in packets]  # the window of RFC 3390
-    [0, 1, 2]
-    """
+    """The same sender as `carry` calls it: an event, a method."""
 
     send_at = NEVER  # a TCP sender has no pace of its own
 
@@ -570,65 +340,17 @@ class TcpSender(Sender):
         return packets
 
     def on_frames(self, now: int, frames: range) -> list[Packet]:
-        """With NODELAY frames leave at once, if the window is open.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        frames : range
-            Frames that are ready now.
-
-        Returns
-        -------
-        list of Packet
-            What leaves now.
-        """
+        """With NODELAY frames leave at once, if the window is open."""
         return self._react(now, frames.stop)
 
     def on_answer(self, now: int, ack: Ack) -> list[Packet]:
-        """An acknowledgement has come.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        ack : Ack
-            What has come back.
-
-        Returns
-        -------
-        list of Packet
-            What leaves now.
-        """
+        """An acknowledgement has come."""
         return self._react(now, ack)
 
     def on_send(self, now: int) -> list[Packet]:
-        """TCP has no pace, so this is never called.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-
-        Returns
-        -------
-        list of Packet
-            Nothing.
-        """
+        """TCP has no pace, so this is never called."""
         return []
 
     def on_timer(self, now: int) -> list[Packet]:
-        """No answer came in time.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-
-        Returns
-        -------
-        list of Packet
-            What leaves now.
-        """
+        """No answer came in time."""
         return self._react(now, None)

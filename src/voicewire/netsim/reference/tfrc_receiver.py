@@ -40,29 +40,7 @@ class Report:
 
 
 def would_have_come(before: int, after: int, k: int, count: int) -> int:
-    """When the k-th of `count` missing packets would have come (5.2).
-
-    Parameters
-    ----------
-    before : int
-        Arrival of the last packet before the gap, ns.
-    after : int
-        Arrival of the first one after it, ns.
-    k : int
-        Which of the missing ones, from 1.
-    count : int
-        How many are missing.
-
-    Returns
-    -------
-    int
-        ns: evenly spread in between.
-
-    Examples
-    --------
-    >>> would_have_come(100, 160, 1, 2), would_have_come(100, 160, 2, 2)
-    (120, 140)
-    """
+    """When the k-th of `count` missing packets would have come (5.2)."""
     return before + (after - before) * k // (count + 1)
 
 
@@ -86,11 +64,6 @@ class LossHistory:
         Packets lost in the newest event.
     closed : list of float
         Intervals between events, packets, newest first.
-
-    Examples
-    --------
-    >>> LossHistory(20).events
-    0
     """
 
     size: int  # bytes of a packet
@@ -106,30 +79,6 @@ def open_interval(h: LossHistory, seq: int, now: int, rtt: float) -> float:
     """Packets since the last event began; SP leaves a short one out.
 
     As 0 it never raises the mean, so it does not count (RFC 4828, 4.4).
-
-    Parameters
-    ----------
-    h : LossHistory
-        What is known of the losses.
-    seq : int
-        Number of the newest packet that came.
-    now : int
-        When it came, ns.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Packets.
-
-    Examples
-    --------
-    >>> h = LossHistory(20, small=True, events=1, first_seq=50)
-    >>> open_interval(h, 60, 200_000_000, 0.1)
-    0.0
-    >>> open_interval(h, 60, 200_000_001, 0.1)
-    11.0
     """
     if h.small and now - h.first_time <= 2 * int(rtt * SECOND):
         return 0.0
@@ -137,86 +86,21 @@ def open_interval(h: LossHistory, seq: int, now: int, rtt: float) -> float:
 
 
 def loss_event_rate(h: LossHistory, open_interval: float) -> float:
-    """Loss event rate: one event in a mean interval (5.4).
-
-    Parameters
-    ----------
-    h : LossHistory
-        What is known of the losses; changed where a loss is booked.
-    open_interval : float
-        Packets since the newest event began.
-
-    Returns
-    -------
-    float
-        Loss events a packet, 0 to 1.
-
-    Examples
-    --------
-    >>> h = LossHistory(20, events=1, first_seq=50, closed=[100.0])
-    >>> loss_event_rate(h, 11.0)
-    0.01
-    """
+    """Loss event rate: one event in a mean interval (5.4)."""
     if h.events == 0:
         return 0.0
     return min(1 / mean_interval(open_interval, h.closed), 1.0)
 
 
 def same_event(h: LossHistory, when: int, rtt: float) -> bool:
-    """A loss within a round trip of the event's first belongs to it.
-
-    Parameters
-    ----------
-    h : LossHistory
-        What is known of the losses; changed where a loss is booked.
-    when : int
-        When it would have come, ns.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    bool
-        Whether the newest event holds this loss, RFC 3448 section 5.2.
-
-    Examples
-    --------
-    >>> h = LossHistory(20, events=1, first_time=0)
-    >>> same_event(h, 100_000_000, 0.1), same_event(h, 100_000_001, 0.1)
-    (True, False)
-    """
+    """A loss within a round trip of the event's first belongs to it."""
     return h.events > 0 and when <= h.first_time + int(rtt * SECOND)
 
 
 def closed_interval(
     h: LossHistory, seq: int, when: int, rtt: float
 ) -> float:
-    """Packets from event to event; N/K in short ones (RFC 4828, 4.4).
-
-    Parameters
-    ----------
-    h : LossHistory
-        What is known of the losses; changed where a loss is booked.
-    seq : int
-        Number of the packet that begins the next event.
-    when : int
-        When it would have come, ns.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Packets.
-
-    Examples
-    --------
-    >>> h = LossHistory(20, small=True, first_seq=50, losses=2)
-    >>> closed_interval(h, 60, 200_000_000, 0.1)
-    5.0
-    >>> closed_interval(h, 60, 200_000_001, 0.1)
-    10.0
-    """
+    """Packets from event to event; N/K in short ones (RFC 4828, 4.4)."""
     interval = float(seq - h.first_seq)
     if h.small and when - h.first_time <= 2 * int(rtt * SECOND):
         interval /= max(h.losses, 1)
@@ -224,27 +108,7 @@ def closed_interval(
 
 
 def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
-    """The interval whose rate would be X_recv (6.3.1).
-
-    Parameters
-    ----------
-    h : LossHistory
-        Says how large a packet is, and whether this is TFRC-SP.
-    x_recv : float
-        Receive rate, bytes a second.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Packets.
-
-    Examples
-    --------
-    >>> round(first_interval(LossHistory(20), 1000.0, 0.1), 1)
-    29.1
-    """
+    """The interval whose rate would be X_recv (6.3.1)."""
     if not h.small:
         return 1 / inverse_equation(x_recv, float(h.size), rtt)
     x = x_recv * (h.size + 40) / h.size
@@ -254,34 +118,7 @@ def first_interval(h: LossHistory, x_recv: float, rtt: float) -> float:
 def lose(
     h: LossHistory, seq: int, when: int, rtt: float, x_recv: float
 ) -> bool:
-    """Book a lost packet: True if it starts a loss event (5.2).
-
-    Parameters
-    ----------
-    h : LossHistory
-        What is known of the losses; changed where a loss is booked.
-    seq : int
-        Number of the lost packet.
-    when : int
-        When it would have come, ns.
-    rtt : float
-        Round trip, s.
-    x_recv : float
-        Receive rate, bytes a second.
-
-    Returns
-    -------
-    bool
-        Whether a loss event begins.
-
-    Examples
-    --------
-    >>> h = LossHistory(20)
-    >>> lose(h, 50, 0, 0.1, 200.0), lose(h, 51, 20_000_000, 0.1, 200.0)
-    (True, False)
-    >>> lose(h, 90, 800_000_000, 0.1, 200.0), h.closed[0], h.losses
-    (True, 40.0, 1)
-    """
+    """Book a lost packet: True if it starts a loss event (5.2)."""
     if same_event(h, when, rtt):
         h.losses += 1
         return False
@@ -312,29 +149,6 @@ def receive_rate(
 
     t is the round trip, or the time `since` the last report (ns) where that
     is longer: `unreported` packets have come in it. A silence counts.
-
-    Parameters
-    ----------
-    size : int
-        Bytes of a packet.
-    arrivals : list of int
-        When packets came, ns, the newest last.
-    unreported : int
-        Packets since the last report.
-    since : int
-        Time since the last report, ns.
-    rtt : float
-        Round trip, s.
-
-    Returns
-    -------
-    float
-        Bytes a second.
-
-    Examples
-    --------
-    >>> receive_rate(20, [2_000_000_000], 5, 2_000_000_000, 0.1)
-    50.0
     """
     round_trip = int(rtt * SECOND)
     if since >= round_trip:
@@ -345,23 +159,7 @@ def receive_rate(
 
 
 class TfrcReceiver:
-    """RFC 3448 section 6, as CCID 3 reports (RFC 4342 sections 6, 8).
-
-    Parameters
-    ----------
-    size : int
-        Bytes of a packet.
-    small : bool
-        Whether this is TFRC-SP (RFC 4828).
-
-    Examples
-    --------
-    The first packet is answered at once: one packet in a round trip.
-
-    >>> report = TfrcReceiver(20).on_packet(0, Packet(0, 0, 1, 0, rtt=0.1))
-    >>> report.x_recv, report.p
-    (200.0, 0.0)
-    """
+    """RFC 3448 section 6, as CCID 3 reports (RFC 4342 sections 6, 8)."""
 
     timer = NEVER
     report_after = 4  # quarters of a round trip, RFC 4342 section 6
@@ -377,20 +175,7 @@ class TfrcReceiver:
         self.since_report = 0  # packets
 
     def receive_rate(self, now: int, rtt: float) -> float:
-        """The first report counts one round trip.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s.
-
-        Returns
-        -------
-        float
-            Bytes a second.
-        """
+        """The first report counts one round trip."""
         since = int(rtt * SECOND)
         if self.reported != NEVER:
             since = now - self.reported
@@ -398,77 +183,19 @@ class TfrcReceiver:
         return receive_rate(self.size, self.arrivals, unreported, since, rtt)
 
     def open_interval(self, seq: int, now: int, rtt: float) -> float:
-        """Packets since the last loss event began.
-
-        Parameters
-        ----------
-        seq : int
-            Number of the packet that came now.
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s.
-
-        Returns
-        -------
-        float
-            Packets.
-        """
+        """Packets since the last loss event began."""
         return open_interval(self.history, seq, now, rtt)
 
     def lose(self, seq: int, when: int, rtt: float, x_recv: float) -> bool:
-        """Book a lost packet.
-
-        Parameters
-        ----------
-        seq : int
-            Its number.
-        when : int
-            When it would have come, ns.
-        rtt : float
-            Round trip, s.
-        x_recv : float
-            Receive rate, bytes a second.
-
-        Returns
-        -------
-        bool
-            Whether a loss event begins.
-        """
+        """Book a lost packet."""
         return lose(self.history, seq, when, rtt, x_recv)
 
     def loss_event_rate(self, open_interval: float) -> float:
-        """Loss event rate with so long an open interval.
-
-        Parameters
-        ----------
-        open_interval : float
-            Packets since the newest event began.
-
-        Returns
-        -------
-        float
-            Loss events a packet, 0 to 1.
-        """
+        """Loss event rate with so long an open interval."""
         return loss_event_rate(self.history, open_interval)
 
     def lost(self, seq: int, now: int, rtt: float) -> bool:
-        """Three later packets make a missing one lost (section 5.1).
-
-        Parameters
-        ----------
-        seq : int
-            Number of the packet that came now.
-        now : int
-            Time, ns.
-        rtt : float
-            Round trip, s.
-
-        Returns
-        -------
-        bool
-            Whether a loss event begins.
-        """
+        """Three later packets make a missing one lost (section 5.1)."""
         begins_event = False
         for gap in self.gaps:
             gap.later += 1
@@ -488,20 +215,7 @@ class TfrcReceiver:
         return begins_event
 
     def on_packet(self, now: int, packet: Packet) -> Report | None:
-        """Report first, every round trip, and on a new loss event.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        packet : Packet
-            What arrives.
-
-        Returns
-        -------
-        Report or None
-            A report, if one is due.
-        """
+        """Report first, every round trip, and on a new loss event."""
         self.arrive[packet.first] = now
         self.arrivals.append(now)
         self.since_report += 1
@@ -519,10 +233,4 @@ class TfrcReceiver:
         return Report(packet.sent, packet.counter, x_recv, p)
 
     def on_timer(self, now: int) -> None:
-        """A TFRC receiver has no timer, so this is never called.
-
-        Parameters
-        ----------
-        now : int
-            Time, ns.
-        """
+        """A TFRC receiver has no timer, so this is never called."""

@@ -11,25 +11,7 @@ __all__ = ["crossed"]
 
 
 def crossed(free: Sequence[int], begin: int, slots: int) -> int:
-    """Send a packet slot by slot, in those that are left.
-
-    Parameters
-    ----------
-    free : sequence of int, length k
-        1 for each slot that no control message takes, else 0.
-    begin, slots : int
-        When the packet is ready, and how long it is.
-
-    Returns
-    -------
-    int
-        The slot in which it has crossed; -1 if the slots run out first.
-
-    Examples
-    --------
-    >>> crossed([0, 1, 1, 0, 1], 0, 2), crossed([0, 1, 0], 0, 2)
-    (3, -1)
-    """
+    """Send a packet slot by slot, in those that are left."""
     now = begin
     while slots:
         if now == len(free):

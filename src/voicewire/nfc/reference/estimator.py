@@ -23,27 +23,7 @@ def slots_of(exchange: Exchange) -> int:
 
 
 def needless(e: Estimator, exchange: Exchange, rtt: float) -> float:
-    """The timer fires with the answer under way: slots taken, in s.
-
-    Parameters
-    ----------
-    e : Estimator
-        Changed in place.
-    exchange : Exchange
-        What is exchanged.
-    rtt : float
-        s.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> e = Estimator()
-    >>> round(needless(e, Exchange(), 3.5), 2), e.rto
-    (1.1, 4.0)
-    """
+    """The timer fires with the answer under way: slots taken, in s."""
     cost = 0.0
     while e.rto < min(rtt, LONGEST):
         cost += slots_of(exchange) * exchange.link.period
@@ -54,31 +34,7 @@ def needless(e: Estimator, exchange: Exchange, rtt: float) -> float:
 def tried_with(
     e: Estimator, air: Air, exchange: Exchange, rtt: float
 ) -> float:
-    """One packet with this timer: what time-outs cost, s.
-
-    Parameters
-    ----------
-    e : Estimator
-        Changed in place.
-    air : Air
-        The channel; its state goes on.
-    exchange : Exchange
-        What is exchanged.
-    rtt : float
-        From the packet's first slot until its answer is read, s.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from numpy.random import default_rng
-    >>> air = Air(Exchange().channel, False, default_rng(1))
-    >>> e = Estimator()
-    >>> round(tried_with(e, air, Exchange(), 1.26), 2), e.rto
-    (0.55, 2.0)
-    """
+    """One packet with this timer: what time-outs cost, s."""
     cost, again = 0.0, False
     while spoils(air, exchange.bits, True):  # its answer never comes
         again = True

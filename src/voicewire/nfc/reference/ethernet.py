@@ -23,31 +23,7 @@ def met(
     loss: float, load: float, room: int, waiting: int,
     rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Give the packets of others before ours, or LOST.
-
-    Parameters
-    ----------
-    loss, load : float
-        Share of packets lost, and of the time that others take.
-    room : int
-        Packets that the memory holds; 0: all.
-    waiting : int
-        Ours in it.
-    rng : Generator
-        Where chance comes from.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> met(0.0, 0.0, 4, 3, rng), met(0.0, 0.0, 4, 4, rng)
-    (0, -1)
-    >>> [met(0.0, 0.5, 0, 0, rng) for _ in range(5)]
-    [1, 4, 0, 4, 0]
-    """
+    """Give the packets of others before ours, or LOST."""
     if loss > 0 and rng.random() < loss:
         return LOST
     before = 0
@@ -80,11 +56,6 @@ class Port:
         Slot in which the last acknowledgement comes to the sender.
     digested : list of (int, int)
         Acknowledgements that the sender reads: when, and the number.
-
-    Examples
-    --------
-    >>> Port(Ethernet(), 1.0, np.random.default_rng(1)).dropped
-    0
     """
 
     ethernet: Ethernet
@@ -96,25 +67,7 @@ class Port:
 
 
 def reaches(port: Port, waiting: int) -> bool:
-    """A packet from the sender comes to the bridge, or is dropped.
-
-    Parameters
-    ----------
-    port : Port
-        Changed in place.
-    waiting : int
-        Ours in the bridge's memory.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> port = Port(Ethernet(room=2), 1.0, np.random.default_rng(1))
-    >>> [reaches(port, waiting) for waiting in (0, 1, 2)], port.dropped
-    ([True, True, False], 1)
-    """
+    """A packet from the sender comes to the bridge, or is dropped."""
     e = port.ethernet
     lost = met(e.loss, e.load, e.room, waiting, port.rng) == LOST
     port.dropped += lost
@@ -122,25 +75,7 @@ def reaches(port: Port, waiting: int) -> bool:
 
 
 def comes_back(port: Port, at: int) -> int | None:
-    """The slot in which a packet due at `at` comes, or None: dropped.
-
-    Parameters
-    ----------
-    port : Port
-        Changed in place.
-    at : int
-        The slot in which it would come without others.
-
-    Returns
-    -------
-    int or None
-
-    Examples
-    --------
-    >>> port = Port(Ethernet(load=0.5), 10.0, np.random.default_rng(1))
-    >>> [comes_back(port, at) for at in (100, 105, 190)]
-    [110, 145, 190]
-    """
+    """The slot in which a packet due at `at` comes, or None: dropped."""
     e = port.ethernet
     before = met(e.loss, e.load, e.room, 0, port.rng)
     if before == LOST:

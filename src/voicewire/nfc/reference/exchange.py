@@ -27,27 +27,6 @@ def bits_in_turn(
 
     A bit sent in the bad state is hit. After each bit the state changes,
     to bad with probability p and back to good with probability q.
-
-    Parameters
-    ----------
-    bits : int
-        How many.
-    bad : bool
-        State before the first.
-    p, q : float
-        Probabilities to change to bad, and back, per bit.
-    rng : Generator
-        Where chance comes from.
-
-    Returns
-    -------
-    (bool, bool)
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> bits_in_turn(3, False, 1.0, 1.0, rng)
-    (True, True)
     """
     hit = False
     for _ in range(bits):
@@ -111,25 +90,7 @@ def burst(air: Air, bits: int) -> bool:
 
 
 def tried(air: Air, exchange: Exchange) -> tuple[int, int]:
-    """One packet until it crosses: (slots that time-outs cost, losses).
-
-    Parameters
-    ----------
-    air : Air
-        The channel; its state goes on.
-    exchange : Exchange
-        Timer and packet size.
-
-    Returns
-    -------
-    (int, int)
-
-    Examples
-    --------
-    >>> air = Air(Channel.random(1e-4), False, np.random.default_rng(1))
-    >>> tried(air, Exchange())
-    (0, 0)
-    """
+    """One packet until it crosses: (slots that time-outs cost, losses)."""
     wait = max(1, exchange.link.slots_of_time(exchange.rto))
     cost = losses = 0
     while spoils(air, exchange.bits, True):
@@ -144,25 +105,7 @@ def tried(air: Air, exchange: Exchange) -> tuple[int, int]:
 def stop_and_wait(
     exchange: Exchange, rng: np.random.Generator
 ) -> tuple[int, int, bool]:
-    """All packets one by one: (slots lost, losses, did all get through).
-
-    Parameters
-    ----------
-    exchange : Exchange
-        What is exchanged.
-    rng : Generator
-        Where chance comes from.
-
-    Returns
-    -------
-    (int, int, bool)
-
-    Examples
-    --------
-    >>> exchange = Exchange(packets=5, channel=Channel.random(1e-4))
-    >>> stop_and_wait(exchange, np.random.default_rng(1))
-    (1200, 4, True)
-    """
+    """All packets one by one: (slots lost, losses, did all get through)."""
     channel = exchange.channel
     air = Air(channel, channel.start(rng), rng)
     cost = losses = 0

@@ -36,24 +36,7 @@ class Fragment(NamedTuple):
 
 
 def cut(data: int, mtu: int) -> list[Fragment]:
-    """All parts but the last are whole units of 8 bytes.
-
-    Parameters
-    ----------
-    data : int
-        Bytes behind the IP header.
-    mtu : int
-        Bytes of the largest datagram that passes, at least 68.
-
-    Returns
-    -------
-    list of Fragment
-
-    Examples
-    --------
-    >>> [part.size for part in cut(4000, 1500)]
-    [1480, 1480, 1040]
-    """
+    """All parts but the last are whole units of 8 bytes."""
     most = (mtu - IP_BYTES) // 8 * 8
     parts, done = [], 0
     while data - done > mtu - IP_BYTES:

@@ -9,25 +9,7 @@ __all__ = ["divided"]
 
 
 def divided(data: bytes, register: int) -> int:
-    """Divide by x^16 + x^12 + x^5 + 1, the lowest bit of a byte first.
-
-    Parameters
-    ----------
-    data : bytes
-        What is protected.
-    register : int
-        Its 16 bits at the start.
-
-    Returns
-    -------
-    int
-        The remainder, 16 bits.
-
-    Examples
-    --------
-    >>> hex(divided(bytes(2), 0x6363))
-    '0x1ea0'
-    """
+    """Divide by x^16 + x^12 + x^5 + 1, the lowest bit of a byte first."""
     for byte in data:
         register ^= byte
         for _ in range(8):

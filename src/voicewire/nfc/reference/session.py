@@ -61,11 +61,6 @@ class Timer:
         Slot in which it fires.
     tries, timeouts : int
         Time-outs in a row, and in all.
-
-    Examples
-    --------
-    >>> Timer(rto=300).at
-    inf
     """
 
     rto: int = 300
@@ -91,11 +86,6 @@ class Window:
         Bytes since the window last grew, where bytes are counted.
     careful : int
         Segment up to which slow start adds one an ACK, then, too.
-
-    Examples
-    --------
-    >>> Window(mss=100, cwnd=100, ssthresh=400, limit=900, restart=100).cwnd
-    100
     """
 
     mss: int
@@ -131,13 +121,6 @@ class Sender(Timer, Window):
         Which rules of lwIP's are in force.
     watch : Stopwatch or None
         What a timeout is estimated with; None: it is constant.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=250, ssthresh=400, limit=900, restart=100)
-    >>> s.rto, s.una, s.flight
-    (300, 0, 0)
     """
 
     sizes: list[int]  # bytes of each segment
@@ -176,21 +159,7 @@ def sender_of(session: Session, sizes: list[int]) -> Sender:
 
 
 def fill(s: Sender) -> None:
-    """Queue what the window allows; one segment always may.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=250, ssthresh=400, limit=900, restart=100)
-    >>> fill(s)
-    >>> s.queue, s.flight
-    ([0, 1], 200)
-    """
+    """Queue what the window allows; one segment always may."""
     while s.next < len(s.sizes):
         size = s.sizes[s.next]
         if s.flight > 0 and s.flight + size > s.cwnd:
@@ -210,26 +179,7 @@ def crossed(s: Sender, now: int) -> None:
 
 
 def on_ack(s: Sender, now: int, number: int) -> None:
-    """All segments before `number` have arrived.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        The slot.
-    number : int
-        First segment that is missing.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=100, ssthresh=400, limit=900, restart=100)
-    >>> fill(s)
-    >>> on_ack(s, 30, 1)
-    >>> s.una, s.cwnd, s.flight
-    (1, 200, 0)
-    """
+    """All segments before `number` have arrived."""
     if number > s.una:
         advance(s, now, number)
     elif number == s.una and s.una < s.next:
@@ -238,26 +188,7 @@ def on_ack(s: Sender, now: int, number: int) -> None:
 
 
 def count_bytes(s: Sender, number: int) -> None:
-    """The window grows by bytes, not by ACKs (RFC 3465), as in lwIP.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    number : int
-        First segment that is missing.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
-    >>> count_bytes(s, 3)
-    >>> s.cwnd, s.acked
-    (400, 300)
-    >>> count_bytes(s, 1)
-    >>> s.cwnd, s.acked
-    (500, 0)
-    """
+    """The window grows by bytes, not by ACKs (RFC 3465), as in lwIP."""
     if s.recovering:
         s.recovering, s.cwnd, s.acked = False, s.ssthresh, 0
     acked = sum(s.sizes[s.una : number])
@@ -272,23 +203,7 @@ def count_bytes(s: Sender, number: int) -> None:
 
 
 def widen(s: Sender, number: int) -> None:
-    """Slow start adds a segment an ACK, later a segment a window.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    number : int
-        First segment that is missing.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
-    >>> widen(s, 1)
-    >>> s.cwnd
-    425.0
-    """
+    """Slow start adds a segment an ACK, later a segment a window."""
     if s.rules.byte_counting:
         count_bytes(s, number)
     elif s.recovering:
@@ -300,26 +215,7 @@ def widen(s: Sender, number: int) -> None:
 
 
 def advance(s: Sender, now: int, number: int) -> None:
-    """Progress: the window opens, and the timer starts anew.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        The slot.
-    number : int
-        First segment that is missing.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
-    >>> fill(s)
-    >>> advance(s, 30, 2)
-    >>> s.una, s.cwnd, s.at
-    (2, 425.0, 330)
-    """
+    """Progress: the window opens, and the timer starts anew."""
     s.flight -= sum(s.sizes[s.una : min(number, s.next)])
     widen(s, number)
     s.una, s.next = number, max(s.next, number)
@@ -334,23 +230,7 @@ def advance(s: Sender, now: int, number: int) -> None:
 
 
 def timed(s: Sender, now: int) -> None:
-    """Progress may end a measurement: a new timeout.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-    now : int
-        The slot.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 4, mss=100,
-    ...            cwnd=400, ssthresh=400, limit=900, restart=100)
-    >>> timed(s, 30)
-    >>> s.rto
-    300
-    """
+    """Progress may end a measurement: a new timeout."""
     if s.watch is not None:
         answered(s.watch, now, s.una)
         s.rto = timeout(s.watch)
@@ -366,25 +246,7 @@ def repeated(s: Sender, fired: bool) -> None:
 
 
 def duplicate(s: Sender) -> None:
-    """The third duplicate: send again at once, with half a window.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 9, mss=100,
-    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
-    >>> fill(s)
-    >>> s.queue.clear()
-    >>> for _ in range(4):
-    ...     duplicate(s)
-    ...
-    >>> s.queue, s.ssthresh, s.cwnd
-    ([0], 400.0, 800.0)
-    """
+    """The third duplicate: send again at once, with half a window."""
     s.dup += 1
     if s.dup == s.threshold and not s.recovering:
         s.fast += 1
@@ -400,44 +262,14 @@ def duplicate(s: Sender) -> None:
 
 
 def halve(s: Sender) -> None:
-    """Half of what is under way, two segments at least.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 9, mss=100,
-    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
-    >>> fill(s)
-    >>> halve(s)
-    >>> s.ssthresh
-    400.0
-    """
+    """Half of what is under way, two segments at least."""
     under_way = s.cwnd if s.rules.halves_window else float(s.flight)
     half = min(s.cwnd, under_way) / 2
     s.ssthresh = max(half, 2.0 * s.mss)
 
 
 def on_timeout(s: Sender) -> None:
-    """Everything unacknowledged goes back, the window restarts.
-
-    Parameters
-    ----------
-    s : Sender
-        Changed in place.
-
-    Examples
-    --------
-    >>> s = Sender(sizes=[100] * 9, mss=100,
-    ...            cwnd=800, ssthresh=900, limit=900, restart=100)
-    >>> fill(s)
-    >>> on_timeout(s)
-    >>> s.next, s.cwnd, s.ssthresh, s.tries
-    (0, 100, 400.0, 1)
-    """
+    """Everything unacknowledged goes back, the window restarts."""
     s.tries += 1
     s.timeouts += 1
     halve(s)
@@ -471,12 +303,6 @@ class HalfDuplex:
         Direction of the packet before.
     port : Port
         The bridge's, to the Ethernet.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> link.slots, link.way
-    ([11, 11], None)
     """
 
     air: Air
@@ -507,51 +333,14 @@ def opened(session: Session, rng: np.random.Generator) -> HalfDuplex:
 def put(
     link: HalfDuplex, now: int, way: int, number: int, slots: int, size: int
 ) -> None:
-    """Begin to send: what happens to the packet is drawn at once.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The slot.
-    way : int
-        UP or DOWN.
-    number : int
-        Segment, or of an ACK the one that it asks for.
-    slots, size : int
-        Length of the packet in slots and in bytes.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> put(link, 5, UP, 0, 11, 100)
-    >>> link.way == UP, link.until, link.lost
-    (True, 16, False)
-    """
+    """Begin to send: what happens to the packet is drawn at once."""
     link.lost = cross(link.air, now, slots, way, number, size)
     link.way = link.last = way
     link.number, link.until = number, now + slots
 
 
 def take_turn(link: HalfDuplex, now: int) -> None:
-    """The next packet; turns alternate when both ends want the link.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The slot.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> fill(link.sender)
-    >>> take_turn(link, 0)
-    >>> link.way == UP, link.number, link.sender.queue
-    (True, 0, [1])
-    """
+    """The next packet; turns alternate when both ends want the link."""
     s, far = link.sender, link.far
     answer = ready(far, now)
     if s.queue and (not answer or link.last == DOWN):
@@ -567,23 +356,7 @@ def take_turn(link: HalfDuplex, now: int) -> None:
 
 
 def listen(link: HalfDuplex, now: int) -> None:
-    """A packet has crossed; each end reads what has reached it.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The slot.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> put(link, 0, UP, 0, 11, 100)
-    >>> listen(link, 11)
-    >>> link.far.expected, link.far.answers, link.way
-    (1, [(19, 1)], None)
-    """
+    """A packet has crossed; each end reads what has reached it."""
     if link.way is not None and link.until == now:
         if link.way == UP:
             if not link.lost:
@@ -610,26 +383,7 @@ def read(link: HalfDuplex, now: int, number: int) -> None:
 
 
 def expired(link: HalfDuplex, now: int) -> bool:
-    """The timer counts while nothing waits or crosses, or runs on.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        As it is now.
-    now : int
-        The slot.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> link.sender.next, link.sender.at = 1, 300
-    >>> expired(link, 299), expired(link, 300)
-    (False, True)
-    """
+    """The timer counts while nothing waits or crosses, or runs on."""
     s = link.sender
     idle = not s.queue and link.way != UP
     counts = idle or s.rules.timer_runs_on
@@ -637,22 +391,7 @@ def expired(link: HalfDuplex, now: int) -> bool:
 
 
 def hand_over(link: HalfDuplex, now: int) -> None:
-    """Hand over what the window allows; an idle link takes a packet.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The slot.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> hand_over(link, 0)
-    >>> link.number, link.sender.queue
-    (0, [1])
-    """
+    """Hand over what the window allows; an idle link takes a packet."""
     s, waiting, first = link.sender, len(link.sender.queue), link.sender.next
     fill(s)
     if s.watch is not None:
@@ -665,27 +404,7 @@ def hand_over(link: HalfDuplex, now: int) -> None:
 
 
 def admit(link: HalfDuplex, now: int, waiting: int) -> None:
-    """What comes behind `waiting` segments gets to the bridge, or not.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The slot.
-    waiting : int
-        Segments that were there before.
-
-    Examples
-    --------
-    >>> from voicewire.nfc.ethernet import Ethernet
-    >>> session = Session(240, mss=60, ethernet=Ethernet(room=3))
-    >>> link = opened(session, np.random.default_rng(1))
-    >>> link.sender.queue = [0, 1, 2, 3]
-    >>> admit(link, 0, 1)
-    >>> link.sender.queue, link.port.dropped
-    ([0, 1, 2], 1)
-    """
+    """What comes behind `waiting` segments gets to the bridge, or not."""
     s = link.sender
     if link.port.ethernet.quiet:
         return
@@ -698,26 +417,7 @@ def admit(link: HalfDuplex, now: int, waiting: int) -> None:
 
 
 def transfer(link: HalfDuplex, now: int) -> tuple[int, bool]:
-    """Slot by slot, until all is acknowledged or a limit is hit.
-
-    Parameters
-    ----------
-    link : HalfDuplex
-        Changed in place.
-    now : int
-        The first slot.
-
-    Returns
-    -------
-    (int, bool)
-        The last slot, and whether all is acknowledged.
-
-    Examples
-    --------
-    >>> link = opened(Session(120, mss=60), np.random.default_rng(1))
-    >>> transfer(link, 0)
-    (48, True)
-    """
+    """Slot by slot, until all is acknowledged or a limit is hit."""
     s = link.sender
     while True:
         listen(link, now)

@@ -21,22 +21,7 @@ LONGEST = 60.0  # s, the least that a maximum may be (2.5)
 
 @dataclass(kw_only=True)
 class Estimator:
-    """The timer of RFC 6298; times in s.
-
-    Parameters
-    ----------
-    rto : float
-        One second before anything is measured (2.1).
-    least : float
-        What it is never below (2.4).
-    srtt, rttvar : float
-        Smoothed RTT, and how much RTTs vary; 0 before the first.
-
-    Examples
-    --------
-    >>> Estimator().rto
-    1.0
-    """
+    """The timer of RFC 6298; times in s."""
 
     rto: float = 1.0
     least: float = 1.0  # the timeout is never below it
@@ -45,22 +30,7 @@ class Estimator:
 
 
 def measured(e: Estimator, rtt: float) -> None:
-    """A new RTT, of a packet that was sent once (Karn): (2.2) to (2.4).
-
-    Parameters
-    ----------
-    e : Estimator
-        Changed in place.
-    rtt : float
-        s.
-
-    Examples
-    --------
-    >>> e = Estimator()
-    >>> measured(e, 2.0)
-    >>> e.srtt, e.rttvar, e.rto
-    (2.0, 1.0, 6.0)
-    """
+    """A new RTT, of a packet that was sent once (Karn): (2.2) to (2.4)."""
     if e.srtt == 0:
         e.srtt, e.rttvar = rtt, rtt / 2
     else:
@@ -70,51 +40,13 @@ def measured(e: Estimator, rtt: float) -> None:
 
 
 def backed_off(e: Estimator) -> None:
-    """The timer has fired: it waits twice as long, up to 60 s (5.5).
-
-    Parameters
-    ----------
-    e : Estimator
-        Changed in place.
-
-    Examples
-    --------
-    >>> e = Estimator(rto=40.0)
-    >>> backed_off(e)
-    >>> e.rto
-    60.0
-    >>> e = Estimator(rto=90.0)  # measured so, on a slow path
-    >>> backed_off(e)
-    >>> e.rto
-    90.0
-    """
+    """The timer has fired: it waits twice as long, up to 60 s (5.5)."""
     e.rto = max(e.rto, min(2 * e.rto, LONGEST))
 
 
 @dataclass(kw_only=True)
 class Stopwatch:
-    """Times one segment of a window after the other.
-
-    Parameters
-    ----------
-    link : Link
-        Whose slots are counted.
-    estimator : Estimator
-        What the RTTs go to.
-    segment : int or None
-        The one that is timed now.
-    since : int
-        Slot in which it was handed over.
-    fresh : int
-        From this segment on none has been sent yet.
-    log : list of (int, float, float)
-        For each RTT the slot, the RTT and the timeout that follows, s.
-
-    Examples
-    --------
-    >>> Stopwatch(link=Link(), estimator=Estimator()).segment is None
-    True
-    """
+    """Times one segment of a window after the other."""
 
     link: Link
     estimator: Estimator
@@ -125,49 +57,14 @@ class Stopwatch:
 
 
 def begun(w: Stopwatch, now: int, first: int, end: int) -> None:
-    """Segments `first` to `end - 1` leave: time one that is new (Karn).
-
-    Parameters
-    ----------
-    w : Stopwatch
-        Changed in place.
-    now : int
-        The slot.
-    first, end : int
-        The segments that are handed over, `end` not among them.
-
-    Examples
-    --------
-    >>> w = Stopwatch(link=Link(), estimator=Estimator())
-    >>> begun(w, 31, 0, 4)
-    >>> w.segment, w.since, w.fresh
-    (0, 31, 4)
-    """
+    """Segments `first` to `end - 1` leave: time one that is new (Karn)."""
     if w.segment is None and end > w.fresh:
         w.segment, w.since = max(first, w.fresh), now
     w.fresh = max(w.fresh, end)
 
 
 def answered(w: Stopwatch, now: int, number: int) -> None:
-    """All before `number` is acknowledged: perhaps what is timed, too.
-
-    Parameters
-    ----------
-    w : Stopwatch
-        Changed in place.
-    now : int
-        The slot.
-    number : int
-        First segment that is missing.
-
-    Examples
-    --------
-    >>> w = Stopwatch(link=Link(), estimator=Estimator())
-    >>> begun(w, 31, 0, 4)
-    >>> answered(w, 231, 1)
-    >>> w.estimator.srtt, w.estimator.rto, w.segment
-    (2.0, 6.0, None)
-    """
+    """All before `number` is acknowledged: perhaps what is timed, too."""
     if w.segment is not None and number > w.segment:
         rtt = (now - w.since) * w.link.period
         measured(w.estimator, rtt)
@@ -176,20 +73,5 @@ def answered(w: Stopwatch, now: int, number: int) -> None:
 
 
 def timeout(w: Stopwatch) -> int:
-    """The timeout in slots, rounded up.
-
-    Parameters
-    ----------
-    w : Stopwatch
-        As it is now.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> timeout(Stopwatch(link=Link(), estimator=Estimator(rto=1.003)))
-    101
-    """
+    """The timeout in slots, rounded up."""
     return max(1, slots_of_wait(w.link, w.estimator.rto))

@@ -10,9 +10,10 @@ from voicewire._kit.lazy import lazily
 
 __all__ = [
     "Candidate", "Feature", "FeatureError", "Listener", "Negotiator", "Numbers", "Opened", "Packet",
-    "PacketRing", "Step", "Type", "ack_vector", "agree", "bake", "best_set", "checksum", "data_dropped",
-    "decode", "encode", "exchange", "found_after", "frame_importance", "honest", "late_choice", "lengthen",
-    "opened", "read_ack_vector", "read_data_dropped", "report", "resynchronise", "settle", "walk", "windows",
+    "PacketRing", "Step", "Transition", "Type", "ack_vector", "agree", "bake", "best_set", "checksum",
+    "data_dropped", "decode", "encode", "exchange", "found_after", "frame_importance", "honest", "late_choice",
+    "lengthen", "opened", "read_ack_vector", "read_data_dropped", "report", "resynchronise", "settle", "walk",
+    "windows",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazily(__name__)

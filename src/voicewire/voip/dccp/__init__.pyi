@@ -7,11 +7,12 @@ from voicewire.voip.dccp.late import late_choice
 from voicewire.voip.dccp.nonce import found_after, honest, report
 from voicewire.voip.dccp.ring import PacketRing
 from voicewire.voip.dccp.sequence import Numbers, lengthen, resynchronise, windows
-from voicewire.voip.dccp.states import Step, exchange, walk
+from voicewire.voip.dccp.states import Step, Transition, exchange, walk
 
 __all__ = [
     "Candidate", "Feature", "FeatureError", "Listener", "Negotiator", "Numbers", "Opened", "Packet",
-    "PacketRing", "Step", "Type", "ack_vector", "agree", "bake", "best_set", "checksum", "data_dropped",
-    "decode", "encode", "exchange", "found_after", "frame_importance", "honest", "late_choice", "lengthen",
-    "opened", "read_ack_vector", "read_data_dropped", "report", "resynchronise", "settle", "walk", "windows",
+    "PacketRing", "Step", "Transition", "Type", "ack_vector", "agree", "bake", "best_set", "checksum",
+    "data_dropped", "decode", "encode", "exchange", "found_after", "frame_importance", "honest", "late_choice",
+    "lengthen", "opened", "read_ack_vector", "read_data_dropped", "report", "resynchronise", "settle", "walk",
+    "windows",
 ]  # fmt: skip

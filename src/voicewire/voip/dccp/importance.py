@@ -111,25 +111,7 @@ def best_set(packets: Sequence[Candidate], rate: float) -> list[int]:
     error=VoipError, packets=checks.each(checks.a(Candidate), least=0), rate=checks.number(above=0.0, high=1e12),
 )  # fmt: skip
 def best_set_by_force(packets: Sequence[Candidate], rate: float) -> float:
-    """The highest sum of importances, by trying every subset: what the tests hold `best_set` against.
-
-    Parameters
-    ----------
-    packets : sequence of Candidate
-        What waits.
-    rate : float
-        Bytes a second.
-
-    Returns
-    -------
-    float
-        The highest sum.
-
-    Examples
-    --------
-    >>> best_set_by_force([Candidate(100, value, 0.1) for value in (1, 3, 2)], 2000.0)
-    5
-    """
+    """The highest sum of importances, by trying every subset: what the tests hold `best_set` against."""
     limits = _budget(rate, packets)
     best = 0.0
     for n in range(1, len(packets) + 1):

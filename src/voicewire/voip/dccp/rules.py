@@ -19,23 +19,7 @@ SPACE = 1 << 48  # sequence numbers go round (section 7.1)
 
 
 def after(a: int, b: int) -> int:
-    """By how much `a` follows `b` on the circle of 48 bits.
-
-    Parameters
-    ----------
-    a, b : int
-        Two numbers.
-
-    Returns
-    -------
-    int
-        -2**47 to 2**47 - 1; below 0: it precedes.
-
-    Examples
-    --------
-    >>> after(1, SPACE - 1)
-    2
-    """
+    """By how much `a` follows `b` on the circle of 48 bits."""
     return (a - b + SPACE // 2) % SPACE - SPACE // 2
 
 
@@ -43,23 +27,6 @@ def number_window(newest: int, first: int, size: int) -> tuple[int, int]:
     """Lowest and highest number that a packet may have.
 
     Section 7.5.1: a quarter lies behind the newest number that came.
-
-    Parameters
-    ----------
-    newest, first : int
-        Greatest and first number received.
-    size : int
-        The peer's Sequence Window, packets.
-
-    Returns
-    -------
-    tuple of int
-        SWL and SWH.
-
-    Examples
-    --------
-    >>> number_window(newest=1000, first=0, size=100)
-    (976, 1075)
     """
     low = (newest + 1 - size // 4) % SPACE
     if after(low, first) < 0:  # not before the connection began
@@ -71,23 +38,6 @@ def ack_window(newest: int, first: int, size: int) -> tuple[int, int]:
     """Lowest and highest number that a packet may acknowledge.
 
     Section 7.5.1.
-
-    Parameters
-    ----------
-    newest, first : int
-        Greatest and first number sent.
-    size : int
-        The own Sequence Window, packets.
-
-    Returns
-    -------
-    tuple of int
-        AWL and AWH.
-
-    Examples
-    --------
-    >>> ack_window(newest=500, first=450, size=100)
-    (450, 500)
     """
     low = (newest + 1 - size) % SPACE
     return (low if after(low, first) >= 0 else first), newest
@@ -99,23 +49,6 @@ def reconcile(
     """The first of the server's values that the client has, if any.
 
     Section 6.3.1; without a common value all stays as before.
-
-    Parameters
-    ----------
-    server, client : sequence of int
-        Values, the best first.
-    before : int
-        Value until now.
-
-    Returns
-    -------
-    int
-        Value from now on.
-
-    Examples
-    --------
-    >>> reconcile([3, 2], [2, 3], before=2), reconcile([3], [4], before=2)
-    (3, 2)
     """
     return next((value for value in server if value in client), before)
 
@@ -124,23 +57,6 @@ def echoed(states: str, nonces: Sequence[int]) -> int:
     """Parity of the nonces of what is reported as received unmarked.
 
     Section 12.2.
-
-    Parameters
-    ----------
-    states : str
-        R, M or N for each packet: received, received marked, not received.
-    nonces : sequence of int
-        0 or 1 for each.
-
-    Returns
-    -------
-    int
-        0 or 1.
-
-    Examples
-    --------
-    >>> echoed("RMR", [1, 0, 1]), echoed("RMR", [1, 0, 0])
-    (0, 1)
     """
     pairs = zip(states, nonces, strict=True)
     return sum(nonce for state, nonce in pairs if state == "R") % 2

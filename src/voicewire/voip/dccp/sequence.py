@@ -88,29 +88,6 @@ def met(n: Numbers, p: Packet) -> str:
     """What an endpoint does with a packet's numbers: "take" it, "drop" it, or answer with a "sync".
 
     Sections 7.5.3 and 7.5.4; steps 5 and 6 of section 8.5. What is taken moves `n`.
-
-    Parameters
-    ----------
-    n : Numbers
-        What the endpoint knows; the greatest numbers move if the packet is taken.
-    p : Packet
-        What came, with 48-bit numbers.
-
-    Returns
-    -------
-    str
-        "take", "drop" or "sync".
-
-    Raises
-    ------
-    VoipError
-        For a packet with short numbers: lengthen them first.
-
-    Examples
-    --------
-    >>> n = Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
-    >>> met(n, Packet(Type.DATA, 1, 2, seq=1010)), met(n, Packet(Type.DATA, 1, 2, seq=9999))
-    ('take', 'sync')
     """
     if not p.extended:
         raise VoipError("a packet with numbers of 24 bits: lengthen() them first")

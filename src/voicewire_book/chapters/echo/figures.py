@@ -108,17 +108,7 @@ def heard(data: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
 
 
 class Live:
-    """ERLE while a canceller works: in JupyterLab a curve that grows, in the book the finished one.
-
-    Parameters
-    ----------
-    seconds : float
-        How long the recording is.
-
-    Examples
-    --------
-    >>> cancel(far, microphone, rate, watch=Live(30))  # doctest: +SKIP
-    """
+    """ERLE while a canceller works: in JupyterLab a curve that grows, in the book the finished one."""
 
     def __init__(self, seconds: float) -> None:
         self.ax = new_axes(None, (3.9, 2.6))  # one shape for all screens: it is drawn some eighty times

@@ -31,32 +31,7 @@ __all__ = [
 
 
 def matches(pattern: str, topic: str) -> bool:
-    """Whether a topic filter selects a topic.
-
-    Parameters
-    ----------
-    pattern : str
-        Levels between slashes; ``+`` stands for any one level, ``#`` at the
-        end for any number of them, none included.
-    topic : str
-        Without wildcards.
-
-    Returns
-    -------
-    bool
-        As MQTT 3.1.1, section 4.7, has it.
-
-    See Also
-    --------
-    voicewire.mqtt.topics : the broker's, for many filters at once.
-
-    Examples
-    --------
-    >>> matches("home/+/bell", "home/hall/bell"), matches("home/#", "home")
-    (True, True)
-    >>> matches("home/+", "home/hall/bell"), matches("#", "$SYS/uptime")
-    (False, False)
-    """
+    """Whether a topic filter selects a topic."""
     if pattern[0] in "+#" and topic[0] == "$":
         return False
     given = topic.split("/")
@@ -69,39 +44,7 @@ def matches(pattern: str, topic: str) -> bool:
 
 
 def publish_size(topic: str, payload: int, qos: int) -> int:
-    """Bytes of a whole PUBLISH.
-
-    Parameters
-    ----------
-    topic : str
-        Counted in UTF-8.
-    payload : int
-        Bytes.
-    qos : int
-        0, 1 or 2.
-
-    Returns
-    -------
-    int
-        Fixed header, topic with its length, packet id above QoS 0, payload
-        (MQTT 3.1.1, section 3.3).
-
-    Raises
-    ------
-    ValueError
-        If the rest does not fit into four bytes of Remaining Length.
-
-    See Also
-    --------
-    voicewire.mqtt.packets.encode : the packet itself.
-
-    Examples
-    --------
-    The topic takes 2 + 14 bytes, the packet id 2, the content 1.
-
-    >>> publish_size("home/hall/bell", 1, qos=1)
-    21
-    """
+    """Bytes of a whole PUBLISH."""
     rest = 2 + len(topic.encode()) + 2 * (qos > 0) + payload
     for size in (1, 2, 3, 4):
         if rest < 128**size:
@@ -110,26 +53,7 @@ def publish_size(topic: str, payload: int, qos: int) -> int:
 
 
 class World(NamedTuple):
-    """One message between two ends, with all that can matter to it.
-
-    Parameters
-    ----------
-    sends : str
-        What the sender will send again after a break; empty: it is done.
-    knows : bool
-        Whether the receiver's session holds the packet id.
-    there, back : tuple of str
-        Packets under way to the receiver, and to the sender.
-    passed : int
-        How often the receiver has passed the message on.
-    breaks : int
-        How often the connection has broken.
-
-    Examples
-    --------
-    >>> World().sends
-    'PUBLISH'
-    """
+    """One message between two ends, with all that can matter to it."""
 
     sends: str = "PUBLISH"
     knows: bool = False
@@ -141,27 +65,7 @@ class World(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What both ends keep to, and what may go wrong.
-
-    Parameters
-    ----------
-    qos : int
-        0, 1 or 2.
-    early : bool
-        At QoS 2 the receiver passes on at PUBLISH (else at PUBREL).
-    breaks : int
-        How often the connection may break.
-    forgets : str
-        Which end may lose its session in a break: "sender", "receiver".
-    torn : str
-        What the receiver may have done when it crashes between the two:
-        "passed" the message on, or "noted" the packet id.
-
-    Examples
-    --------
-    >>> Rules(qos=2).early
-    True
-    """
+    """What both ends keep to, and what may go wrong."""
 
     qos: int
     early: bool = True
@@ -171,48 +75,16 @@ class Rules:
 
 
 def start(rules: Rules) -> World:
-    """The world in which PUBLISH has just been sent.
-
-    Parameters
-    ----------
-    rules : Rules
-        Only its QoS matters: at 0 the sender is done at once.
-
-    Returns
-    -------
-    World
-
-    Examples
-    --------
-    >>> start(Rules(0)).sends, start(Rules(1)).sends
-    ('', 'PUBLISH')
-    """
+    """The world in which PUBLISH has just been sent."""
     return World("PUBLISH" if rules.qos else "", there=("PUBLISH",))
 
 
 def received(w: World, rules: Rules) -> World:
     """The receiver takes the next packet, and answers it.
 
-    Parameters
-    ----------
-    w : World
-        With a packet under way to the receiver.
-    rules : Rules
-        QoS, and when the message is passed on.
-
-    Returns
-    -------
-    World
-
     Notes
     -----
     MQTT 3.1.1, section 4.3; chapter ``notebooks/foundations/04_mqtt``.
-
-    Examples
-    --------
-    >>> w = received(start(Rules(1)), Rules(1))
-    >>> w.back, w.passed
-    (('PUBACK',), 1)
     """
     knows, new = False, True  # QoS 0 and 1: no memory, each is new
     answer = ("PUBACK",) * rules.qos
@@ -230,23 +102,9 @@ AFTER = {"PUBACK": "", "PUBREC": "PUBREL", "PUBCOMP": ""}
 def answered(w: World) -> World:
     """The sender takes the next answer, and goes on.
 
-    Parameters
-    ----------
-    w : World
-        With a packet under way to the sender.
-
-    Returns
-    -------
-    World
-
     Notes
     -----
     MQTT 3.1.1, section 4.3; chapter ``notebooks/foundations/04_mqtt``.
-
-    Examples
-    --------
-    >>> answered(World(knows=True, back=("PUBREC",))).there
-    ('PUBREL',)
     """
     sends = AFTER[w.back[0]]
     there = w.there + ((sends,) if sends else ())
@@ -256,27 +114,9 @@ def answered(w: World) -> World:
 def broken(w: World, forgets: str = "") -> World:
     """The connection broke, and both ends have met again.
 
-    Parameters
-    ----------
-    w : World
-        Before the break.
-    forgets : str
-        Which end has lost its session.
-
-    Returns
-    -------
-    World
-        All that was under way is gone; a sender that is not done sends its
-        last packet again.
-
     Notes
     -----
     MQTT 3.1.1, section 4.4; chapter ``notebooks/foundations/04_mqtt``.
-
-    Examples
-    --------
-    >>> broken(World(back=("PUBREC",))).there
-    ('PUBLISH',)
     """
     sends = "" if forgets == "sender" else w.sends
     knows = w.knows and forgets != "receiver"
@@ -286,26 +126,7 @@ def broken(w: World, forgets: str = "") -> World:
 
 
 def moves(w: World, rules: Rules) -> list[World]:
-    """All worlds that can come next.
-
-    Parameters
-    ----------
-    w : World
-        Now.
-    rules : Rules
-        What both ends keep to, and what may go wrong.
-
-    Returns
-    -------
-    list of World
-
-    Examples
-    --------
-    Either PUBLISH arrives, or the connection breaks.
-
-    >>> len(moves(start(Rules(2)), Rules(2)))
-    2
-    """
+    """All worlds that can come next."""
     found = [received(w, rules)] if w.there else []
     if w.back:
         found.append(answered(w))
@@ -319,24 +140,7 @@ def moves(w: World, rules: Rules) -> list[World]:
 
 
 def explore(rules: Rules) -> set[World]:
-    """Every world that can be reached.
-
-    Parameters
-    ----------
-    rules : Rules
-        What both ends keep to, and what may go wrong.
-
-    Returns
-    -------
-    set of World
-
-    Examples
-    --------
-    Without a break: sent, arrived, answered.
-
-    >>> len(explore(Rules(1, breaks=0)))
-    3
-    """
+    """Every world that can be reached."""
     seen: set[World] = set()
     todo = [start(rules)]
     while todo:
@@ -348,48 +152,12 @@ def explore(rules: Rules) -> set[World]:
 
 
 def times(worlds: set[World]) -> set[int]:
-    """How often the message was passed on, in all ends of the story.
-
-    Parameters
-    ----------
-    worlds : set of World
-        From `explore`.
-
-    Returns
-    -------
-    set of int
-        One number for each way in which nothing is left to do.
-
-    Examples
-    --------
-    >>> times(explore(Rules(0, breaks=1)))
-    {0, 1}
-    """
+    """How often the message was passed on, in all ends of the story."""
     return {w.passed for w in worlds if not (w.sends or w.there or w.back)}
 
 
 def torn(w: World, rules: Rules) -> World:
-    """The receiver crashed between passing on and noting the packet id.
-
-    Parameters
-    ----------
-    w : World
-        With a packet under way to the receiver.
-    rules : Rules
-        `torn` says which of the two was done.
-
-    Returns
-    -------
-    World
-        After both ends have met again.
-
-    Examples
-    --------
-    >>> rules = Rules(2, torn="passed")
-    >>> w = torn(start(rules), rules)
-    >>> w.passed, w.knows
-    (1, False)
-    """
+    """The receiver crashed between passing on and noting the packet id."""
     done = received(w, rules)
     if rules.torn == "passed":
         return broken(done._replace(knows=w.knows))

@@ -15,24 +15,7 @@ __all__ = ["Arrow", "ladder", "ladders", "states", "windows"]
 
 
 class Arrow(NamedTuple):
-    """One packet of a ladder.
-
-    Parameters
-    ----------
-    name : str
-        Its type.
-    outward : bool
-        From sender to receiver.
-    arrives : bool
-        False if the connection broke under it.
-    passed : bool
-        Whether the receiver passes the message on when it has come.
-
-    Examples
-    --------
-    >>> Arrow("PUBLISH", True, True, True).name
-    'PUBLISH'
-    """
+    """One packet of a ladder."""
 
     name: str
     outward: bool

@@ -29,91 +29,20 @@ Samples = NDArray[Any]
 
 
 def spectrum(x: Samples) -> Samples:
-    """How much of each of the N tones of x is in x.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (N,)
-        Samples.
-
-    Returns
-    -------
-    ndarray of complex, shape (N,)
-        Equation ``eq-foundations-dft``; tone k turns k times in N samples.
-
-    See Also
-    --------
-    numpy.fft.fft : the same in N log N steps.
-
-    Examples
-    --------
-    One turn in four samples, there and back.
-
-    >>> abs(spectrum([1, 0, -1, 0])).round(9).tolist()
-    [0.0, 2.0, 0.0, 2.0]
-    """
+    """How much of each of the N tones of x is in x."""
     n = np.arange(len(x))
     tones = [np.exp(-2j * np.pi * k * n / n.size) for k in n]
     return np.array([np.dot(x, tone) for tone in tones])
 
 
 def gain(a: Samples, f: Samples, rate: float) -> Samples:
-    """By how much a lasting tone of f Hz grows in the filter 1/A.
-
-    Parameters
-    ----------
-    a : array_like of float, shape (p + 1,)
-        1, a_1, …, a_p.
-    f : array_like of float
-        Hz.
-    rate : float
-        Samples a second.
-
-    Returns
-    -------
-    ndarray of float, shape of f
-        Equation ``eq-foundations-distances``.
-
-    See Also
-    --------
-    scipy.signal.freqz : the same with its phase.
-
-    Examples
-    --------
-    >>> gain([1, 0, 0.25], [0, 2000], 8000).round(3).tolist()
-    [0.8, 1.333]
-    """
+    """By how much a lasting tone of f Hz grows in the filter 1/A."""
     z = np.exp(2j * np.pi * np.asarray(f) / rate)
     return np.asarray(1 / abs(np.polyval(a, z)))
 
 
 def resonator(x: Samples, F: float, B: float, rate: float) -> Samples:
-    """What a resonance of frequency F and bandwidth B makes of x.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (N,)
-        What drives it.
-    F, B, rate : float
-        Hz, Hz, samples a second.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-        Equation ``eq-foundations-resonance``.
-
-    See Also
-    --------
-    scipy.signal.lfilter : the same for any coefficients, compiled.
-
-    Examples
-    --------
-    A quarter of a turn and half the size from sample to sample.
-
-    >>> B = 8000 * np.log(2) / np.pi
-    >>> resonator([1, 0, 0, 0, 0], 2000, B, 8000)[::2].round(9).tolist()
-    [1.0, -0.25, 0.0625]
-    """
+    """What a resonance of frequency F and bandwidth B makes of x."""
     r, theta = np.exp(-np.pi * B / rate), 2 * np.pi * F / rate
     a1, a2 = -2 * r * np.cos(theta), r * r
     y = np.zeros(len(x) + 2)  # two samples of rest come first
@@ -128,28 +57,7 @@ def vowel(
     rate: float,
     seconds: float,
 ) -> Samples:
-    """Pulses, f0 a second, through a tilt and a row of resonances.
-
-    Parameters
-    ----------
-    formants : sequence of (float, float)
-        Frequency and bandwidth of each, Hz.
-    f0, rate : float
-        Pulses and samples a second.
-    seconds : float
-        How long.
-
-    Returns
-    -------
-    ndarray of float, shape (rate * seconds,)
-        Largest value 1 or -1.
-
-    Examples
-    --------
-    >>> x = vowel([(700.0, 60.0)], 100, 8000, 0.1)
-    >>> x.size, float(abs(x).max())
-    (800, 1.0)
-    """
+    """Pulses, f0 a second, through a tilt and a row of resonances."""
     x = np.zeros(round(rate * seconds))
     pulses = np.arange(0, x.size, rate / f0).astype(int)
     x[pulses[pulses < x.size]] = 1
@@ -161,30 +69,7 @@ def vowel(
 
 
 def best_prediction(r: Samples) -> tuple[Samples, float]:
-    """Coefficients with the least error, and the energy of that error.
-
-    Parameters
-    ----------
-    r : array_like of float, shape (p + 1,)
-        Autocorrelation; r[0] > 0.
-
-    Returns
-    -------
-    a : ndarray of float, shape (p + 1,)
-        1, a_1, …, a_p, which solve ``eq-foundations-normal``.
-    E : float
-        Energy left, ``eq-foundations-left``, in the units of r.
-
-    See Also
-    --------
-    voicewire.pharyngeal.reference.levinson : the same in p² steps, not p³.
-
-    Examples
-    --------
-    >>> a, E = best_prediction([2, 1, 0])
-    >>> (3 * a).round(9).tolist(), round(3 * E, 9)
-    ([3.0, -2.0, 1.0], 4.0)
-    """
+    """Coefficients with the least error, and the energy of that error."""
     r = np.asarray(r, float)
     p = r.size - 1
     R = [[r[abs(i - k)] for i in range(p)] for k in range(p)]
@@ -193,54 +78,12 @@ def best_prediction(r: Samples) -> tuple[Samples, float]:
 
 
 def residual(x: Samples, a: Samples) -> Samples:
-    """What the prediction leaves of x: the error, sample by sample.
-
-    Parameters
-    ----------
-    x : array_like of float, shape (N,)
-        Samples; those before the first count as zero.
-    a : array_like of float, shape (p + 1,)
-        1, a_1, …, a_p.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-        Equation ``eq-foundations-error``.
-
-    Examples
-    --------
-    What halves with each sample is foretold but for its first.
-
-    >>> residual([8, 4, 2, 1], [1, -0.5]).tolist()
-    [8.0, 0.0, 0.0, 0.0]
-    """
+    """What the prediction leaves of x: the error, sample by sample."""
     return np.convolve(x, a)[: len(x)]
 
 
 def rebuilt(e: Samples, a: Samples) -> Samples:
-    """The signal of which the prediction leaves e.
-
-    Parameters
-    ----------
-    e : array_like of float, shape (N,)
-        Errors of the prediction.
-    a : array_like of float, shape (p + 1,)
-        1, a_1, …, a_p.
-
-    Returns
-    -------
-    ndarray of float, shape (N,)
-        Equation ``eq-foundations-error``, solved for the sample.
-
-    See Also
-    --------
-    scipy.signal.lfilter : the same, compiled.
-
-    Examples
-    --------
-    >>> rebuilt([8, 0, 0, 0], [1, -0.5]).tolist()
-    [8.0, 4.0, 2.0, 1.0]
-    """
+    """The signal of which the prediction leaves e."""
     x = np.zeros(len(e))
     for n in range(len(e)):
         before = x[max(0, n - len(a) + 1) : n][::-1]  # newest first

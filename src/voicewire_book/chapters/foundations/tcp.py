@@ -39,28 +39,6 @@ def round_trips(segments: int, window: int = 10) -> int:
 
     Slow start: the window doubles with each: k round trips carry window (2^k
     - 1) segments.
-
-    Parameters
-    ----------
-    segments : int
-        Full segments to send, at least 1.
-    window : int
-        The initial window, segments, at least 1.
-
-    Returns
-    -------
-    int
-        Round trips, without the one that opens the connection.
-
-    Raises
-    ------
-    ValueError
-        If either is below 1.
-
-    Examples
-    --------
-    >>> round_trips(69), round_trips(70), round_trips(71)
-    (3, 3, 4)
     """
     if segments < 1 or window < 1:
         raise ValueError("at least one segment and a window of one")
@@ -73,20 +51,7 @@ def round_trips(segments: int, window: int = 10) -> int:
 
 
 def expired(timer: Timeout) -> None:
-    """Nothing came: wait twice as long next time, at most 60 s.
-
-    Parameters
-    ----------
-    timer : Timeout
-        Changed in place.
-
-    Examples
-    --------
-    >>> timer = Timeout()
-    >>> expired(timer)
-    >>> timer.rto
-    2.0
-    """
+    """Nothing came: wait twice as long next time, at most 60 s."""
     timer.rto = min(2 * timer.rto, 60.0)
 
 
@@ -95,30 +60,6 @@ def reno_rounds(p: float, rounds: int, rng: Chance) -> Floats:
 
     Each segment is lost with probability `p`. One more segment a round trip,
     half after a round trip with a loss, never below one; no timeouts.
-
-    Parameters
-    ----------
-    p : float
-        Loss probability of a segment, above 0 and below 1.
-    rounds : int
-        Round trips to follow.
-    rng : numpy.random.Generator
-        Source of the losses.
-
-    Returns
-    -------
-    numpy.ndarray, shape (rounds,)
-        Windows in segments.
-
-    Raises
-    ------
-    ValueError
-        If `p` is no probability between 0 and 1, or there is no round.
-
-    Examples
-    --------
-    >>> reno_rounds(1e-9, 3, np.random.default_rng(1)).round(1).tolist()
-    [38729.8, 38730.8, 38731.8]
     """
     if not 0 < p < 1 or rounds < 1:
         raise ValueError("0 < p < 1 and at least one round trip")
@@ -140,28 +81,6 @@ def cubic(t: ArrayLike, w_max: float) -> Floats:
 
     W(t) = C (t - K)^3 + W_max with K = ((1 - beta) W_max / C)^(1/3), so that
     W(0) = beta W_max.
-
-    Parameters
-    ----------
-    t : array_like
-        Seconds since the loss, not negative.
-    w_max : float
-        Window at the loss, segments, above 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape of `t`
-        Windows in segments.
-
-    Raises
-    ------
-    ValueError
-        If a time is negative or there is no window.
-
-    Examples
-    --------
-    >>> float(cubic(0, 100)), float(cubic(4.2171633, 100).round(6))
-    (70.0, 100.0)
     """
     seconds = np.asarray(t, dtype=float)
     if not (seconds >= 0).all() or not w_max > 0:
@@ -176,32 +95,6 @@ def small_writes(times: Times, answer: float, nagle: bool = True) -> Sent:
     Nagle's rule (RFC 9293, section 3.7.4): while anything is unacknowledged,
     less than a full segment waits. All
     writes together are taken to fit into one segment.
-
-    Parameters
-    ----------
-    times : sequence of float
-        When the program writes, s, in order.
-    answer : float
-        Time from a segment's leaving to its acknowledgement's coming, s: a
-        round trip, and a delay of the
-        acknowledgement if there is one.
-    nagle : bool
-        False: each write leaves at once (TCP_NODELAY).
-
-    Returns
-    -------
-    list of (float, int)
-        When each segment leaves, s, and how many writes it holds.
-
-    Raises
-    ------
-    ValueError
-        If times go backwards or the answer takes no time.
-
-    Examples
-    --------
-    >>> small_writes([0.0, 0.01, 0.02, 0.03], answer=0.1)
-    [(0.0, 1), (0.1, 3)]
     """
     if list(times) != sorted(times) or not answer > 0:
         raise ValueError("writes in order, an answer that takes time")
@@ -223,30 +116,6 @@ def red(average: ArrayLike, low: float, high: float, most: float) -> Floats:
 
     Nothing up to the first threshold, a straight ramp, everything from the
     second one on.
-
-    Parameters
-    ----------
-    average : array_like
-        Smoothed queue length, packets.
-    low, high : float
-        Thresholds, packets, `low` below `high`.
-    most : float
-        Probability just below `high`, above 0 and at most 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape of `average`
-        Probabilities, 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        If the thresholds are not in order or `most` is no probability.
-
-    Examples
-    --------
-    >>> red([4, 10, 20], 5, 15, 0.1).tolist()
-    [0.0, 0.05, 1.0]
     """
     if not 0 <= low < high or not 0 < most <= 1:
         raise ValueError("thresholds in order, a probability above 0")
@@ -259,26 +128,6 @@ def jain(rates: ArrayLike) -> float:
     """Return Jain's fairness index, (sum x)^2 / (n sum x^2).
 
     It is 1 if all are equal, and 1/n if one has everything.
-
-    Parameters
-    ----------
-    rates : array_like, shape (n,)
-        What each gets, not negative, not all zero.
-
-    Returns
-    -------
-    float
-        From 1/n to 1.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to share.
-
-    Examples
-    --------
-    >>> jain([1, 1, 1, 1]), jain([1, 0, 0, 0]), round(jain([2, 1]), 2)
-    (1.0, 0.25, 0.9)
     """
     x = np.asarray(rates, dtype=float).ravel()
     if not np.isfinite(x).all() or (x < 0).any() or not x.any():

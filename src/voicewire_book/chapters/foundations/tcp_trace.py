@@ -27,11 +27,6 @@ class Trace:
         Those of them that the path lost.
     acknowledged : list of (float, int)
         When an acknowledgement came, and the next number that it asks for.
-
-    Examples
-    --------
-    >>> trace([(0.0, 1)]).lost
-    []
     """
 
     sent: list[tuple[float, int]] = field(default_factory=list)

@@ -46,11 +46,6 @@ class Leg:
         Bytes that go on from here.
     lost : str
         What does not go on, in words.
-
-    Examples
-    --------
-    >>> Leg("throat", 0.0, 3.0, 96_000, "nothing").ends
-    3.0
     """
 
     station: str
@@ -76,11 +71,6 @@ class Budget:
         Sessions through the slots, the fastest first.
     known : float
         When the phone knows that the kettle has the sentence, s from the first breath.
-
-    Examples
-    --------
-    >>> [leg.station for leg in budget().legs]
-    ['throat', 'room', 'call', 'seal', 'publish', 'kettle']
     """
 
     legs: tuple[Leg, ...]

@@ -49,11 +49,6 @@ class Phone:
         Where the tract is going.
     voice, noise : float
         How strong the glottis' pulses and the noise of a narrow place are, 0 to 1.
-
-    Examples
-    --------
-    >>> Phone("a", 5, Articulation(), 1.0).frames
-    5
     """
 
     sign: str
@@ -81,11 +76,6 @@ class Spoken:
         F1 to F4 at those times, Hz.
     phones : tuple of Phone
         What was said.
-
-    Examples
-    --------
-    >>> say().sound.duration
-    3.0
     """
 
     sound: Sound

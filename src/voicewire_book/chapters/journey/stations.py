@@ -60,11 +60,6 @@ class Room:
         Echo's power at both microphones over that of what is left of it, dB.
     voice_to_echo : float
         Power of the voice over that of the echo, before, dB.
-
-    Examples
-    --------
-    >>> Room(np.zeros(2), np.zeros(2), 11.0, 0.0).erle
-    11.0
     """
 
     heard: Array

@@ -66,31 +66,7 @@ JOINT = ShortSession(latency=SHORT_RESPONSE, overhead=11)
 
 @dataclass(frozen=True)
 class TableReading:
-    """One reading of Table 7.2 and Fig. 7.2, and how far it is from them.
-
-    Parameters
-    ----------
-    framing : int
-        Bytes added to each packet.
-    teardown : int
-        Packets that end the session: 3 (FIN, FIN+ACK, ACK) or 4.
-    size : int
-        Bytes of "5 kB".
-    latency : float
-        Response latency at each end, s.
-    single_buffer : bool
-        Whether the appliance's response waits for its own transmission.
-    errors : tuple of float
-        Relative error at each MSS of Table 7.2, in the table's order.
-    stall : float
-        Extra latency of the smallest initial window in Fig. 7.2, s.
-
-    Examples
-    --------
-    >>> fitting = [reading for reading in table_readings() if reading.fits()]
-    >>> sorted({reading.latency for reading in fitting})
-    [0.07, 0.07607]
-    """
+    """One reading of Table 7.2 and Fig. 7.2, and how far it is from them."""
 
     framing: int
     teardown: int
@@ -169,23 +145,7 @@ def efficiencies_left_open() -> tuple[dict[str, LeftOpen], dict[str, LeftOpen]]:
 
 @dataclass(frozen=True)
 class SlotReading:
-    """One reading of section 7.4: a definition of efficiency and a way to count the latency.
-
-    Parameters
-    ----------
-    definition : str
-        Key of `slots.DEFINITIONS`.
-    session : ShortSession
-        Scope, overhead and size.
-    efficiencies : tuple of float
-        Per cent, at the four places of `paper.EFFICIENCY`.
-
-    Examples
-    --------
-    >>> best = slot_readings()[0]
-    >>> round(best.worst, 1), best.definition
-    (2.4, 'best latency anywhere on the map')
-    """
+    """One reading of section 7.4: a definition of efficiency and a way to count the latency."""
 
     definition: str
     session: ShortSession

@@ -60,11 +60,6 @@ class Vowel:
         s, the stretch that was measured.
     f0, F1, F2 : float
         Hz, medians over that stretch.
-
-    Examples
-    --------
-    >>> print(Vowel(0.5, 1.5, 118.0, 702.4, 1190.9))
-    F1 702 Hz, F2 1191 Hz, f0 118 Hz, from 0.50 to 1.50 s
     """
 
     start: float

@@ -34,11 +34,6 @@ class Switched:
     delivered : fraction of its frames that each call delivered; shape (calls,)
     upper : fraction of the frames that left in the better codec; shape (calls,)
     sizes : payload in bytes of each packet of the first call, 0 for a frame that never left; shape (frames,)
-
-    Examples
-    --------
-    >>> switched_link(kbit_s=2000.0, calls=1, seconds=5.0).upper.size
-    1
     """
 
     r: NDArray[np.float64]

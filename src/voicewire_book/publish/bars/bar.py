@@ -10,26 +10,7 @@ __all__ = ["Bar", "at_most", "table"]
 
 @dataclass(frozen=True)
 class Bar:
-    """One line of the table.
-
-    Parameters
-    ----------
-    name : str
-        What is measured.
-    limit : str
-        What it must keep to, in words.
-    worst : str
-        The worst that was measured, with its unit.
-    where : str
-        On which page.
-    holds : bool
-        Whether the limit is kept.
-
-    Examples
-    --------
-    >>> Bar("broken links", "0", "0", "", True).holds
-    True
-    """
+    """One line of the table."""
 
     name: str
     limit: str

@@ -35,11 +35,6 @@ class Look:
         Addresses beyond the site that were asked for.
     kilobytes : float
         What was loaded, compressed as a server would, kB.
-
-    Examples
-    --------
-    >>> Look("book/index.html").kilobytes
-    0.0
     """
 
     name: str

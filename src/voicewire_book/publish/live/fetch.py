@@ -37,13 +37,7 @@ PATIENCE = 600.0
 
 
 class FetchError(RuntimeError):
-    """Some files could not be had; the message names them, and what each source said.
-
-    Examples
-    --------
-    >>> issubclass(FetchError, Exception)
-    True
-    """
+    """Some files could not be had; the message names them, and what each source said."""
 
 
 def folder() -> Path:

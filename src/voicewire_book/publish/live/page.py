@@ -38,29 +38,7 @@ WIDTH = 79
 
 
 class Session:
-    """The names of one page, and what runs its cells.
-
-    Parameters
-    ----------
-    chapter : str
-        As ``echo/01_adaptive_filters``; the working directory becomes its notebook's, where there is one.
-    emit : callable
-        Takes each output as one JSON text. It must not print: what is printed while a cell runs is an output.
-    judged : callable, optional
-        Takes, after a cell that judged claims, a JSON list of them: ``id``, ``verdict`` and, in words, what is
-        ``here``. Claims can then be judged again.
-    narrow : bool
-        Whether the page is as narrow as a telephone: figures have that shape then.
-
-    Examples
-    --------
-    >>> import asyncio
-    >>> said = []
-    >>> asyncio.run(Session("", said.append).run("x = 6\\nx * 7"))
-    'ok'
-    >>> said
-    ['{"output_type": "execute_result", "metadata": {}, "data": {"text/plain": "42"}}']
-    """
+    """The names of one page, and what runs its cells."""
 
     def __init__(
         self,

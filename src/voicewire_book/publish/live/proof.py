@@ -53,11 +53,6 @@ class Proof:
         Cells that are said to differ, and don't.
     took : dict of str to float
         Seconds of the processor that each cell took.
-
-    Examples
-    --------
-    >>> Proof("nfc/01_slow_link").faults
-    {}
     """
 
     chapter: str

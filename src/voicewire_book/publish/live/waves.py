@@ -22,23 +22,11 @@ EXTENSIBLE = 0xFFFE
 
 
 class SoundFileError(Exception):
-    """What the library raises.
-
-    Examples
-    --------
-    >>> issubclass(LibsndfileError, SoundFileError)
-    True
-    """
+    """What the library raises."""
 
 
 class LibsndfileError(SoundFileError, RuntimeError):
-    """A file that cannot be read as sound, or written.
-
-    Examples
-    --------
-    >>> issubclass(LibsndfileError, RuntimeError)
-    True
-    """
+    """A file that cannot be read as sound, or written."""
 
 
 @dataclass(frozen=True)
@@ -103,25 +91,7 @@ def read(path: str | Path, dtype: str = "float64", always_2d: bool = False) -> t
 
 
 class SoundFile:
-    """A file that is open for reading, whole in memory.
-
-    Parameters
-    ----------
-    path : str or Path
-        A WAV file.
-
-    Raises
-    ------
-    LibsndfileError
-        If it cannot be read.
-
-    Examples
-    --------
-    >>> from voicewire_book import paths
-    >>> with SoundFile(paths.data("voip") / "voice.wav") as file:
-    ...     file.frames, file.read(3).shape, len(file.read())
-    (7245, (3,), 7242)
-    """
+    """A file that is open for reading, whole in memory."""
 
     format = "WAV"
     extra_info = ""

@@ -34,11 +34,6 @@ class Package:
         What can be imported once it is loaded.
     official : bool
         Whether it is of the official lock.
-
-    Examples
-    --------
-    >>> packages()["mpmath"].imports
-    ('mpmath',)
     """
 
     name: str

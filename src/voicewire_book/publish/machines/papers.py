@@ -14,26 +14,7 @@ __all__ = ["Paper", "read"]
 
 @dataclass(frozen=True)
 class Paper:
-    """What is known of a published study.
-
-    Parameters
-    ----------
-    study : str
-        The study's name in the book.
-    title : str
-        Its title, without mark-up.
-    authors : tuple of str
-        Their names, given name first.
-    year : str
-        Empty if the copy bears none.
-    doi : str
-        Empty if it has none.
-
-    Examples
-    --------
-    >>> Paper("nfc", "A title", ("A. Author",), "2020", "").address
-    '#paper-nfc'
-    """
+    """What is known of a published study."""
 
     study: str
     title: str

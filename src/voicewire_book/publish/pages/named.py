@@ -35,28 +35,7 @@ HEADS = 5
 
 @dataclass
 class Thing:
-    """A fold, link, table or region of a page.
-
-    Parameters
-    ----------
-    kind : str
-        ``fold``, ``link``, ``table`` or ``region``.
-    start : int
-        Where the tag that opens it begins in the page's text, in characters.
-    tag : str
-        That tag.
-    goal : str
-        Where a link leads; any of the others is its own goal.
-    around : list of str
-        What surrounds it, from what tells most.
-    said : str
-        Its name.
-
-    Examples
-    --------
-    >>> Thing("fold", 0, "<summary>", "0", ["claim nfc.x"], "16 values").longer(1)
-    '16 values, claim nfc.x'
-    """
+    """A fold, link, table or region of a page."""
 
     kind: Kind
     start: int

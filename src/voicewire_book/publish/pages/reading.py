@@ -49,20 +49,7 @@ _HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "check", "s
 
 @dataclass(frozen=True)
 class Minutes:
-    """What a chapter, or several, take.
-
-    Parameters
-    ----------
-    reading : float
-        Minutes to read.
-    exercises : float
-        Minutes allowed for the exercises and the lab.
-
-    Examples
-    --------
-    >>> Minutes(31.0, 42.0).rounded
-    (30, 40)
-    """
+    """What a chapter, or several, take."""
 
     reading: float
     exercises: float

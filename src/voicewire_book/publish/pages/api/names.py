@@ -45,11 +45,6 @@ class Entry:
         The first and last line of the definition, counted from 1.
     methods : tuple of Entry
         Of a class: its public methods.
-
-    Examples
-    --------
-    >>> Entry("voicewire.stats.mean", "function", "(x)", "", "voicewire.stats", 1, 2).own
-    'mean'
     """
 
     name: str
@@ -89,11 +84,6 @@ class Module:
         What it defines at its top, by name; constants with the statement behind them, which may describe them.
     entries : list of Entry
         The public names that have their place on the page under this module.
-
-    Examples
-    --------
-    >>> gathered().modules["voicewire.stats"].path.name
-    'stats.py'
     """
 
     name: str
@@ -118,11 +108,6 @@ class Names:
         By name, each once.
     aliases : dict of str to str
         Other names of an entry: a module may offer what another one defines.
-
-    Examples
-    --------
-    >>> len(gathered().entries) > 1000
-    True
     """
 
     modules: dict[str, Module]
