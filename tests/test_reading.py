@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import functools
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,6 +15,9 @@ from voicewire_book import paths
 from voicewire_book.publish import lengths, weave
 
 pytestmark = pytest.mark.landing
+
+READINGS = set(Path(__file__).parent.glob("*/readings/*.txt"))
+"""Examples of the reading versions: a file for each of theirs, in the room of its part."""
 
 
 @functools.cache
@@ -52,21 +56,37 @@ def test_lines_of_a_reading_version_fit_the_page(source):
     assert not [line for line in lines if len(line) > weave.WIDEST]
 
 
-def _examples(path):
-    """(file, name) of the woven functions of a chapter."""
-    for module, name in woven_pieces(path):
-        if isinstance(module.definitions[name], ast.FunctionDef | ast.ClassDef):
-            yield module.name, name
+@functools.cache
+def told(source):
+    """The examples of a file's functions and classes, by name: those of its room in tests, and of docstrings."""
+    module, found, written = rooms.module(dotted(source)), {}, reading(source)
+    for part in written.read_text(encoding="utf-8").split("## ")[1:] if written.is_file() else ():
+        name, _, text = part.partition("\n")
+        found[name] = [doctest.DocTestParser().get_doctest(text, {}, name, str(written), 0)]
+    for name, node in weave.Module(source).definitions.items():
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            tests = doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module)
+            found.setdefault(name, []).extend(test for test in tests if test.examples)
+    return found
+
+
+def dotted(source):
+    return source[:-3].replace("/", ".")
+
+
+def reading(source):
+    room, _, rest = dotted(source).removeprefix("chapters.").partition(".")
+    return Path(__file__).parent / room / "readings" / f"{rest}.txt"
 
 
 @pytest.mark.parametrize("path", WOVEN, ids=lambda path: path.stem)
 def test_put_together_the_pieces_run_as_the_package_does(path):
-    """The cells alone, run in their order; then the examples of the package's docstrings, with what the cells made."""
+    """The cells alone, run in their order; then the examples of what they define, with what the cells made."""
     spaces: dict[str, dict[str, object]] = {}
     for cell, pieces in weave.woven(chapter(path)):
         file = weave.split(pieces[0])[0].name
         if file not in spaces:  # the source's imports, and what the chapter takes from the source by name
-            module = rooms.module(file[:-3].replace("/", "."))
+            module = rooms.module(dotted(file))
             source = ast.parse(weave.Module(file).path.read_text(encoding="utf-8"))
             imports = [n for n in source.body if isinstance(n, ast.Import | ast.ImportFrom)]
             spaces[file] = {}
@@ -75,23 +95,26 @@ def test_put_together_the_pieces_run_as_the_package_does(path):
             spaces[file] |= {name: getattr(module, name) for name in weave.Module(file).definitions if name not in own}
         exec(compile(cell.source, f"cell of {', '.join(pieces)}", "exec"), spaces[file])
     tried = 0
-    for file, name in _examples(path):
-        module = rooms.module(file[:-3].replace("/", "."))
-        for test in doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module):
+    for file, name in [(module.name, name) for module, name in woven_pieces(path)]:
+        for test in told(file).get(name, ()):
             test.globs = dict(spaces[file])
-            result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+            result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test, clear_globs=False)
             assert result.failed == 0, f"{file}:{name}"
             tried += result.attempted
     assert tried
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_every_function_of_a_reading_version_has_an_example_that_holds(source):
-    module = rooms.module(source[:-3].replace("/", "."))
+def test_every_function_of_a_reading_version_has_an_example(source):
     definitions = weave.Module(source).definitions
-    for name in (n for n in weave.Module(source).public if isinstance(definitions[n], ast.FunctionDef)):
-        examples = doctest.DocTestFinder(recurse=False).find(getattr(module, name), name, module=module)
-        assert any(test.examples for test in examples), f"{name} has no example"
+    functions = [n for n in weave.Module(source).public if isinstance(definitions[n], ast.FunctionDef)]
+    assert [name for name in functions if not told(source)[name]] == []
+
+
+def test_each_file_of_examples_is_of_a_woven_source():
+    assert {reading(source) for source in SOURCES} >= READINGS
+    gone = {s: names for s in SOURCES if (names := set(told(s)) - set(weave.Module(s).definitions))}
+    assert gone == {}
 
 
 # --- the machinery itself ------------------------------------------------------------------------------------------
