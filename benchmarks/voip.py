@@ -13,11 +13,11 @@ import harness
 import numpy as np
 
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, Udp, simulate
-from voicewire.voip import ns3, playout, recursion
+from voicewire.voip import ns3, playout
 from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.conversation import talk
 from voicewire.voip.transports import transport
-from voicewire_book.chapters.voip import experiments
+from voicewire_book.chapters.voip import experiments, recursion
 
 
 def conversation(frames: int) -> tuple[np.ndarray, np.ndarray]:

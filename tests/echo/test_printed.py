@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.echo import comparisons, printed, reference
+from voicewire.echo import printed, reference
 from voicewire.echo.scene import Scene
-from voicewire_book.chapters.echo import figures
+from voicewire_book.chapters.echo import comparisons, figures
 
 
 def signals(length, seed, samples=60):

@@ -9,14 +9,23 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, interrupted, mqtt5, notified, rules, steps, subscribing, suspended
+from voicewire.emqtt import broker_work, mqtt5
 from voicewire.emqtt.repeats import DropsRepeats
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.delivery import Delivery
 from voicewire.mqtt.wire import subscribed
-from voicewire_book.chapters.emqtt import experiments, record
+from voicewire_book.chapters.emqtt import (
+    experiments,
+    interrupted,
+    notified,
+    record,
+    rules,
+    steps,
+    subscribing,
+    suspended,
+)
 
 
 @pytest.fixture(scope="module")

@@ -811,7 +811,7 @@ VOIP = {
 
 
 def _curve() -> Any:
-    from voicewire.voip.points import Curve
+    from voicewire_book.chapters.voip.points import Curve
 
     return Curve(np.array([25.0, 50.0]), np.array([[80.0, 81.0], [70.0, 71.0]]))
 

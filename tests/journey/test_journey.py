@@ -17,7 +17,6 @@ from voicewire.mqtt import BrokerThread, Config
 from voicewire.nfc import closed
 from voicewire.nfc.session import Session
 from voicewire.pharyngeal import formants as trackers
-from voicewire.pharyngeal import shapes
 from voicewire.pharyngeal.sound import Sound
 from voicewire.transport import icto, theory
 from voicewire.transport.icto_format import overhead
@@ -27,6 +26,7 @@ from voicewire_book import paths
 from voicewire_book.chapters.journey import figures as drawn
 from voicewire_book.chapters.journey import sentence, stations
 from voicewire_book.chapters.journey.budget import HEADER, PUBREC, budget
+from voicewire_book.chapters.pharyngeal import shapes
 from voicewire_book.publish.pages import way
 
 ROOT = paths.root()

@@ -24,7 +24,7 @@ from voicewire.mqtt import broker as broker_module
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.process import free_port, wait_for_port
 from voicewire.mqtt.wire import Wire, connect
-from voicewire.transport.extras import certificate
+from voicewire_book.chapters.transport.extras import certificate
 
 pytestmark = pytest.mark.needs("posix")
 

@@ -9,9 +9,9 @@ from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.link import Link
-from voicewire.nfc.readings import EFFICIENCY_WITHIN, SHORT_RESPONSE, efficiency_readings, left_open
 from voicewire.nfc.session import Session
 from voicewire_book.chapters.nfc import experiments
+from voicewire_book.chapters.nfc.readings import EFFICIENCY_WITHIN, SHORT_RESPONSE, efficiency_readings, left_open
 from voicewire_book.kit import claims
 
 NOT_TESTABLE = "not testable here"

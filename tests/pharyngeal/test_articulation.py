@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from voicewire.pharyngeal import components, inversion, measure, shapes, tract, tube, xray
+from voicewire.pharyngeal import components, inversion, measure, tract, tube, xray
 from voicewire.pharyngeal.tract import Articulation
-from voicewire_book.chapters.pharyngeal import experiments
+from voicewire_book.chapters.pharyngeal import experiments, shapes
 
 
 @given(st.floats(8, 22), st.floats(0.3, 10), st.integers(1, 40))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from voicewire.pharyngeal import conclusions, derived, formants, shapes, tract, validation
-from voicewire_book.chapters.pharyngeal import experiments
+from voicewire.pharyngeal import formants, tract
+from voicewire_book.chapters.pharyngeal import conclusions, derived, experiments, shapes, validation
 from voicewire_book.kit import claims
 
 FOUND = {name: value for name, (value, _) in conclusions.conclusions().items()}

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import components, derived, formants, grid, organs, synthesis, tract, transitions, tube, xray
+from voicewire.pharyngeal import components, formants, grid, organs, synthesis, tract, transitions, tube, xray
 from voicewire.pharyngeal.tract import Articulation
-from voicewire_book.chapters.pharyngeal import figures
+from voicewire_book.chapters.pharyngeal import derived, figures
 
 VOWEL = Articulation(body=0.2, jaw=0.3)
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import correlation, derived, forensics, paper
+from voicewire.pharyngeal import correlation, forensics, paper
+from voicewire_book.chapters.pharyngeal import derived
 from voicewire_book.kit import claims
 
 REQUIRED = (

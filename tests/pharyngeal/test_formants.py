@@ -10,9 +10,10 @@ import soundfile
 from parselmouth.praat import call
 
 from voicewire import cli
-from voicewire.pharyngeal import control, corpora, formants, sound, synthesis, textgrid, validation, vowels
+from voicewire.pharyngeal import corpora, formants, sound, synthesis, textgrid, vowels
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
+from voicewire_book.chapters.pharyngeal import control, validation
 
 BARS = {"rmse_F1": 20.0, "rmse_F2": 25.0, "rmse_F3": 70.0}
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire.pharyngeal import formants, libraries, reference, shapes, synthesis, tract, tube
+from voicewire.pharyngeal import formants, libraries, reference, synthesis, tract, tube
+from voicewire_book.chapters.pharyngeal import shapes
 
 
 @settings(max_examples=25, deadline=None)

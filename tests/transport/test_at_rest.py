@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from voicewire.transport import at_rest
 from voicewire_book import paths
+from voicewire_book.chapters.transport import at_rest
 
 RECORDED = json.loads((paths.data("transport") / "at_rest.json").read_text())
 BROKERS = [

@@ -21,12 +21,13 @@ from hypothesis import strategies as st
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.datagram import DatagramProxy
-from voicewire.transport import coap, coap_timed, paper, series_ends
+from voicewire.transport import coap, paper
 from voicewire.transport import reference as r
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
-from voicewire.transport.series_ends import CoapPair
 from voicewire_book import paths
+from voicewire_book.chapters.transport import coap_timed, series_ends
+from voicewire_book.chapters.transport.series_ends import CoapPair
 
 QUICK = 0.05
 """ACK_TIMEOUT of the runs that wait for a retransmission, s."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voicewire.mqtt import Limits
-from voicewire.transport.queue_stress import Queued, filled
+from voicewire_book.chapters.transport.queue_stress import Queued, filled
 
 
 def test_within_its_limits_everything_is_kept_in_order() -> None:

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.testbed.counters import TcpInfo
-from voicewire.transport import examples, theory
 from voicewire.transport import reference as r
+from voicewire.transport import theory
 from voicewire.transport.icto import Identity, Rule, open_object, seal
 from voicewire.transport.icto_format import CIPHERS, IctoError, decode
 from voicewire_book import paths
+from voicewire_book.chapters.transport import examples
 
 PEOPLE = [Identity.create(name) for name in ("ann", "bob", "cat")]
 OWNER = Identity.create("owner")

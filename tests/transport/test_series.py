@@ -15,12 +15,13 @@ import pytest
 
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.transport import extras, paper, series, series_ends
+from voicewire.transport import paper
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
-from voicewire.transport.series import CATALOGUE
-from voicewire.transport.series_ends import CoapPair, TcpPair
 from voicewire_book import paths
+from voicewire_book.chapters.transport import extras, series, series_ends
+from voicewire_book.chapters.transport.series import CATALOGUE
+from voicewire_book.chapters.transport.series_ends import CoapPair, TcpPair
 
 pytestmark = pytest.mark.night
 
@@ -81,7 +82,7 @@ def test_every_series_takes_the_round_trips_that_were_counted(
 @pytest.mark.needs("namespaces")  # a proxy acknowledges at once
 def test_a_wrong_count_would_be_noticed() -> None:
     """The rule of the test above tells a flight more from none: with Nagle's algorithm there are two."""
-    from voicewire.transport.extras import certificate
+    from voicewire_book.chapters.transport.extras import certificate
 
     with certificate() as files, Bed(ROLES, FAR) as bed:
         held = CATALOGUE["tcp-tls-fresh-nagle"]

@@ -7,11 +7,12 @@ from cryptography.hazmat.primitives.poly1305 import Poly1305
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voicewire.transport import examples, paper, readings, recording
+from voicewire.transport import paper, recording
 from voicewire.transport.reference import header_bytes
 from voicewire.transport.small import agreed, conversation, loop_headers, response, tag, vouched
 from voicewire_book import paths
 from voicewire_book.chapters.foundations.tcp import small_writes
+from voicewire_book.chapters.transport import examples, readings
 
 PRIME = 2**255 - 19
 WRITES = {"tcp": ">", "mqtt-qos0": "><>>", "mqtt-qos1": "><><>", "mqtt-qos2": "><><><>"}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from voicewire.testbed import TestbedError
-from voicewire.transport import examples, wireshark
 from voicewire_book import paths
+from voicewire_book.chapters.transport import examples, wireshark
 
 DATA = paths.data("transport")
 

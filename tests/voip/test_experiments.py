@@ -8,11 +8,11 @@ import pytest
 
 from voicewire import cli
 from voicewire.netsim import Flow, Path, Tcp, Tfrc, bulk, simulate
-from voicewire.voip import listening, readings, transports
+from voicewire.voip import listening, transports
 from voicewire.voip.calls import call
 from voicewire.voip.errors import VoipError
 from voicewire_book import paths
-from voicewire_book.chapters.voip import experiments, figures
+from voicewire_book.chapters.voip import experiments, figures, readings
 
 
 def test_one_process_or_two_same_numbers():

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.voip import emodel, planning, playout, recursion, reference
+from voicewire.voip import emodel, planning, playout, reference
 from voicewire.voip.adaptive import ramjee
 from voicewire.voip.paper import CODECS, MOS_TABLE
+from voicewire_book.chapters.voip import recursion
 
 delays = st.one_of(st.sampled_from([60.0, 120.0, 177.3, 240.0, np.inf]), st.floats(0, 900))
 traces = st.lists(st.tuples(delays, st.integers(0, 6)), min_size=1, max_size=120).map(

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voicewire.voip import readings
 from voicewire.voip.transports import TFRC_VARIANTS
-from voicewire_book.chapters.voip import experiments
+from voicewire_book.chapters.voip import experiments, readings
 from voicewire_book.kit import claims
 
 LEDGER = claims.load("voip")

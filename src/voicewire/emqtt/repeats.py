@@ -38,7 +38,7 @@ class DropsRepeats(BrokerThread):
 
     Examples
     --------
-    >>> from voicewire.emqtt import interrupted
+    >>> from voicewire_book.chapters.emqtt import interrupted
     >>> with DropsRepeats(Config(port=0)) as broker:
     ...     interrupted.taken_later(broker.port, 3)
     [0, 0]

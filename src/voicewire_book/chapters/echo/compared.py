@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.signal import correlate
 
 from voicewire._kit import checks
-from voicewire.echo import others, paper
+from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
 from voicewire.echo.trials import LABORATORIES, TRIALS, Trial, high_pass, laboratories, trial
+from voicewire_book.chapters.echo import others
 from voicewire_book.chapters.echo.experiments import write_rows
 
 __all__ = ["BANDS", "COLUMNS", "SEEDS", "cancellers", "measured", "run_all", "table"]

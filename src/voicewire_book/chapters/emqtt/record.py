@@ -17,11 +17,11 @@ from typing import Any
 from voicewire import __version__
 from voicewire._kit import sheets
 from voicewire._kit.pace import Pace
-from voicewire.emqtt import counting, notified, paper, suspended
+from voicewire.emqtt import counting, paper
 from voicewire.emqtt.population import Population
-from voicewire.emqtt.weak import weak
 from voicewire.mqtt import process
-from voicewire_book.chapters.emqtt import experiments, link
+from voicewire_book.chapters.emqtt import experiments, link, notified, suspended
+from voicewire_book.chapters.emqtt.weak import weak
 
 __all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_suspended"]
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.signal import fftconvolve, resample_poly
 
 from voicewire._kit import checks
-from voicewire.pharyngeal import shapes, synthesis, tract
+from voicewire.pharyngeal import synthesis, tract
 from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
+from voicewire_book.chapters.pharyngeal import shapes
 
 __all__ = ["FRAME_MS", "LAST_VOWEL", "TELEPHONE", "WORDS", "Phone", "Spoken", "phones", "say", "telephone"]
 

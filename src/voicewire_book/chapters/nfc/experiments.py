@@ -17,7 +17,9 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
-from voicewire.nfc.readings import (
+from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, RTO, Recovery, Result, Session
+from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
+from voicewire_book.chapters.nfc.readings import (
     EFFICIENCY_WITHIN,
     SHORT_RESPONSE,
     LeftOpen,
@@ -25,8 +27,6 @@ from voicewire.nfc.readings import (
     left_open,
     sessions_left,
 )
-from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, RTO, Recovery, Result, Session
-from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.pharyngeal import derived, inversion, measure, shapes, tract, tube
+from voicewire.pharyngeal import inversion, measure, tract, tube
 from voicewire.pharyngeal.tract import Articulation
+from voicewire_book.chapters.pharyngeal import derived, shapes
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

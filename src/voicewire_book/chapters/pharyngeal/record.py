@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from voicewire._kit import sheets
-from voicewire.pharyngeal import control, shapes, validation
-from voicewire_book.chapters.pharyngeal import against, second_tract
+from voicewire_book.chapters.pharyngeal import against, control, second_tract, shapes, validation
 
 __all__ = ["RECORDINGS"]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from voicewire.pharyngeal import correlation, validation
+from voicewire.pharyngeal import correlation
+from voicewire_book.chapters.pharyngeal import validation
 from voicewire_book.chapters.pharyngeal._token_lab import (
     fits,
     interval,

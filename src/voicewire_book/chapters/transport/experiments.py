@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.transport import paper, readings, recording, theory, timing
+from voicewire.transport import paper, recording, theory
 from voicewire.transport.analysis import Recorded, Samples
 from voicewire_book import paths
+from voicewire_book.chapters.transport import readings, timing
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from voicewire.stats import t_interval
 from voicewire.transport import bounds, paper
 from voicewire.transport.analysis import Recorded, Samples
-from voicewire.transport.readings import KINDS
+from voicewire_book.chapters.transport.readings import KINDS
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 
 __all__ = ["CURVES", "curve", "printed", "ratio", "under_loss"]

@@ -28,7 +28,7 @@ def _experiment(
     """Run every cell that the folder does not hold yet and put all together into tables."""
     from voicewire.transport import paper, recording
     from voicewire.transport.cells import full_grid
-    from voicewire.transport.series import broker_here
+    from voicewire_book.chapters.transport.series import broker_here
 
     grid = full_grid(iterations or paper.ITERATIONS)
     begin = time.monotonic()
@@ -52,13 +52,13 @@ def _experiment(
 
 
 def _captures(folder: Path, broker: str = "embedded") -> None:
-    from voicewire.transport.examples import record_examples
+    from voicewire_book.chapters.transport.examples import record_examples
 
     record_examples(folder, broker)
 
 
 def _extras(folder: Path) -> None:
-    from voicewire.transport.extras import record_extras
+    from voicewire_book.chapters.transport.extras import record_extras
 
     print(json.dumps(record_extras(folder), indent=1))
 
@@ -67,7 +67,7 @@ def _series(
     folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
 ) -> None:
     """Run every series interleaved on one test bed and print what each takes beside its plain counterpart."""
-    from voicewire.transport import series
+    from voicewire_book.chapters.transport import series
 
     bed, words = choose_bed(bed)
     print(words)
@@ -92,7 +92,7 @@ def _coap(
     folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
 ) -> None:
     """Time CoAP beside MQTT, by block and under loss, and print the means."""
-    from voicewire.transport import coap_timed, series
+    from voicewire_book.chapters.transport import coap_timed, series
 
     bed, words = choose_bed(bed)
     print(words)
@@ -109,7 +109,7 @@ def _coap(
 
 
 def _rest(folder: Path) -> None:
-    from voicewire.transport.at_rest import record_rest
+    from voicewire_book.chapters.transport.at_rest import record_rest
 
     print(json.dumps(record_rest(folder), indent=1))
 
@@ -117,7 +117,7 @@ def _rest(folder: Path) -> None:
 def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> None:
     """Send messages at each quality of service over links with loss."""
     from voicewire.transport import bounds
-    from voicewire.transport.series import broker_here
+    from voicewire_book.chapters.transport.series import broker_here
 
     command = f"voicewire record transport bounds --iterations {iterations}"
     rows = bounds.record_bounds(folder, messages=iterations, which=broker or broker_here(), command=command)
@@ -128,14 +128,14 @@ def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> N
 
 def _wireshark(folder: Path) -> None:
     """Let tshark read the book's captures."""
-    from voicewire.transport.wireshark import record_wireshark
     from voicewire_book import paths
+    from voicewire_book.chapters.transport.wireshark import record_wireshark
 
     record_wireshark(paths.data("transport") / "captures", folder)
 
 
 def _amqp(folder: Path) -> None:
-    from voicewire.transport.amqp_http import record_amqp
+    from voicewire_book.chapters.transport.amqp_http import record_amqp
 
     for protocol, sessions in record_amqp(folder)["overhead"].items():
         print(f"{protocol}: " + ", ".join(f"{session} {octets:.1f} B" for session, octets in sessions.items()))

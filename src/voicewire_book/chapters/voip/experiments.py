@@ -23,9 +23,9 @@ from voicewire.voip.calls import call, late_by
 from voicewire.voip.conversation import Talk, drawn
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
-from voicewire.voip.points import DELAYS, FIGURES, LOSSES, Curve
-from voicewire.voip.readings import under
 from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
+from voicewire_book.chapters.voip.points import DELAYS, FIGURES, LOSSES, Curve
+from voicewire_book.chapters.voip.readings import under
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

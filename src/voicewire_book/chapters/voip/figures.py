@@ -15,7 +15,7 @@ from voicewire.netsim import equation
 from voicewire.netsim.simulation import FlowResult
 from voicewire.voip import bursts, emodel, paper, redundancy
 from voicewire.voip.calls import Call
-from voicewire.voip.points import Curve
+from voicewire_book.chapters.voip.points import Curve
 from voicewire_book.kit import figures as house
 
 __all__ = [

@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from voicewire.voip import playout, recursion, reference
+from voicewire.voip import playout, reference
+from voicewire_book.chapters.voip import recursion
 from voicewire_book.kit._student import Function, called
 from voicewire_book.kit.exercises import Feedback, sequence
 

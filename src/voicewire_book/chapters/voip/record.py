@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from voicewire._kit import sheets
-from voicewire.voip import pesq, readings, redundancy
-from voicewire_book.chapters.voip import experiments
+from voicewire.voip import pesq, redundancy
+from voicewire_book.chapters.voip import experiments, readings
 
 __all__ = ["RECORDINGS", "quality"]
 

@@ -14,7 +14,7 @@ from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import connect, subscribed
 from voicewire.transport import paper
-from voicewire.transport.rules_tried import unheard
+from voicewire_book.chapters.transport.rules_tried import unheard
 
 __all__ = ["Queued", "filled"]
 

@@ -21,8 +21,9 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.wire import TIMEOUT, Wire, connect, subscribed
-from voicewire.transport import at_rest, paper
+from voicewire.transport import paper
 from voicewire.transport.dissect import packets
+from voicewire_book.chapters.transport import at_rest
 
 __all__ = [
     "DIALOGUES", "by_port", "copies_after_cut", "found_at_rest", "from_each", "hidden_by_tcp", "passwords",

@@ -30,8 +30,8 @@ from voicewire.testbed.link import LinkSpec
 from voicewire.transport import coap, paper, recording
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES, Session, broker
-from voicewire.transport.series import NETWORKS
-from voicewire.transport.series_ends import CoapPair
+from voicewire_book.chapters.transport.series import NETWORKS
+from voicewire_book.chapters.transport.series_ends import CoapPair
 
 __all__ = [
     "LOSSES", "PROTOCOLS", "SIZES", "delays", "differences", "half_blocks", "load_blocks", "load_loss", "measure",

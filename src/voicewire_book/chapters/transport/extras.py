@@ -34,7 +34,7 @@ from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell
 from voicewire.transport.run_mqtt import ROLES, Session, broker, run_mqtt
 from voicewire.transport.run_tcp import run_tcp
-from voicewire.transport.series_ends import client_context, server_context
+from voicewire_book.chapters.transport.series_ends import client_context, server_context
 
 __all__ = ["certificate", "coap_bytes", "queued", "record_extras", "tls_bytes", "under_loss"]
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import rankdata
 
-from voicewire.pharyngeal import articulated, correlation, forensics, paper
-from voicewire.pharyngeal.articulated import Derived, rise, text_articulation
+from voicewire.pharyngeal import correlation, forensics, paper
 from voicewire.pharyngeal.paper import cell, tokens
+from voicewire_book.chapters.pharyngeal import articulated
+from voicewire_book.chapters.pharyngeal.articulated import Derived, rise, text_articulation
 
 __all__ = [
     "context_means",

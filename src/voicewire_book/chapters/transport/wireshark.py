@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voicewire.testbed import capture
 from voicewire.testbed.errors import TestbedError
-from voicewire.transport.examples import NAMES
+from voicewire_book.chapters.transport.examples import NAMES
 
 __all__ = ["FIELDS", "asked", "ours", "record_wireshark", "recorded"]
 

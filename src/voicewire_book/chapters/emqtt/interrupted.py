@@ -7,11 +7,11 @@ import socket
 import threading
 
 from voicewire.emqtt import paper
-from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire_book.chapters.emqtt.rules import in_a_thread
 
 __all__ = [
     "ABSENT", "CUTS", "broker_sends_again", "delivered", "publication_ends", "pubrec_counts_once", "subscriber_keeps",

@@ -29,10 +29,10 @@ from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.link import LinkSpec
 from voicewire.transport import paper, recording
 from voicewire.transport.bed import Bed
-from voicewire.transport.extras import certificate
 from voicewire.transport.run_mqtt import ROLES, Session, broker
 from voicewire.transport.run_tcp import TIMEOUT
-from voicewire.transport.series_ends import CoapPair, TcpPair, client_context
+from voicewire_book.chapters.transport.extras import certificate
+from voicewire_book.chapters.transport.series_ends import CoapPair, TcpPair, client_context
 
 __all__ = [
     "CATALOGUE", "FANS", "NETWORKS", "SIZES", "Series", "added", "broker_here", "load_series", "measure",

@@ -6,12 +6,12 @@ import asyncio
 import time
 
 from voicewire.emqtt import paper, trace
-from voicewire.emqtt.rules import in_a_thread
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.outbox import PATIENCE
 from voicewire.mqtt.wire import subscribed
+from voicewire_book.chapters.emqtt.rules import in_a_thread
 
 __all__ = [
     "answers_by_qos", "asynchronous_goes_on", "fewer_than_named", "ids_on_request", "keeps_until_answered",

@@ -17,11 +17,11 @@ from typing import Any
 
 from voicewire._kit import checks
 from voicewire.emqtt import paper
-from voicewire.emqtt.suspended import TwoThreads
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.load import attach
 from voicewire.mqtt.wire import TIMEOUT
+from voicewire_book.chapters.emqtt.suspended import TwoThreads
 
 __all__ = ["PUBLISHERS", "Crowd", "series"]
 
