@@ -1,13 +1,12 @@
 """Mutated byte streams: the broker neither crashes nor leaks, and other clients don't notice.
 
-The bounded run is here; `python -m voicewire.mqtt.fuzz --streams 1000000` is the long one.
+The bounded run is here; `python tests/helpers/fuzz.py --streams 1000000` is the long one.
 """
 
 from __future__ import annotations
 
+import fuzz
 import pytest
-
-from voicewire.mqtt import fuzz
 
 pytestmark = pytest.mark.night
 

@@ -1,7 +1,7 @@
 """Whatever one client sends, in whatever order: nobody else is disconnected, starved, or read by those who may not.
 
 A state machine drives a live broker with honest clients (`ann`, `bob`, `dora`) and hostile ones, whose alphabet is
-`voicewire.mqtt.hostile`. The short run is part of the tests; `VOICEWIRE_HOSTILE_SECONDS=600` makes it a long one.
+`hostile`. The short run is part of the tests; `VOICEWIRE_HOSTILE_SECONDS=600` makes it a long one.
 Machine and model know the broker only as a `House` that gives out `Line`s: another transport needs only those two.
 """
 
@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+import hostile
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from voicewire.mqtt import Broker, BrokerThread, hostile, process
+from voicewire.mqtt import Broker, BrokerThread, process
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decoder import Decoder

@@ -13,9 +13,9 @@ import threading
 import time
 from pathlib import Path
 
+import durability
 import pytest
 
-from voicewire.mqtt import durability
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.process import free_port

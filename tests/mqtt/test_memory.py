@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import hostile
 import pytest
 
-from voicewire.mqtt import Config, Limits, hostile
+from voicewire.mqtt import Config, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.memory import MemoryBroker

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hostile
 import pytest
 from waiting import eventually
 
-from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, hostile, process
+from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, process
 from voicewire.mqtt import incoming as incoming_module
 from voicewire.mqtt import packets as p
 from voicewire.mqtt import routes as routes_module

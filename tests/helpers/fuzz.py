@@ -1,9 +1,9 @@
 """Mutated byte streams against a broker, guided by the lines of the broker that they reach.
 
-    python -m voicewire.mqtt.fuzz --streams 1000000
+    python tests/helpers/fuzz.py --streams 1000000
 
 Streams are fed straight into connections (no sockets), so that a million fit into a night. They begin with the
-alphabet of :mod:`~voicewire.mqtt.hostile`: wills on any topic, access rules, kept sessions. The broker has a store
+alphabet of `hostile`: wills on any topic, access rules, kept sessions. The broker has a store
 and is started again on it now and then. A witness that publishes and subscribes on the same broker must get every
 message of its own, whatever the others send, and nobody may be sent what the rules deny. When all have gone, it is
 counted what is left; nothing is tidied up before.
@@ -26,9 +26,10 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, cast
 
+import hostile
+
 from voicewire._kit.options import seed, whole
 from voicewire._kit.pace import Pace
-from voicewire.mqtt import hostile
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.broker import Broker
 from voicewire.mqtt.config import Access, Config, Limits, permissions

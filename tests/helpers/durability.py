@@ -1,6 +1,6 @@
 """`kill -9` under load: is anything lost or doubled, and by whom?
 
-    python -m voicewire.mqtt.durability --kills 200 --client paho
+    python tests/helpers/durability.py --kills 200 --client paho
 
 A publisher and a subscriber with kept sessions send numbered messages at QoS 1 and 2 through a broker that is
 killed at random moments and started again on the same store. What the subscriber has taken is compared with
@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from survivors import AGAIN, WINDOW, OurClient, PahoClient, Survivor, WireClient
+
 from voicewire.mqtt.process import free_port, wait_for_port
-from voicewire.mqtt.survivors import AGAIN, WINDOW, OurClient, PahoClient, Survivor, WireClient
 
 __all__ = ["Outcome", "run"]
 

@@ -1,7 +1,7 @@
 """The clients of the kill test: bytes on a socket, this package's client, and stock paho.
 
 Each keeps its session in memory while its connections come and go with the broker. All do the same work, so that
-what differs in the count of `voicewire.mqtt.durability` is the client.
+what differs in the count of `durability` is the client.
 """
 
 from __future__ import annotations
