@@ -19,8 +19,7 @@ __all__: list[str] = []
 
 
 class TimedFromDeparture(TfrcSender):
-    """``schedule="sent"``: a packet that leaves late delays the next (against RFC 3448 section 4.6).
-    """
+    """``schedule="sent"``: a packet that leaves late delays the next (against RFC 3448 section 4.6)."""
 
     def left(self, base: int, now: int) -> int:
         """From when the next packet is timed: from now."""
@@ -28,8 +27,7 @@ class TimedFromDeparture(TfrcSender):
 
 
 class KameTimer(TfrcSender):
-    """``schedule="grid"``: KAME's send timer runs on through a silence; what comes after waits for its next tick.
-    """
+    """``schedule="grid"``: KAME's send timer runs on through a silence; what comes after waits for its next tick."""
 
     def due(self, base: int) -> int:
         """Nominal time of the frame that waits longest: a tick."""
@@ -39,16 +37,14 @@ class KameTimer(TfrcSender):
 
 
 class OneTimeOnly(TfrcSender):
-    """``report_moves=False``: when a packet may leave is settled as the one before leaves (RFC 3448 section 4.6).
-    """
+    """``report_moves=False``: when a packet may leave is settled as the one before leaves (RFC 3448 section 4.6)."""
 
     def rate_changed(self, now: int) -> None:
         """A new X counts from the next packet on."""
 
 
 class TwiceAfterTimeout(TfrcSender):
-    """``timeout_restart=False``: without feedback X is recalculated with 2 X_recv, whatever Faster Restart has.
-    """
+    """``timeout_restart=False``: without feedback X is recalculated with 2 X_recv, whatever Faster Restart has."""
 
     def no_feedback(self, now: int) -> None:
         """Halve the rate."""
@@ -57,8 +53,7 @@ class TwiceAfterTimeout(TfrcSender):
 
 
 class FastMax(TfrcSender):
-    """``fast_max=True``: quadruple up to what was reached without loss, double above (thesis, section 2.2.4).
-    """
+    """``fast_max=True``: quadruple up to what was reached without loss, double above (thesis, section 2.2.4)."""
 
     fast_max = 0.0  # bytes a second
 
@@ -93,8 +88,7 @@ class EightAfterIdle(TfrcSender):
 
 
 class LeastImportant(TfrcSender):
-    """``Flow.importance``: a full buffer loses what is least important, the new frame on a tie (thesis, chapter 6).
-    """
+    """``Flow.importance``: a full buffer loses what is least important, the new frame on a tie (thesis, chapter 6)."""
 
     importance: Sequence[float] = ()  # of each frame
 
@@ -110,8 +104,7 @@ class LeastImportant(TfrcSender):
 
 
 class Discounting(TfrcReceiver):
-    """``discount=0.5``: history discounting, RFC 3448 section 5.5.
-    """
+    """``discount=0.5``: history discounting, RFC 3448 section 5.5."""
 
     least = 0.5  # THRESHOLD of section 5.5
     kept: tuple[float, ...] = ()  # DF_i of the closed intervals, the newest first
@@ -135,8 +128,7 @@ class Discounting(TfrcReceiver):
 
 
 class ThesisReceiveRate(TfrcReceiver):
-    """``x_recv="thesis"``: over the time since the last report, however short (section 5.2 of the thesis).
-    """
+    """``x_recv="thesis"``: over the time since the last report, however short (section 5.2 of the thesis)."""
 
     def receive_rate(self, now: int, rtt: float) -> float:
         """Bytes since the last report over the time since."""
@@ -145,8 +137,7 @@ class ThesisReceiveRate(TfrcReceiver):
 
 
 class KameReceiveRate(TfrcReceiver):
-    """``x_recv="kame"``: the same in whole bits and microseconds, multiplied in 32 bits: from 537 bytes on it wraps.
-    """
+    """``x_recv="kame"``: the same in whole bits and microseconds, multiplied in 32 bits: from 537 bytes on it wraps."""
 
     def receive_rate(self, now: int, rtt: float) -> float:
         """Bits since the last report, times a million, over microseconds."""
@@ -156,15 +147,13 @@ class KameReceiveRate(TfrcReceiver):
 
 
 class KameReports(TfrcReceiver):
-    """``report_after=5``: KAME reports when the window counter has moved by more than four quarters.
-    """
+    """``report_after=5``: KAME reports when the window counter has moved by more than four quarters."""
 
     report_after = 5
 
 
 class ShortOpenInterval(TfrcReceiver):
-    """``short_open=True``: TFRC-SP counts the open loss interval while it is short, too (RFC 3448 section 5.4).
-    """
+    """``short_open=True``: TFRC-SP counts the open loss interval while it is short, too (RFC 3448 section 5.4)."""
 
     def open_interval(self, seq: int, now: int, rtt: float) -> float:
         """Packets since the last loss event began."""
@@ -172,8 +161,7 @@ class ShortOpenInterval(TfrcReceiver):
 
 
 class IdleSinceHeard(TcpSender):
-    """``idle_since="received"``: FreeBSD's TCP of 2006 counts idleness from the last segment that came.
-    """
+    """``idle_since="received"``: FreeBSD's TCP of 2006 counts idleness from the last segment that came."""
 
     heard = -NEVER  # ns
 

@@ -38,8 +38,7 @@ class _Written(TcpSender):
 
 
 class Nagle(_Written):
-    """``nodelay=False``: small segments wait for what is out.
-    """
+    """``nodelay=False``: small segments wait for what is out."""
 
     def ready(self) -> int:
         """Nothing, where `must_wait` says so."""
@@ -50,8 +49,7 @@ class Nagle(_Written):
 
 
 class OneFrame(_Written):
-    """``joins=False``: each frame has a segment of its own.
-    """
+    """``joins=False``: each frame has a segment of its own."""
 
     def ready(self) -> int:
         """The next frame, and no more."""
