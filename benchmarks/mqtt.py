@@ -24,8 +24,8 @@ from pathlib import Path
 
 import harness
 
-from voicewire.emqtt.population import Population
 from voicewire.mqtt import load, process
+from voicewire_book.chapters.emqtt.population import Population
 
 CONFIG = 'sys_interval = 10\n[[access]]\ntopic = "#"\n[[access]]\ntopic = "secret/#"\nallow = "none"\n'
 

@@ -25,12 +25,12 @@ from matplotlib.colors import rgb_to_hsv, to_rgb
 
 from voicewire import cli
 from voicewire._kit import style
-from voicewire.emqtt.population import Population
 from voicewire.mqtt import Config
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 from voicewire.transport import paper
 from voicewire_book import paths
+from voicewire_book.chapters.emqtt.population import Population
 from voicewire_book.kit import claims, figures
 from voicewire_book.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED, Score
 

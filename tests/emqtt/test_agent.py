@@ -16,8 +16,8 @@ import pytest
 
 from voicewire.cli import main
 from voicewire.emqtt import agent as a
-from voicewire.emqtt import mqtt5
 from voicewire.mqtt import BrokerThread, Config, process
+from voicewire_book.chapters.emqtt import mqtt5
 
 pytestmark = pytest.mark.needs("mosquitto")
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from voicewire.emqtt import broker_work, mqtt5
-from voicewire.emqtt.repeats import DropsRepeats
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.delivery import Delivery
 from voicewire.mqtt.wire import subscribed
 from voicewire_book.chapters.emqtt import (
+    broker_work,
     experiments,
     interrupted,
+    mqtt5,
     notified,
     record,
     rules,
@@ -26,6 +26,7 @@ from voicewire_book.chapters.emqtt import (
     subscribing,
     suspended,
 )
+from voicewire_book.chapters.emqtt.repeats import DropsRepeats
 
 
 @pytest.fixture(scope="module")

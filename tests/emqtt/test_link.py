@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.emqtt import counting, paper
-from voicewire.emqtt.population import RESPONSES, Population
 from voicewire.emqtt.reference import link_delay
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
@@ -19,6 +18,7 @@ from voicewire.mqtt.load import attach
 from voicewire.testbed import DelayProxy
 from voicewire_book import paths
 from voicewire_book.chapters.emqtt import experiments, figures, link
+from voicewire_book.chapters.emqtt.population import RESPONSES, Population
 
 PROTOCOLS = {"mqtt-2": "MQTT", "first": "E-MQTT", "all": "E-MQTT"}
 

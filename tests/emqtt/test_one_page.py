@@ -8,10 +8,10 @@ import matplotlib.pyplot as plt
 import pytest
 
 from voicewire.emqtt import trace
-from voicewire.emqtt.one_page import exchange
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire_book.chapters.emqtt import figures
+from voicewire_book.chapters.emqtt.one_page import exchange
 
 
 def told(steps, who):

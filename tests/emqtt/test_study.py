@@ -12,13 +12,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.emqtt import _exchange, counting, paper, population, trace
+from voicewire.emqtt import counting, paper, trace
 from voicewire.emqtt.dissection import COLOURS, Coloured, dissect
-from voicewire.emqtt.population import Population
 from voicewire.mqtt import BrokerThread, Config, MalformedError, process
 from voicewire.mqtt import packets as p
 from voicewire.testbed import capabilities
-from voicewire_book.chapters.emqtt import experiments, figures, rules, steps
+from voicewire_book.chapters.emqtt import _exchange, experiments, figures, population, rules, steps
+from voicewire_book.chapters.emqtt.population import Population
 from voicewire_book.chapters.emqtt.weak import PAUSE, weak
 
 

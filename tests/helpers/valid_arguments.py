@@ -16,12 +16,12 @@ from voicewire import netsim
 from voicewire.echo import WLNLMS, measures, model, scene
 from voicewire.echo import cancellation as cancelling
 from voicewire.echo.guarded import Guarded
-from voicewire.emqtt.panel import Panel
 from voicewire.nfc import channel, ethernet, exchange, fragmentation, link, session, slots
 from voicewire.pharyngeal import components, formants, grid, keyframes, organs, synthesis, textgrid, tract, xray
 from voicewire.pharyngeal.sound import Sound
 from voicewire.voip import conversation, drift, received, rtp
 from voicewire.voip.dccp import importance
+from voicewire_book.chapters.emqtt.panel import Panel
 
 _RESULT = "holds what another function gives back; nobody makes one"
 _SOCKETS = "opens sockets, namespaces or programs: tests of its own, with real ones"
@@ -127,8 +127,6 @@ EXEMPT = {
     "stats.Quartiles": _RESULT,
     "sweep": "runs processes, on any function (test_sweep feeds it nonsense)",
     "transport.bed": _SOCKETS,
-    "transport.access_point.relayed": _SOCKETS,
-    "transport.bounds.reliability": "rows of a recording, by name",
     "transport.elsewhere": _FILES,
     "transport.dissect": "bytes of a protocol (tests of its own)",
     "transport.icto_account": "sealed bytes (tests of its own, with a fuzzer)",
@@ -140,12 +138,8 @@ EXEMPT = {
     "transport.theory.Cost": _RESULT,
     "transport.theory.Option": _RESULT,
     "emqtt.agent": _SOCKETS,
-    "emqtt.broker_work": _SOCKETS,
     "emqtt.counting.without_count": "bytes of a protocol (tests of its own)",
     "emqtt.dissection": "bytes of a protocol (tests of its own)",
-    "emqtt.mqtt5": _SOCKETS,
-    "emqtt.population": _SOCKETS,
-    "emqtt.repeats": _SOCKETS,
     "emqtt.trace": _SOCKETS,
     "mqtt": "bytes, topics and sockets of a protocol: its own tests feed it, with hypothesis and a fuzzer",
     "nfc.reference.fragments.Fragment": _RESULT,

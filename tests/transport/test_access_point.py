@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.testbed.proxy import Air
-from voicewire.transport import access_point
 from voicewire.transport.reference import made_hops
+from voicewire_book.chapters.transport import access_point
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.booleans())

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.transport import bounds, paper, recording, theory
-from voicewire.transport.analysis import Recorded
+from voicewire.transport import paper, recording, theory
 from voicewire_book import paths
+from voicewire_book.chapters.transport import bounds
 from voicewire_book.chapters.transport import figures_printed as printed
+from voicewire_book.chapters.transport.analysis import Recorded
 
 DATA = paths.data("transport")
 

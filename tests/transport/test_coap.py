@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.testbed.datagram import DatagramProxy
-from voicewire.transport import coap, paper
+from voicewire.transport import paper
 from voicewire.transport import reference as r
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire_book import paths
-from voicewire_book.chapters.transport import coap_timed, series_ends
+from voicewire_book.chapters.transport import coap, coap_timed, series_ends
 from voicewire_book.chapters.transport.series_ends import CoapPair
 
 QUICK = 0.05

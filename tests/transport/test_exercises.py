@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.packets import encode_length
-from voicewire.transport import analysis, recording, theory
+from voicewire.transport import recording, theory
 from voicewire.transport.icto_format import overhead
 from voicewire.transport.reference import block_option, header_bytes
 from voicewire_book import paths
+from voicewire_book.chapters.transport import analysis, readings, series
 from voicewire_book.chapters.transport import exercises as a
 from voicewire_book.chapters.transport import exercises_compared as b
-from voicewire_book.chapters.transport import readings, series
 from voicewire_book.chapters.transport._student import judged
 from voicewire_book.kit.exercises import UNANSWERED, Feedback
 

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import paper, recording, theory
-from voicewire.transport.analysis import Recorded, coverage, goodput
 from voicewire.transport.bed import Bed
 from voicewire.transport.cells import Cell, full_grid, small_grid
 from voicewire.transport.dissect import packets
 from voicewire.transport.payloads import Payload
 from voicewire_book import paths
 from voicewire_book.chapters.transport import examples, timing
+from voicewire_book.chapters.transport.analysis import Recorded, coverage, goodput
 
 BEDS = [
     "proxy",

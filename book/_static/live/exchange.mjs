@@ -5,7 +5,7 @@ const ROW = 34; // CSS pixels
 const LETTER = 6.5; // CSS pixels, of a label's text
 const PACE = 240; // milliseconds from one packet to the next
 const KINDS = { publish: "message", answer: "answer", session: "connection" };
-const SOURCE = "from voicewire.emqtt import panel as _panel\nprint(_panel.play(_asked))";
+const SOURCE = "from voicewire_book.chapters.emqtt import panel as _panel\nprint(_panel.play(_asked))";
 
 let count = 0;
 

@@ -3,9 +3,8 @@
 from voicewire._kit.lazy import lazily
 
 __all__ = [
-    "Agent", "Answerer", "Asker", "Coloured", "DropsRepeats", "Field", "Panel", "Population", "Step", "Trace",
-    "Trial", "answer", "calls", "confirmed_by_emqtt", "confirmed_by_mqtt", "count_packets", "dissect",
-    "exchange", "messages", "one_message", "overhead", "play", "publish_size", "received", "sent",
+    "Agent", "Answerer", "Asker", "Coloured", "Field", "Step", "Trace", "answer", "confirmed_by_emqtt",
+    "confirmed_by_mqtt", "dissect", "messages", "one_message", "publish_size", "received", "sent",
     "with_subscriptions", "without_count",
 ]  # fmt: skip
 

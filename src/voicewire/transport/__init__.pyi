@@ -1,19 +1,5 @@
-from voicewire.transport.access_point import arrivals, relayed
 from voicewire.transport.bed import Bed
-from voicewire.transport.bounds import bound, reliability
 from voicewire.transport.cells import Cell, full_grid, small_grid
-from voicewire.transport.coap import (
-    exchanges as coap_exchanges,
-)  # fmt: skip
-from voicewire.transport.coap import (
-    expected_delay as coap_delay,
-)
-from voicewire.transport.coap import (
-    failure as coap_failure,
-)
-from voicewire.transport.coap import (
-    longest_wait as coap_longest_wait,
-)
 from voicewire.transport.dissect import Packet, packets
 from voicewire.transport.elsewhere import read as read_sessions
 from voicewire.transport.elsewhere import sendings
@@ -63,10 +49,9 @@ from voicewire.transport.theory import (
 __all__ = [
     "AccountError", "Bed", "Cell", "Cost", "ExpiredError", "IctoError", "Identity", "MalformedError",
     "NotAuthenticError", "NotPermittedError", "Opening", "Option", "Packet", "Part", "Participant", "Payload",
-    "PublicIdentity", "Rule", "Sealed", "TooEarlyError", "UnknownVersionError", "advise", "arrivals",
-    "assemble", "assume", "bound", "coap_delay", "coap_exchanges", "coap_failure", "coap_longest_wait",
+    "PublicIdentity", "Rule", "Sealed", "TooEarlyError", "UnknownVersionError", "advise", "assemble", "assume",
     "decode_object", "delivery_time", "encode_object", "flights", "full_grid", "grant", "inspect",
     "least_header_bytes", "load_iterations", "load_summary", "open_object", "open_on_account", "overhead",
-    "packet_bytes", "packets", "read_sessions", "record", "relayed", "reliability", "round_trips", "run_cell",
-    "seal", "sendings", "slow_start_rounds", "small_grid", "summarise", "verify", "witness",
+    "packet_bytes", "packets", "read_sessions", "record", "round_trips", "run_cell", "seal", "sendings",
+    "slow_start_rounds", "small_grid", "summarise", "verify", "witness",
 ]  # fmt: skip

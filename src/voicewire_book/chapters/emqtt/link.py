@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 from voicewire._kit import checks
-from voicewire.emqtt.population import RESPONSES, Population
 from voicewire.mqtt import process
 from voicewire.mqtt.load import attach
 from voicewire.testbed.capability import capabilities
@@ -20,6 +19,7 @@ from voicewire.testbed.hosts import Host
 from voicewire.testbed.link import Link, LinkSpec
 from voicewire.testbed.proxy import DelayProxy
 from voicewire_book.chapters.emqtt.experiments import LINK_DELAY, LINK_RATES
+from voicewire_book.chapters.emqtt.population import RESPONSES, Population
 
 __all__ = ["READINGS", "SUBSCRIBERS", "beds", "series"]
 

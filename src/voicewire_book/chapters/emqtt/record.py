@@ -18,9 +18,9 @@ from voicewire import __version__
 from voicewire._kit import sheets
 from voicewire._kit.pace import Pace
 from voicewire.emqtt import counting, paper
-from voicewire.emqtt.population import Population
 from voicewire.mqtt import process
 from voicewire_book.chapters.emqtt import experiments, link, notified, suspended
+from voicewire_book.chapters.emqtt.population import Population
 from voicewire_book.chapters.emqtt.weak import weak
 
 __all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_suspended"]
@@ -147,7 +147,7 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
     _write(folder / "weak.csv", weak(max(3, tests // 2), seed, tell))
     if process.mosquitto_version() is not None:
-        from voicewire.emqtt.mqtt5 import asked_through_agent, request_response
+        from voicewire_book.chapters.emqtt.mqtt5 import asked_through_agent, request_response
 
         with process.mosquitto() as broker:
             counts = {

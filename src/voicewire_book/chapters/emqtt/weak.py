@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from voicewire.emqtt.population import Population
 from voicewire.mqtt import process
 from voicewire.testbed.capability import capabilities
 from voicewire.testbed.hosts import Host
 from voicewire.testbed.link import Link, LinkSpec
+from voicewire_book.chapters.emqtt.population import Population
 
 __all__ = [
     "PAUSE",

@@ -27,9 +27,10 @@ from tqdm import tqdm
 from voicewire._kit import sheets
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.link import LinkSpec
-from voicewire.transport import coap, paper, recording
+from voicewire.transport import paper, recording
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES, Session, broker
+from voicewire_book.chapters.transport import coap
 from voicewire_book.chapters.transport.series import NETWORKS
 from voicewire_book.chapters.transport.series_ends import CoapPair
 

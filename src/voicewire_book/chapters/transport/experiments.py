@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from voicewire.transport import paper, recording, theory
-from voicewire.transport.analysis import Recorded, Samples
 from voicewire_book import paths
 from voicewire_book.chapters.transport import readings, timing
+from voicewire_book.chapters.transport.analysis import Recorded, Samples
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

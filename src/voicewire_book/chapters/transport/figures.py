@@ -13,8 +13,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from voicewire.stats import t_interval
 from voicewire.testbed.capture import Segment
 from voicewire.transport import paper, theory
-from voicewire.transport.analysis import Recorded
 from voicewire_book.chapters.transport import series
+from voicewire_book.chapters.transport.analysis import Recorded
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 
 __all__ = [

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from voicewire.stats import t_interval
-from voicewire.transport import coap, paper
-from voicewire_book.chapters.transport import coap_timed
+from voicewire.transport import paper
+from voicewire_book.chapters.transport import coap, coap_timed
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, new_axes, origin
 
 __all__ = ["by_loss", "by_size"]

@@ -13,8 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from voicewire.stats import t_interval
-from voicewire.transport import bounds, paper
-from voicewire.transport.analysis import Recorded, Samples
+from voicewire.transport import paper
+from voicewire_book.chapters.transport import bounds
+from voicewire_book.chapters.transport.analysis import Recorded, Samples
 from voicewire_book.chapters.transport.readings import KINDS
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 

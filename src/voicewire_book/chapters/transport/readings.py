@@ -13,7 +13,7 @@ import numpy as np
 
 from voicewire.mqtt import packets as p
 from voicewire.transport import paper, theory
-from voicewire.transport.analysis import Recorded, Samples
+from voicewire_book.chapters.transport.analysis import Recorded, Samples
 
 __all__ = [
     "COMPARED", "SESSIONS", "axes_ratio", "broker_share", "forwarded", "growths", "header_by_mss", "header_curve",

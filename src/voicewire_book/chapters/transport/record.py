@@ -116,7 +116,7 @@ def _rest(folder: Path) -> None:
 
 def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> None:
     """Send messages at each quality of service over links with loss."""
-    from voicewire.transport import bounds
+    from voicewire_book.chapters.transport import bounds
     from voicewire_book.chapters.transport.series import broker_here
 
     command = f"voicewire record transport bounds --iterations {iterations}"

@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 from voicewire.testbed.datagram import DatagramProxy
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.proxy import clamp
-from voicewire.transport import coap
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_tcp import TIMEOUT
+from voicewire_book.chapters.transport import coap
 
 __all__ = ["CoapPair", "TcpPair", "client_context", "server_context"]
 

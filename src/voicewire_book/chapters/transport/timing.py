@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voicewire.stats import Interval, t_interval
 from voicewire.transport import paper
-from voicewire.transport.analysis import Recorded, Samples, coverage
+from voicewire_book.chapters.transport.analysis import Recorded, Samples, coverage
 from voicewire_book.chapters.transport.readings import COMPARED, FRESH, recorded_as
 
 __all__ = [

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from voicewire._kit import checks
 from voicewire.emqtt import paper
-from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import BROKER, PUBLISHER, SUBSCRIBER
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.hold import Hold, Report, Status
 from voicewire.mqtt.memory import MemoryBroker
 from voicewire.mqtt.session import RELEASED
+from voicewire_book.chapters.emqtt._party import HELLO, Party, settle
 
 __all__ = ["DEADLINE", "MOST", "Panel", "play"]
 
@@ -53,23 +53,6 @@ class Panel:
     """One publisher and some subscribers of one topic, all connected at first, with sessions that are kept.
 
     The subscribers ask for QoS 3, so that each message comes to them at the QoS with which it was published.
-
-    Parameters
-    ----------
-    subscribers : int
-        How many, 1 to 4.
-
-    Raises
-    ------
-    ValueError
-        If `subscribers` is not such a number.
-
-    Examples
-    --------
-    >>> panel = Panel()
-    >>> told = panel.do({"do": "publish", "qos": 1, "wait": 0, "retain": False})
-    >>> [row["words"] for row in told["rows"][:2]]
-    ['publisher to broker: PUBLISH m1, QoS 1, id 1', 'broker to publisher: PUBACK, id 1']
     """
 
     @checks.takes(subscribers=checks.whole(1, 4))
@@ -92,14 +75,7 @@ class Panel:
         self._done = 0
 
     def state(self) -> dict[str, Any]:
-        """Tell how things stand.
-
-        Returns
-        -------
-        dict
-            ``columns``, the names; ``subscribers``, of each ``name``, ``on``, ``kept`` (its session), ``breaks``,
-            ``waiting`` (messages at the broker) and ``has``; ``open``, the messages at QoS 3 whose publisher waits.
-        """
+        """Tell how things stand."""
         rows = []
         for client in self._others:
             has = [payload.decode() for payload in client.got]
@@ -109,27 +85,7 @@ class Panel:
         return {"columns": self._columns, "subscribers": rows, "open": waits}
 
     def do(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what the reader asks, until nobody has anything to say.
-
-        Parameters
-        ----------
-        action : mapping
-            ``do``: ``publish`` with ``qos`` 0 to 3, ``wait``, for how many subscribers at QoS 3 (0: all), and
-            ``retain``; ``on``, ``off`` or ``break`` (its connection, when the next message is there) with ``who``, a
-            subscriber's number from 1; ``session`` with ``who`` and ``kept``; ``time``: `DEADLINE` seconds pass.
-
-        Returns
-        -------
-        dict
-            `state`, with ``rows``, what happened: for a packet ``from`` and ``to``, numbers of columns, ``kind``,
-            ``label`` and ``words``; for anything else ``at``, a column or none; ``off``, the columns that are away.
-            ``said`` is the whole in words.
-
-        Raises
-        ------
-        ValueError
-            If that cannot be done; nothing has changed then.
-        """
+        """Do what the reader asks, until nobody has anything to say."""
         action = self._checked(action)
         client = self._others[action["who"] - 1] if "who" in action else self._publisher
         before, answered = len(client.got), set(self._publisher.answers)
@@ -313,31 +269,7 @@ def _listed(names: list[str]) -> str:
 
 @checks.takes(asked=checks.a(str))
 def play(asked: str) -> str:
-    """Do all that a reader has done, on a new broker, and tell what the last of it has brought.
-
-    Parameters
-    ----------
-    asked : str
-        JSON: ``subscribers``, a number, and ``actions``, a list of what `Panel.do` takes.
-
-    Returns
-    -------
-    str
-        JSON: what `Panel.do` returned last, or `Panel.state` where nothing was done; ``refused``, a sentence, where
-        something cannot be done.
-
-    Raises
-    ------
-    ValueError
-        If `asked` is not a text.
-
-    Examples
-    --------
-    >>> json.loads(play('{"subscribers": 2, "actions": [{"do": "off", "who": 2}]}'))["said"]
-    'Subscriber 2 is switched off; its session is kept.'
-    >>> play('{"subscribers": 9, "actions": []}')
-    '{"refused": "subscribers is 9: it must be a whole number from 1 to 4"}'
-    """
+    """Do all that a reader has done, on a new broker, and tell what the last of it has brought."""
     try:
         wanted = json.loads(asked)
         if not isinstance(wanted, dict) or set(wanted) != {"subscribers", "actions"}:

@@ -19,9 +19,9 @@ from voicewire._kit import checks, sheets
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.link import LinkSpec
 from voicewire.transport import paper, recording, theory
-from voicewire.transport.analysis import Samples
 from voicewire.transport.bed import Bed
 from voicewire.transport.run_mqtt import ROLES, Session, broker
+from voicewire_book.chapters.transport.analysis import Samples
 
 __all__ = ["SPEC", "bound", "load_bounds", "measure", "met", "record_bounds", "reliability"]
 
@@ -41,25 +41,6 @@ def bound(qos: int, rtt: float, timeouts: bool = False) -> float:
     r"""Return the time that a quality of service bounds a message in an open session to.
 
     .. math:: T = (n_\mathrm{qos} + \tfrac12)\,\mathrm{RTT} \; [\, + 2\,(\mathrm{RTT} + 0.2\,\mathrm{s})\,]
-
-    Parameters
-    ----------
-    qos : {0, 1, 2}
-        Quality of service, of :math:`n_\mathrm{qos}` round trips (QoS 2: broker and subscriber deliver at PUBREL).
-    rtt : float
-        Round trip of each link, s.
-    timeouts : bool
-        Allow for a timeout of TCP on each of the two legs: the term in brackets.
-
-    Returns
-    -------
-    float
-        Seconds.
-
-    Examples
-    --------
-    >>> round(bound(1, 0.04), 3), round(bound(2, 0.04), 3), round(bound(2, 0.04, timeouts=True), 3)
-    (0.06, 0.14, 0.62)
     """
     own = (theory.round_trips("mqtt", qos, "persistent") + SLACK) * rtt
     return own + (LEGS * (rtt + TIMEOUT) if timeouts else 0.0)
@@ -100,25 +81,7 @@ def _one(pub: Session, sub: Session, qos: int, number: int) -> float:
 
 
 def reliability(rows: pd.DataFrame, qos: int) -> Samples:
-    """Return for each message whether it arrived.
-
-    Parameters
-    ----------
-    rows : pandas.DataFrame
-        As `measure` gives them.
-    qos : {0, 1, 2}
-        Quality of service.
-
-    Returns
-    -------
-    ndarray of float, shape (messages,)
-        1 or 0.
-
-    Examples
-    --------
-    >>> reliability(pd.DataFrame({"qos": [1, 1], "time_ms": [50.0, np.nan]}), 1).tolist()
-    [1.0, 0.0]
-    """
+    """Return for each message whether it arrived."""
     return np.asarray(rows[rows.qos == qos].time_ms.notna(), dtype=np.float64)
 
 

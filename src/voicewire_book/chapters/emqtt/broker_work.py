@@ -25,23 +25,6 @@ def calls(qos: int, n: int = 10) -> int:
     """Count the calls of the broker's Python functions for one publication to `n` subscribers that publish nothing.
 
     The subscribers answer one after the other, each complete before the next, so that two runs do the same.
-
-    Parameters
-    ----------
-    qos : {2, 3}
-        MQTT, or E-MQTT with all to be waited for.
-    n : int
-        Subscribers.
-
-    Returns
-    -------
-    int
-        Calls in `voicewire.mqtt`, by a broker without favours.
-
-    Examples
-    --------
-    >>> calls(3, n=2) > calls(2, n=2)
-    True
     """
     counted = [0]
 

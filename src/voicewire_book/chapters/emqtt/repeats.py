@@ -30,18 +30,6 @@ class DropsRepeats(BrokerThread):
     """The broker as a thread, dropping a PUBLISH of QoS 3 that is sent again, also if nobody was there for the first.
 
     Our own tries such a message again with those who are there now; the paper does not say.
-
-    Parameters
-    ----------
-    config : Config, optional
-        What it may do; by default it takes a free port of 127.0.0.1.
-
-    Examples
-    --------
-    >>> from voicewire_book.chapters.emqtt import interrupted
-    >>> with DropsRepeats(Config(port=0)) as broker:
-    ...     interrupted.taken_later(broker.port, 3)
-    [0, 0]
     """
 
     broker_class = _StrictBroker

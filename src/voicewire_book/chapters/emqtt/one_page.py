@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 from voicewire._kit import checks
 from voicewire.emqtt import paper
-from voicewire.emqtt._party import HELLO, Party, settle
 from voicewire.emqtt.trace import PUBLISHER, SUBSCRIBER, Step, Trace, label
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config
 from voicewire.mqtt.memory import MemoryBroker
+from voicewire_book.chapters.emqtt._party import HELLO, Party, settle
 
 __all__ = ["exchange"]
 
@@ -25,34 +25,6 @@ def exchange(
     """Send one message to subscribers of one topic, through a broker in this program.
 
     All have sessions that outlive their connections, and subscribe at the message's QoS.
-
-    Parameters
-    ----------
-    qos : {0, 1, 2, 3}
-        Quality of service of message and subscriptions; 3 is E-MQTT.
-    off : collection of int
-        Which subscribers, from 1, are switched off when the message is sent.
-    back : bool
-        Switch them on again afterwards.
-    subscribers : int
-        How many there are, 1 to 4.
-    waited : int, optional
-        At QoS 3, how many subscribers the publisher waits for; all if left out.
-
-    Returns
-    -------
-    Trace
-        The packets from the PUBLISH on, on all lines, read off their bytes, as the clients sent and took them.
-
-    Raises
-    ------
-    ValueError
-        If `qos`, `off`, `subscribers` or `waited` is none of these.
-
-    Examples
-    --------
-    >>> [f"{step.source} {step.label}" for step in exchange(1, off=[2]).steps]
-    ['publisher PUBLISH T (QoS 1)', 'broker PUBACK', 'broker PUBLISH T (QoS 1)', 'subscriber 1 PUBACK']
     """
     if wrong := set(off) - set(range(1, subscribers + 1)):
         raise ValueError(f"there is no subscriber {min(wrong)} to switch off: they are 1 to {subscribers}")

@@ -35,27 +35,6 @@ def arrivals(frames: int, hops: int, each: float, *, shared: bool) -> list[float
     Frame :math:`k = 1 \ldots n` has made its :math:`h` hops of :math:`t` seconds each after
 
     .. math:: (n (h - 1) + k)\, t \quad \text{on one medium}, \qquad (k + h - 1)\, t \quad \text{on lines of their own.}
-
-    Parameters
-    ----------
-    frames : int
-        How many, :math:`n`.
-    hops : int
-        How many each has to make, one after the other.
-    each : float
-        What one frame takes on one hop, s.
-    shared : bool
-        Whether all hops share one medium; else each has a line of its own.
-
-    Returns
-    -------
-    list of float
-        Seconds, for each frame.
-
-    Examples
-    --------
-    >>> arrivals(3, 2, 1.0, shared=True), arrivals(3, 2, 1.0, shared=False)
-    ([4.0, 5.0, 6.0], [2.0, 3.0, 4.0])
     """
     before = frames * (hops - 1) if shared else hops - 1
     return [(before + k) * each for k in range(1, frames + 1)]
@@ -71,36 +50,7 @@ def counted(transport: str, octets: int, rate: float) -> float:
 
 @checks.takes(messages=checks.whole(1, 10_000), size=checks.whole(1, 10**6), rate=checks.number(above=0.0))
 def relayed(transport: str, messages: int, size: int, rate: float, *, shared: bool = True) -> float:
-    """Send messages between stations over real sockets on loopback, through relays, and time them.
-
-    Parameters
-    ----------
-    transport : {"TCP", "MQTT"}
-        Over which; MQTT at QoS 0, with the broker of this package.
-    messages : int
-        How many, in one session.
-    size : int
-        Payload of each, bytes.
-    rate : float
-        Of the air, bit/s.
-    shared : bool
-        Whether both legs share the air; else each has an access point of its own.
-
-    Returns
-    -------
-    float
-        Seconds from the first byte's sending to the last one's receipt.
-
-    Raises
-    ------
-    ValueError
-        If the transport is neither.
-
-    Examples
-    --------
-    >>> relayed("MQTT", 2, 1000, 1e6) >= counted("MQTT", 2000, 1e6)
-    True
-    """
+    """Send messages between stations over real sockets on loopback, through relays, and time them."""
     if transport not in LEGS:
         raise ValueError(f"a transport is {' or '.join(LEGS)}, not {transport!r}")
     one = Air(rate, CROSSINGS)

@@ -14,9 +14,10 @@ from types import TracebackType
 
 import numpy as np
 
-from voicewire.emqtt import _exchange, paper
+from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.load import attach, exactly
+from voicewire_book.chapters.emqtt import _exchange
 
 __all__ = ["RESPONSES", "TIMEOUT", "Population", "Trial"]
 
@@ -26,28 +27,7 @@ TIMEOUT = 20.0
 
 @dataclass(slots=True)
 class Trial:
-    """What one query cost.
-
-    Parameters
-    ----------
-    end_to_end : float
-        Seconds until the publisher knew: its last response, or its PUBREC.
-    completion : float
-        Seconds until PUBCOMP.
-    received, sent : int
-        Packets at the publisher.
-    received_bytes, sent_bytes : int
-        Their bytes.
-    messages : int
-        Packets on all connections.
-    cpu : float
-        Seconds of processor time that the publisher's own work took.
-
-    Examples
-    --------
-    >>> Trial(received=2, sent=2).received
-    2
-    """
+    """What one query cost."""
 
     end_to_end: float = 0.0
     completion: float = 0.0
@@ -60,40 +40,7 @@ class Trial:
 
 
 class Population:
-    """One publisher and `n` subscribers, connected and subscribed.
-
-    Parameters
-    ----------
-    port : int
-        The broker's port.
-    n : int
-        Number of subscribers.
-    qos3 : bool
-        Subscribe with QoS 3 (our broker), or with QoS 2 (any other).
-    slow : int
-        So many of the subscribers are slow devices:
-    pause : float
-        they answer so many seconds later.
-    host : str
-        The broker's address.
-    publisher : socket, optional
-        The publisher's connection, as `voicewire.mqtt.load.attach` makes it: for one that reaches the broker another
-        way. It is closed with the others.
-
-    Raises
-    ------
-    OSError
-        If the system is not Linux.
-    ValueError
-        For more slow subscribers than there are, or a pause that is too long.
-
-    Examples
-    --------
-    >>> from voicewire.mqtt import BrokerThread, Config
-    >>> with BrokerThread(Config(port=0)) as broker, Population(broker.port, 3) as everybody:
-    ...     everybody.trial("all").messages
-    16
-    """
+    """One publisher and `n` subscribers, connected and subscribed."""
 
     def __init__(
         self, port: int, n: int, qos3: bool = True, *, slow: int = 0, pause: float = 0.0, host: str = "127.0.0.1",
@@ -136,25 +83,7 @@ class Population:
             sock.close()
 
     def trial(self, reading: str) -> Trial:
-        """Send one query, wait until everything that follows from it is over.
-
-        Parameters
-        ----------
-        reading : str
-            One of `counting.READINGS`.
-
-        Returns
-        -------
-        Trial
-            Times and counts.
-
-        Raises
-        ------
-        TimeoutError
-            If it is not over in time.
-        ConnectionError
-            If the broker closes a connection, stops reading, or sends what no trial needs.
-        """
+        """Send one query, wait until everything that follows from it is over."""
         self._next = self._next % 60000 + 1
         responses = {"mqtt-2": 2, "mqtt-0": 0}.get(reading)
         response = b""
@@ -186,13 +115,7 @@ class Population:
         )
 
     def settle(self) -> None:
-        """Wait until the broker has all that the publisher has sent: its last packets may still be on a slow link.
-
-        Raises
-        ------
-        ConnectionError
-            If the broker answers a ping with something else.
-        """
+        """Wait until the broker has all that the publisher has sent: its last packets may still be on a slow link."""
         self.publisher.sendall(p.encode(p.Pingreq()))
         if exactly(self.publisher, 2) != p.encode(p.Pingresp()):
             raise ConnectionError("the broker has sent the publisher something that no trial has asked for")

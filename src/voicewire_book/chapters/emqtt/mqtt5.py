@@ -29,26 +29,7 @@ _COUNTED = (*_HANDSHAKE, "PUBACK")
 
 
 def count_packets(client: paho.Client) -> Counter[str]:
-    """Count from now on what a paho client's own log says it sends and receives, as "Sending PUBLISH" and so on.
-
-    Parameters
-    ----------
-    client : paho.mqtt.client.Client
-        Not yet connected; its ``on_log`` is taken.
-
-    Returns
-    -------
-    Counter
-        By way and type, as ``Sending PUBLISH``; it goes on counting.
-
-    Examples
-    --------
-    >>> client = paho.Client(CallbackAPIVersion.VERSION2)
-    >>> packets = count_packets(client)
-    >>> client.on_log(client, None, 16, "Sending PUBLISH (d0, q1, r0, m1)")
-    >>> packets["Sending PUBLISH"]
-    1
-    """
+    """Count from now on what a paho client's own log says it sends and receives, as "Sending PUBLISH" and so on."""
     packets: Counter[str] = Counter()
 
     def log(_client: paho.Client, _data: object, _level: int, text: str) -> None:
@@ -120,28 +101,7 @@ def asked_through_agent(port: int, subscribers: int) -> dict[str, int]:
 
 
 def overhead(topic: str = "R", correlation: bytes = bytes(8), responds: bool = True) -> dict[str, int]:
-    """Count the bytes that request and response of MQTT 5 add to a query at QoS 2 by one subscriber.
-
-    Parameters
-    ----------
-    topic : str
-        Of the response.
-    correlation : bytes
-        What the response is told by.
-    responds : bool
-        By a message of its own; without one there is no session for it.
-
-    Returns
-    -------
-    dict of str to int
-        ``properties`` of the query on both of its legs, and the response's ``session``: one SUBSCRIBE, PUBLISH and
-        three acknowledgements on each leg, without the SUBACK.
-
-    Examples
-    --------
-    >>> overhead()
-    {'properties': 30, 'session': 83}
-    """
+    """Count the bytes that request and response of MQTT 5 add to a query at QoS 2 by one subscriber."""
     query, response = Properties(PacketTypes.PUBLISH), Properties(PacketTypes.PUBLISH)
     query.ResponseTopic, query.CorrelationData = topic, correlation
     response.CorrelationData = correlation
