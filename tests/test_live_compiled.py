@@ -54,6 +54,24 @@ except ValueError:
     assert done.stdout.splitlines() == ["Says one. 2", "/lib/one/__init__.py"]
 
 
+def test_what_a_package_declares_is_found_in_a_compiled_archive(tmp_path: Path) -> None:
+    library = paths.PACKAGES[0]
+    files = {path.relative_to(paths.TOP).as_posix(): path.read_text(encoding="utf-8")
+             for path in library.rglob("*.py*") if path.suffix in (".py", ".pyi")}  # fmt: skip
+    archive(tmp_path / "source.zip", files)
+    (tmp_path / "made.zip").write_bytes(packed.packed((tmp_path / "source.zip").read_bytes(), "/lib/"))
+    code = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from voicewire.netsim import NetsimError
+print(NetsimError.__module__)
+print(sys.modules["voicewire"].__file__)
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "made.zip")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == ["voicewire.netsim.errors", str(tmp_path / "made.zip/voicewire/__init__.pyc")]
+
+
 def test_without_node_the_site_is_as_it_was_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive(tmp_path / "numpy-1.whl", {"numpy.py": "a = 1"})
     before = (tmp_path / "numpy-1.whl").read_bytes()

@@ -17,12 +17,13 @@ __all__ = ["packed"]
 
 THEN = (1980, 1, 1, 0, 0, 0)
 NEEDLESS = re.compile(
-    r"\.(pyi|pyx|pxd|pxi|h|a)$|/mpl-data/(sample_data|images|fonts/afm|fonts/pdfcorefonts)/|DejaVuSerif"
+    r"^(?!voicewire/).*\.(pyi|pyx|pxd|pxi|h|a)$"
+    r"|/mpl-data/(sample_data|images|fonts/afm|fonts/pdfcorefonts)/|DejaVuSerif"
     r"|^scipy/misc/.*\.dat$|^PIL/_(webp|imagingft|imagingcms|imagingtk)\."
     r"|^matplotlib/backends/(web_backend/|qt_editor/|_?backend_(gtk|qt|wx|tk|macosx|cairo|webagg|nbagg|pgf))"
 )
-"""Types and headers for other compilers, example data, fonts of other formats and a family that no figure uses, what
-Pillow draws text and WebP with, and Matplotlib's windows."""
+"""Types, but those of our own packages, which say where a name comes from; headers for other compilers, example data,
+fonts of other formats and a family that no figure uses, what Pillow draws text and WebP with, Matplotlib's windows."""
 SELDOM = re.compile(
     r"^(xml|unittest|http|pydoc|doctest|html|xmlrpc|mailbox|pdb|wsgiref|optparse|imaplib|pickletools|multiprocessing"
     r"|curses|ftplib|smtplib|poplib|nntplib|telnetlib|turtle|cgi|trace|profile|pstats|sqlite3|plistlib|zipapp|ctypes"
