@@ -24,8 +24,8 @@ import numpy as np
 from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, paper, plain, reference
 from voicewire.echo.guarded import Guarded
 from voicewire.echo.scene import Scene
-from voicewire.echo.trials import TAPS, trial
 from voicewire_book.chapters.echo import compared
+from voicewire_book.chapters.echo.trials import TAPS, trial
 
 PASSES = 3
 

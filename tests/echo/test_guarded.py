@@ -9,7 +9,7 @@ import pytest
 
 from voicewire.echo import WLDRRLSDCD, SignalError, dcd
 from voicewire.echo.guarded import BLOCK, Guarded
-from voicewire.echo.trials import MOVED, TALK, TAPS, Trial, trial
+from voicewire_book.chapters.echo.trials import MOVED, TALK, TAPS, Trial, trial
 
 RATE = 8000
 

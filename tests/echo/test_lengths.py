@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicewire.echo import trials
 from voicewire.echo.samples import SignalError
-from voicewire_book.chapters.echo import experiments, figures, lengths
+from voicewire_book.chapters.echo import experiments, figures, lengths, trials
 
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "echo" / "01_adaptive_filters.ipynb"
 

@@ -5,10 +5,10 @@ import sys
 import numpy as np
 import pytest
 
-from voicewire.echo import paper, trials
+from voicewire.echo import paper
 from voicewire.echo.align import phat
 from voicewire.echo.samples import SignalError
-from voicewire_book.chapters.echo import compared, experiments, others
+from voicewire_book.chapters.echo import compared, experiments, others, trials
 
 
 def test_a_trial_is_what_its_name_says():

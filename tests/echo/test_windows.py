@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from voicewire.echo import paper, trials
+from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
-from voicewire_book.chapters.echo import experiments, windows
+from voicewire_book.chapters.echo import experiments, trials, windows
 
 
 def test_a_window_is_fitted_by_least_squares_and_put_to_the_next():

@@ -27,17 +27,16 @@ from voicewire.echo.samples import SignalError, stereo
 from voicewire.echo.scene import Scene, Signals, changed, predistort
 from voicewire.echo.speech import talk
 from voicewire.echo.stream import cancel_files
-from voicewire.echo.trials import Trial, laboratories, living_room, trial
 from voicewire.echo.uniqueness import foretold_floor, silent_directions, strengths
 from voicewire.echo.uniqueness import rows as signal_rows
 
 __all__ = [
     "WLAPA", "WLDRRLSDCD", "WLNLMS", "WLRLS", "AdaptiveFilter", "Alignment", "Cancelled", "Change", "Curve",
     "Guarded", "Operations", "Peak", "Report", "Responses", "Scene", "SignalError", "Signals", "StereoNLMS",
-    "StereoRLS", "Trial", "alignment", "cancel", "cancel_files", "cancel_live", "changed", "complex_taps",
+    "StereoRLS", "alignment", "cancel", "cancel_files", "cancel_live", "changed", "complex_taps",
     "count_operations", "dcd_operations", "decaying", "decibels", "echo", "erle", "expected_rise",
-    "expected_tracking", "follow", "foretold_floor", "image_source", "laboratories", "living_room",
-    "misalignment", "nlms_apart", "nlms_together", "phat", "plain", "predistort", "read_stereo", "reference",
-    "responses", "reuse_together", "rls_together", "room_response", "signal_rows", "silent_directions",
-    "stereo", "strengths", "talk", "trial", "woodbury_operations", "write_stereo",
+    "expected_tracking", "follow", "foretold_floor", "image_source", "misalignment", "nlms_apart",
+    "nlms_together", "phat", "plain", "predistort", "read_stereo", "reference", "responses", "reuse_together",
+    "rls_together", "room_response", "signal_rows", "silent_directions", "stereo", "strengths", "talk",
+    "woodbury_operations", "write_stereo",
 ]  # fmt: skip

@@ -22,9 +22,9 @@ from scipy.signal import correlate
 from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
-from voicewire.echo.trials import LABORATORIES, TRIALS, Trial, high_pass, laboratories, trial
 from voicewire_book.chapters.echo import others
 from voicewire_book.chapters.echo.experiments import write_rows
+from voicewire_book.chapters.echo.trials import LABORATORIES, TRIALS, Trial, high_pass, laboratories, trial
 
 __all__ = ["BANDS", "COLUMNS", "SEEDS", "cancellers", "measured", "run_all", "table"]
 

@@ -23,8 +23,8 @@ from voicewire.echo import paper
 from voicewire.echo.guarded import Guarded
 from voicewire.echo.samples import SignalError
 from voicewire.echo.speech import talk
-from voicewire.echo.trials import laboratories, living_room, made_up
 from voicewire_book.chapters.echo.experiments import write_rows
+from voicewire_book.chapters.echo.trials import laboratories, living_room, made_up
 
 __all__ = ["LENGTHS", "SEEDS", "best_fixed", "heard_in", "one_length", "table"]
 

@@ -27,7 +27,7 @@ from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
 from voicewire.echo.stream import cancel_files
-from voicewire.echo.trials import TAPS
+from voicewire_book.chapters.echo.trials import TAPS
 
 __all__ = ["Left", "MissingError", "aec3", "build_aec3", "ours", "speex"]
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from voicewire._kit import checks
 from voicewire.echo import paper
 from voicewire.echo.samples import SignalError
-from voicewire.echo.trials import TAPS, high_pass, trial
 from voicewire_book.chapters.echo.experiments import write_rows
+from voicewire_book.chapters.echo.trials import TAPS, high_pass, trial
 
 __all__ = ["SEEDS", "WINDOWS", "by_window", "table"]
 

@@ -57,11 +57,6 @@ class Trial(NamedTuple):
         What the near end said into the microphone.
     event : (float, float) or None
         When what the trial is named after begins and ends, s.
-
-    Examples
-    --------
-    >>> Trial(np.ones(3), np.ones(3), np.zeros(3), None).event is None
-    True
     """
 
     far: Samples
@@ -73,19 +68,9 @@ class Trial(NamedTuple):
 def living_room() -> Samples:
     """Measured response of a living room, brought to `paper.RATE`, its energy 1.
 
-    Returns
-    -------
-    ndarray of float, shape (n,)
-        From 2 ms before its largest value on, 0.4 s.
-
     Notes
     -----
     Chapter ``notebooks/echo/01_adaptive_filters``. Where it comes from stands in ``data/echo/README.md``.
-
-    Examples
-    --------
-    >>> float(np.sum(living_room() ** 2).round(6))
-    1.0
     """
     import soundfile
 
@@ -101,29 +86,10 @@ def _cut(response: Samples) -> Samples:
 def laboratories(folder: str | Path) -> dict[str, Samples]:
     """Responses of two laboratories, from the sweeps that were recorded in them.
 
-    Parameters
-    ----------
-    folder : str or Path
-        ``tests/input-other`` of scene-rir's source, version 1.3.0 (GPL-3): neither it nor what is made from it is kept.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (n,)
-        As `living_room` gives its own.
-
-    Raises
-    ------
-    SignalError
-        If a file is missing, with the command that fetches it.
-
     Notes
     -----
     What was recorded is divided by the sweep, frequency by frequency, from 100 Hz on.
     Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> laboratories("scene_rir-1.3.0/tests/input-other")  # doctest: +SKIP
     """
     import soundfile
 
@@ -185,34 +151,10 @@ def _drifted(samples: Samples, ppm: float) -> Samples:
 def trial(name: str, seed: int, rooms: Mapping[str, ArrayLike] | None = None) -> Trial:
     """Make one pair of recordings.
 
-    Parameters
-    ----------
-    name : str
-        One of `TRIALS`.
-    seed : int
-        Of the words, the made-up room and the noise.
-    rooms : mapping of str to array_like, optional
-        Of `laboratories`, for a trial in one of them.
-
-    Returns
-    -------
-    Trial
-
-    Raises
-    ------
-    SignalError
-        For a laboratory that isn't among the rooms.
-
     Notes
     -----
     The voices are synthetic in all of them; in the last three trials the room was measured.
     Chapter ``notebooks/echo/01_adaptive_filters``.
-
-    Examples
-    --------
-    >>> made = trial("clean", 1)
-    >>> made.far.shape, bool(made.near.any())
-    ((240000,), False)
     """
     x = talk(SECONDS, seed)
     if name in LABORATORIES:
