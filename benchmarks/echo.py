@@ -21,11 +21,11 @@ import harness
 import numba
 import numpy as np
 
-from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, paper, plain, reference
-from voicewire.echo.guarded import Guarded
+from voicewire.echo import WLDRRLSDCD, WLNLMS, WLRLS, StereoNLMS, StereoRLS, dcd_uncompiled, paper, reference
 from voicewire.echo.scene import Scene
-from voicewire_book.chapters.echo import compared
-from voicewire_book.chapters.echo.trials import TAPS, trial
+from voicewire.echo.two_path_filter import Guarded
+from voicewire_book.chapters.echo import canceller_comparison
+from voicewire_book.chapters.echo.recording_pairs import TAPS, trial
 
 PASSES = 3
 
@@ -160,7 +160,7 @@ def in_use(run: harness.Run, webrtc: str | None) -> None:
 
     rounds = min(run.rounds, 5)
     with tempfile.TemporaryDirectory() as folder:
-        found, left_out = compared.cancellers(folder, webrtc)
+        found, left_out = canceller_comparison.cancellers(folder, webrtc)
         for why in left_out:
             print(f"{why}; its row is left out", file=sys.stderr)
         for name in [other for other in found if other != "ours"]:
@@ -180,7 +180,7 @@ def benchmarks(run: harness.Run) -> None:
         return filter_
 
     fast = warm(WLDRRLSDCD(length, forgetting, PASSES, dtype=np.float32), 20_000)
-    slow = warm(plain.WLDRRLSDCD(length, forgetting, PASSES), 300)
+    slow = warm(dcd_uncompiled.WLDRRLSDCD(length, forgetting, PASSES), 300)
     woodbury = warm(WLRLS(length, forgetting), 300)
     few = 40
 

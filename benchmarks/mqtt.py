@@ -24,8 +24,8 @@ from pathlib import Path
 
 import harness
 
-from voicewire.mqtt import load, process
-from voicewire_book.chapters.emqtt.population import Population
+from voicewire.mqtt import broker_process, load_generator
+from voicewire_book.chapters.emqtt.many_subscribers import Population
 
 CONFIG = 'sys_interval = 10\n[[access]]\ntopic = "#"\n[[access]]\ntopic = "secret/#"\nallow = "none"\n'
 
@@ -93,7 +93,7 @@ def _amqtt() -> Iterator[int | None]:
     if importlib.util.find_spec("amqtt") is None:
         yield None
         return
-    port = process.free_port()
+    port = broker_process.free_port()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "amqtt.yaml"
         path.write_text(
@@ -101,7 +101,7 @@ def _amqtt() -> Iterator[int | None]:
             "plugins:\n  amqtt.plugins.authentication.AnonymousAuthPlugin:\n    allow_anonymous: true\n"
         )
         command = [sys.executable, "-c", "from amqtt.scripts.broker_script import main; main()", "-c", str(path)]
-        with process.running(command, port):
+        with broker_process.running(command, port):
             yield port
 
 
@@ -110,11 +110,11 @@ def benchmarks(run: harness.Run) -> None:
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / "broker.toml").write_text(CONFIG, encoding="utf-8")
-        ours = stack.enter_context(process.ours("--config", str(folder / "broker.toml")))
-        if process.mosquitto_version() is None:
+        ours = stack.enter_context(broker_process.ours("--config", str(folder / "broker.toml")))
+        if broker_process.mosquitto_version() is None:
             print("mosquitto is not installed: nothing to compare with", file=sys.stderr)
             return
-        other = stack.enter_context(process.mosquitto())
+        other = stack.enter_context(broker_process.mosquitto())
         ports = {True: ours.port, False: other.port}
 
         def rate(qos: int, messages: int, subscribers: int = 1, topics: int = 1) -> Callable[[bool], float]:
@@ -122,7 +122,7 @@ def benchmarks(run: harness.Run) -> None:
             return lambda mine: (
                 messages
                 * subscribers
-                / load.throughput(ports[mine], qos, messages, subscribers=subscribers, topics=topics)
+                / load_generator.throughput(ports[mine], qos, messages, subscribers=subscribers, topics=topics)
             )
 
         for topics, words in ((1, "one topic"), (10, "ten topics in turn")):
@@ -132,17 +132,17 @@ def benchmarks(run: harness.Run) -> None:
         _versus(run, "one to 50, QoS 0", "deliveries/s", other.name, rate(0, 6000, 50),
                 rounds=5, at_least=3.0, more_is_better=True)  # fmt: skip
         _versus(run, "one message alone, there and through", "s", other.name,
-                lambda mine: float(statistics.median(load.latency(ports[mine], 320))),
+                lambda mine: float(statistics.median(load_generator.latency(ports[mine], 320))),
                 rounds=25, at_least=1 / (1.5 if importlib.util.find_spec("uvloop") else 2.5))  # fmt: skip
         count = 100 if run.quick else 250
         for qos in (0, 1, 2):
             _versus(run, f"paced, 500 messages/s on ten topics, QoS {qos}, there and through", "s", other.name,
-                    lambda mine, qos=qos: float(statistics.median(load.paced(ports[mine], qos, count, 500))),
+                    lambda mine, qos=qos: float(statistics.median(load_generator.paced(ports[mine], qos, count, 500))),
                     rounds=15)  # fmt: skip
         _end_to_end(run, ports, other.name)
         count = 200 if run.quick else 2000
         before = ours.resident()
-        idle = [load.attach(ours.port, f"idle{i}") for i in range(count)]
+        idle = [load_generator.attach(ours.port, f"idle{i}") for i in range(count)]
         run.record("idle connection, resident memory", (ours.resident() - before) / count, "B", at_most=25e3)
         for sock in idle:
             sock.close()

@@ -6,7 +6,7 @@ import time
 import harness
 import numpy as np
 
-from voicewire.nfc import paper, witness
+from voicewire.nfc import lwip, paper
 from voicewire.nfc.channel import Channel, error_bits
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.session import Session
@@ -28,12 +28,12 @@ def monte_carlo(runs: int) -> list[float]:
 def benchmarks(run: harness.Run) -> None:
     """Measure everything; `run.quick` asks for small cases."""
     session = Session(size=50_000)
-    if witness.available():
+    if lwip.available():
         run.compare(
             "one 50 kB session",
             lambda: session.run().seconds,
             peer="lwIP 2.1.3 in virtual time, a process each",
-            against=lambda: witness.run(session).seconds,
+            against=lambda: lwip.run(session).seconds,
             same=lambda ours, theirs: abs(theirs - ours - 0.02) < 1e-6,
             at_most=SESSION_BAR,
         )

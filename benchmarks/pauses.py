@@ -17,7 +17,7 @@ import harness
 
 from voicewire.mqtt import BrokerThread, Config, Limits
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 
 BAR = 0.050
 """Seconds that no client may hold the loop."""

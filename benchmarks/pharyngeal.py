@@ -8,20 +8,20 @@ import parselmouth
 from skimage.filters import gaussian
 from skimage.segmentation import active_contour
 
-from voicewire.pharyngeal import formants, keyframes, organs, synthesis, tract, tube, xray
+from voicewire.pharyngeal import formants, keyframes, organs, synthesis, tract, tube, xray_film
 from voicewire.pharyngeal.tract import Articulation
 
 
 def benchmarks(run: harness.Run) -> None:
     """Measure what the part does often: a frame, a tract, a vowel."""
     rng = np.random.default_rng(1)
-    frame = xray.film(1, rng)[0]
-    tracker = xray.Tracker()
+    frame = xray_film.film(1, rng)[0]
+    tracker = xray_film.Tracker()
 
     def snake() -> np.ndarray:
         # started on the true contour, which a minimal path is never told
         smooth = gaussian(frame.image, 2, preserve_range=True)
-        start = xray.pixels(tracker.contour(tracker.truth(frame.outline)))
+        start = xray_film.pixels(tracker.contour(tracker.truth(frame.outline)))
         return active_contour(
             smooth, start, alpha=0.01, beta=1.0, gamma=0.01, boundary_condition="fixed", max_num_iter=500
         )

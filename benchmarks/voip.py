@@ -17,7 +17,7 @@ from voicewire.voip import ns3, playout
 from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.conversation import talk
 from voicewire.voip.transports import transport
-from voicewire_book.chapters.voip import experiments, recursion
+from voicewire_book.chapters.voip import experiments, playout_recursion
 
 
 def conversation(frames: int) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def benchmarks(run: harness.Run) -> None:
         f"playout bound, N = {size}",
         lambda: playout.bound(d, k, "G.729").r,
         peer="NumPy O(N²) dynamic programme",
-        against=lambda: recursion.repaired_recursion(d, k, "G.729"),
+        against=lambda: playout_recursion.repaired_recursion(d, k, "G.729"),
         same=lambda a, b: abs(a - b) < 1e-9,
         at_least=None if run.quick else 100.0,
         rounds=5,

@@ -192,7 +192,7 @@ def test_any_array_is_answered_with_numbers_or_refused(which: tuple[str, str], v
 
 
 def test_sixteen_bits_and_floats_have_the_same_echo_return_loss() -> None:
-    from voicewire.echo.measures import erle
+    from voicewire.echo.metrics import erle
 
     loud = (np.random.default_rng(1).uniform(-1, 1, 20_000) * 32_000).round().astype(np.int16)
     soft = (loud // 100).astype(np.int16)
@@ -204,10 +204,10 @@ def test_sixteen_bits_and_floats_have_the_same_echo_return_loss() -> None:
 
 
 def test_a_film_in_bytes_is_tracked_as_well_and_other_grey_values_are_refused() -> None:
-    from voicewire.pharyngeal import xray
+    from voicewire.pharyngeal import xray_film
 
-    tracker = xray.Tracker()
-    for frame in xray.film(3, np.random.default_rng(1)):
+    tracker = xray_film.Tracker()
+    for frame in xray_film.film(3, np.random.default_rng(1)):
         truth = tracker.truth(frame.outline)
         for stored in (
             np.clip(frame.image * 255, 0, 255).astype(np.uint8),

@@ -141,7 +141,7 @@ def test_a_line_without_its_row_is_noticed():
         ("`tests/test_described.py:holds`, `transport.queueing`", []),
         ("`data/transport/extras.json:coap`", []),
         ("`data/transport/iterations.csv.gz:time_ms`, `data/transport/series.csv:round_trips`", []),
-        ("`src/voicewire_book/chapters/transport/timing.py:Factors.typical`", []),
+        ("`src/voicewire_book/chapters/transport/time_ratios.py:Factors.typical`", []),
         ("`notebooks/transport/03_tcp_against_mqtt.ipynb:fig-transport-headers-lan`", []),
         ("`tests/test_elsewhere.py`", ["tests/test_elsewhere.py"]),
         ("`tests/test_described.py:nobody`", ["tests/test_described.py:nobody"]),

@@ -30,7 +30,7 @@ from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host
 from voicewire.transport import paper
 from voicewire_book import paths
-from voicewire_book.chapters.emqtt.population import Population
+from voicewire_book.chapters.emqtt.many_subscribers import Population
 from voicewire_book.kit import claims, figures
 from voicewire_book.ledger.vocabulary import CONTRADICTED, HANGS, REGISTERED, REPRODUCED, Score
 

@@ -12,7 +12,7 @@ import soundfile
 from voicewire._kit import _sound_file
 from voicewire.cli import main
 from voicewire.echo.stream import cancel_files
-from voicewire.pharyngeal import sound
+from voicewire.pharyngeal import audio_files
 
 RATE = 16_000
 NOISE = 0.1 * np.random.default_rng(3).standard_normal(6 * RATE)
@@ -47,11 +47,11 @@ CUT = {
 def test_half_a_file_is_not_measured_in_its_middle(tmp_path: Path, end: str) -> None:
     kind = {"mp3": "MPEG_LAYER_III"}.get(end, "PCM_16")
     whole = written(tmp_path / f"whole.{end}", NOISE, kind, **CUT.get(end, {}))
-    assert sound.read(whole).samples.size == pytest.approx(NOISE.size, rel=0.02)
+    assert audio_files.read(whole).samples.size == pytest.approx(NOISE.size, rel=0.02)
     half = tmp_path / f"half.{end}"
     half.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    with pytest.raises(sound.SoundError, match=f"half.{end}: (the file ends early|not readable)"):
-        sound.read(half)
+    with pytest.raises(audio_files.SoundError, match=f"half.{end}: (the file ends early|not readable)"):
+        audio_files.read(half)
 
 
 @pytest.mark.parametrize("frames", [0, 2**36 - 1])
@@ -59,10 +59,10 @@ def test_a_length_that_is_not_known_or_not_kept_costs_no_memory(tmp_path: Path, 
     """A pipe's FLAC is read to its end; one that promises 2 ** 36 samples and ends after six seconds is cut."""
     file = unknown(tmp_path / "pipe.flac", frames)
     if frames:
-        with pytest.raises(sound.SoundError, match="ends early"):
-            sound.read(file)
+        with pytest.raises(audio_files.SoundError, match="ends early"):
+            audio_files.read(file)
     else:
-        assert sound.read(file).samples == pytest.approx(NOISE, abs=1e-4)
+        assert audio_files.read(file).samples == pytest.approx(NOISE, abs=1e-4)
 
 
 @pytest.mark.parametrize("frames", [0, 2**36 - 1])
@@ -96,7 +96,7 @@ def test_a_file_without_a_head_is_refused_in_one_line(
 
 def test_a_coder_that_cannot_go_back_is_named(tmp_path: Path) -> None:
     far, microphone = (written(tmp_path / name, NOISE, "GSM610", format="WAV") for name in ("far.wav", "mic.wav"))
-    assert sound.read(far).samples.size == pytest.approx(NOISE.size, rel=0.02)
+    assert audio_files.read(far).samples.size == pytest.approx(NOISE.size, rel=0.02)
     with pytest.raises(ValueError, match=r"only be read from its beginning on \(GSM610\)"):
         cancel_files(far, microphone, tmp_path / "out.wav", length=64)
 
@@ -116,11 +116,11 @@ def test_a_streamed_wav_ends_where_it_ends(tmp_path: Path, size: int) -> None:
     file = written(tmp_path / "stream.wav")
     raw = file.read_bytes()
     file.write_bytes(raw[:40] + struct.pack("<I", size) + raw[44:])
-    assert sound.read(file).samples.size == NOISE.size
+    assert audio_files.read(file).samples.size == NOISE.size
     with _sound_file.opened(file) as opened:
         assert _sound_file.missing(opened) == ""
 
 
 def test_whole_numbers_made_floats_are_named_with_their_file(tmp_path: Path) -> None:
-    with pytest.raises(sound.SoundError, match="loud.wav: samples reach .* times full scale"):
-        sound.read(written(tmp_path / "loud.wav", 30_000 * NOISE, "FLOAT"))
+    with pytest.raises(audio_files.SoundError, match="loud.wav: samples reach .* times full scale"):
+        audio_files.read(written(tmp_path / "loud.wav", 30_000 * NOISE, "FLOAT"))

@@ -161,7 +161,7 @@ def test_what_the_structure_test_would_find():
     up = {"voicewire.stats": {"voicewire_book.paths"}}
     assert upwards(up) == ["voicewire.stats -> voicewire_book.paths"]
     assert upwards({f"{first}.a": {f"{second}.b"}}) == [f"{first}.a -> {second}.b"]
-    down = {f"{first}.a": {"voicewire.mqtt.client"}, "voicewire.mqtt.client": {"voicewire.mqtt.wire"}}
+    down = {f"{first}.a": {"voicewire.mqtt.client"}, "voicewire.mqtt.client": {"voicewire.mqtt.raw_socket_client"}}
     assert upwards(down) == []
     with pytest.raises(AssertionError, match="stands on no floor"):
         floor("cellar.rats")

@@ -23,7 +23,7 @@ import psutil
 import pytest
 
 from voicewire.sweep import Row, SweepError, add_sweep_arguments, fingerprint, sweep, task_rng
-from voicewire.sweep.running import BY_VALUE, _call, _file
+from voicewire.sweep.runner import BY_VALUE, _call, _file
 
 GRID = {"rate": [0.5, 2.0], "size": [3, 4]}
 
@@ -361,7 +361,7 @@ def test_a_task_that_kills_every_dask_worker_is_named(cluster, tmp_path):
 
 @pytest.mark.needs("distributed")
 def test_a_cluster_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("voicewire.sweep.pools.ANSWER", 1.0)
+    monkeypatch.setattr("voicewire.sweep.workers.ANSWER", 1.0)
     with pytest.raises(SweepError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         sweep(draw, GRID, scheduler="tcp://127.0.0.1:9", cache=False)
     monkeypatch.setitem(sys.modules, "distributed", None)

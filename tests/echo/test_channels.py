@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.echo import WLNLMS, Responses, StereoNLMS, StereoRLS, channels, complex_taps, reference
-from voicewire.echo.measures import misalignment
+from voicewire.echo.metrics import misalignment
 from voicewire.echo.scene import Scene
 
 

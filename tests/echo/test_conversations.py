@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from voicewire.echo import paper
-from voicewire.echo.measures import follow
+from voicewire.echo.metrics import follow
 from voicewire.echo.scene import Scene
 from voicewire.echo.speech import gather, talk, utterances
-from voicewire_book.chapters.echo import conversations, figures, rivals
+from voicewire_book.chapters.echo import figures, recorded_conversations, rivals
 from voicewire_book.chapters.echo.experiments import column, paper_filter, read
 
 
@@ -19,7 +19,7 @@ def test_a_curve_is_as_recorded(family, reuse, alpha, seed):
         setting.length, setting.samples, seed, source=source, predistortion=alpha, change="swap",
         change_at=setting.change_at, family=family,
     ).signals()  # fmt: skip
-    curve = follow(paper_filter(setting, reuse, regularization=1.0), signals, conversations.EVERY)
+    curve = follow(paper_filter(setting, reuse, regularization=1.0), signals, recorded_conversations.EVERY)
     where = {"family": family, "epsilon": 1.0, "alpha": alpha, "reuse": reuse, "seed": seed}
     assert column(read("conversations"), "t15", **where) == [curve.tracking_time(setting.change_at, -15)]
     floor = curve.steady(setting.change_at - setting.change_at // 5, setting.change_at)
@@ -45,21 +45,21 @@ def test_every_claim_on_speech_is_judged_on_both():
     for reading in rivals.speech_gaps().values():
         assert {name.partition(",")[2] for name in reading} == {"", " recorded voices"}
     assert sum("recorded" in name for name in rivals.speech_times()) == 6
-    assert conversations.caps().shape == conversations.caps("room").shape == (5,)
+    assert recorded_conversations.caps().shape == recorded_conversations.caps("room").shape == (5,)
 
 
 def test_each_conversation_is_drawn():
-    ratios = conversations.times()[3] / conversations.times()[1]
+    ratios = recorded_conversations.times()[3] / recorded_conversations.times()[1]
     ax = figures.conversations({"people": {"3 after 1": ratios}, "Praat": {"3 after 1": 0.5}}, 0.9)
     drawn = [np.asarray(line.get_ydata(), float) for line in ax.lines]
     assert drawn[0] == pytest.approx(ratios) and drawn[1] == pytest.approx([0.5])
 
 
 def test_what_the_chapter_says_of_ten_conversations():
-    both = [conversations.times(family) for family in conversations.FAMILIES]
+    both = [recorded_conversations.times(family) for family in recorded_conversations.FAMILIES]
     ten = {n: np.concatenate([times[n] for times in both]) for n in (1, 2, 3, 5)}
     assert (ten[2] < 0.8 * ten[1]).all()
     assert (ten[3] < ten[2]).all() and (ten[3] > 0.9 * ten[2]).sum() == 3
     assert max(ten[5] / ten[3]) == pytest.approx(1.4, abs=0.05) and (ten[5] > ten[3]).sum() == 1
-    for case in conversations.CASES:
-        assert min(gap.min() for gap in conversations.gaps(*case).values()) > 10
+    for case in recorded_conversations.CASES:
+        assert min(gap.min() for gap in recorded_conversations.gaps(*case).values()) > 10

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from voicewire.echo import StereoRLS, uniqueness
-from voicewire.echo.measures import follow
+from voicewire.echo import StereoRLS, nonuniqueness
+from voicewire.echo.metrics import follow
 from voicewire.echo.scene import Scene
 
 
@@ -26,7 +26,7 @@ def test_passes_are_a_memory_that_many_times_shorter(settled, passes):
 
 def explained(scene):
     signals, block = scene.signals(), slice(4000, 6000)
-    windows, d = uniqueness.rows(signals.x[block], 16), signals.d[block][15:]
+    windows, d = nonuniqueness.rows(signals.x[block], 16), signals.d[block][15:]
     heard = np.column_stack([d.real, d.imag])
     taps, *_ = np.linalg.lstsq(windows, heard, rcond=None)
     return 1 - np.sum((heard - windows @ taps) ** 2) / np.sum(heard**2)

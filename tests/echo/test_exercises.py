@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.linalg import convolution_matrix
 
 from voicewire.echo import WLNLMS, Responses, StereoRLS, complex_taps
-from voicewire.echo.measures import expected_rise, expected_tracking, follow
+from voicewire.echo.metrics import expected_rise, expected_tracking, follow
 from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
 from voicewire.echo.scene import Scene
 from voicewire_book import paths

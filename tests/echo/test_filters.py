@@ -19,12 +19,12 @@ from voicewire.echo import (
     SignalError,
     StereoNLMS,
     StereoRLS,
-    plain,
+    dcd_uncompiled,
     reference,
     stereo,
 )
-from voicewire.echo.measures import misalignment
-from voicewire.echo.model import complex_taps, echo, responses
+from voicewire.echo.metrics import misalignment
+from voicewire.echo.widely_linear import complex_taps, echo, responses
 
 
 def scene(length: int, samples: int, seed: int, noise: float = 0.01):
@@ -48,7 +48,7 @@ def scene(length: int, samples: int, seed: int, noise: float = 0.01):
 def test_fast_is_plain(length, reuse, updates, bits, memory, epsilon, seed):
     x, d, _ = scene(length, 60 + 2 * length, seed)
     given_ = (length, 1 - 1 / (memory * length), reuse, updates, bits, 1.0, epsilon)
-    fast, slow = WLDRRLSDCD(*given_), plain.WLDRRLSDCD(*given_)
+    fast, slow = WLDRRLSDCD(*given_), dcd_uncompiled.WLDRRLSDCD(*given_)
     errors = np.concatenate([fast.process(x[:37], d[:37]), fast.process(x[37:], d[37:])])
     expected = slow.process(x, d)
     assert np.array_equal(fast.taps, slow.taps)
@@ -61,7 +61,7 @@ def test_fast_is_plain_at_the_edges_of_blocks(length):
     x[50 : 50 + length + 20] = 0  # silence longer than the window
     d[50 : 50 + length + 20] *= 0.1
     fast = WLDRRLSDCD(length, 1 - 1 / (8 * length + 2), 3)
-    slow = plain.WLDRRLSDCD(length, 1 - 1 / (8 * length + 2), 3)
+    slow = dcd_uncompiled.WLDRRLSDCD(length, 1 - 1 / (8 * length + 2), 3)
     errors = fast.process(x, d)
     assert np.abs(errors - slow.process(x, d)).max() < 1e-12
     assert np.array_equal(fast.taps, slow.taps)
@@ -193,7 +193,7 @@ FAMILY = [
     lambda: StereoRLS(16, 0.995),
     lambda: WLDRRLSDCD(16, 0.995, 2),
     lambda: WLDRRLSDCD(16, 0.995, 2, dtype=np.float32),
-    lambda: plain.WLDRRLSDCD(16, 0.995, 2),
+    lambda: dcd_uncompiled.WLDRRLSDCD(16, 0.995, 2),
 ]
 NAMES = ["nlms", "stereo-nlms", "apa", "rls", "stereo-rls", "dcd", "dcd-float32", "reference"]
 
@@ -348,8 +348,8 @@ def test_stereo_joins_two_channels():
 def test_printed_variants_part_only_with_reuse(variant):
     x, d, _ = scene(8, 200, 3)
     for reuse, same in ((1, True), (3, False)):
-        repaired = plain.WLDRRLSDCD(8, 0.95, reuse).process(x, d)
-        printed = plain.WLDRRLSDCD(8, 0.95, reuse, variant=variant).process(x, d)
+        repaired = dcd_uncompiled.WLDRRLSDCD(8, 0.95, reuse).process(x, d)
+        printed = dcd_uncompiled.WLDRRLSDCD(8, 0.95, reuse, variant=variant).process(x, d)
         assert np.array_equal(repaired, printed) is same
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from voicewire.echo import WLDRRLSDCD, SignalError, dcd
-from voicewire.echo.guarded import BLOCK, Guarded
-from voicewire_book.chapters.echo.trials import MOVED, TALK, TAPS, Trial, trial
+from voicewire.echo.two_path_filter import BLOCK, Guarded
+from voicewire_book.chapters.echo.recording_pairs import MOVED, TALK, TAPS, Trial, trial
 
 RATE = 8000
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from voicewire.echo.samples import SignalError
-from voicewire_book.chapters.echo import experiments, figures, lengths, trials
+from voicewire.echo.input_validation import SignalError
+from voicewire_book.chapters.echo import experiments, figures, filter_length, recording_pairs
 
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "echo" / "01_adaptive_filters.ipynb"
 
@@ -18,19 +18,19 @@ def test_the_best_that_stands_still_is_least_squares():
     x = np.r_[rng.standard_normal(400), np.zeros(3)]
     d = np.convolve(x, [0.7, -0.3, 0.2, 0.1])[: x.size] + 0.1 * rng.standard_normal(x.size)
     windows = np.column_stack([np.r_[np.zeros(k), x[: x.size - k]] for k in range(3)])
-    assert np.allclose(lengths.best_fixed(x, d, 3), np.linalg.lstsq(windows, d, rcond=None)[0], atol=1e-9)
+    assert np.allclose(filter_length.best_fixed(x, d, 3), np.linalg.lstsq(windows, d, rcond=None)[0], atol=1e-9)
     with pytest.raises(SignalError, match="silent"):
-        lengths.best_fixed(0 * x, d, 3)
+        filter_length.best_fixed(0 * x, d, 3)
     with pytest.raises(SignalError, match="samples"):
-        lengths.best_fixed(x, d[:-1], 3)
+        filter_length.best_fixed(x, d[:-1], 3)
     with pytest.raises(SignalError, match="samples"):
-        lengths.best_fixed(x[:3], d[:3], 3)
+        filter_length.best_fixed(x[:3], d[:3], 3)
 
 
 def test_a_smaller_case_of_the_table_is_computed_anew():
     """All of the living room and of the made-up one that takes a second; the laboratories' sweeps are not kept."""
-    seed = lengths.SEEDS[0]
-    rows = lengths.table({"living room": trials.living_room()}, [seed], [64, 512])
+    seed = filter_length.SEEDS[0]
+    rows = filter_length.table({"living room": recording_pairs.living_room()}, [seed], [64, 512])
     recorded = experiments.read("lengths")
     for row in rows:
         for name in ("fixed", "before", "adaptive", "white"):
@@ -40,16 +40,16 @@ def test_a_smaller_case_of_the_table_is_computed_anew():
 
 def test_the_recorded_table_is_whole():
     rows = experiments.read("lengths")
-    names = ["made up", "living room", *trials.LABORATORIES]
+    names = ["made up", "living room", *recording_pairs.LABORATORIES]
     assert [(r["room"], r["seed"], r["taps"]) for r in rows] == [
-        (name, seed, taps) for seed in lengths.SEEDS for name in names for taps in lengths.LENGTHS
+        (name, seed, taps) for seed in filter_length.SEEDS for name in names for taps in filter_length.LENGTHS
     ]
 
 
 def test_noise_alone_is_what_is_left_where_the_filter_is_long_enough():
     room = np.random.default_rng(2).standard_normal(40)
-    far, heard = lengths.heard_in(room, 3, 6.0)
-    found = lengths.one_length(room, 64, far, heard)
+    far, heard = filter_length.heard_in(room, 3, 6.0)
+    found = filter_length.one_length(room, 64, far, heard)
     half = slice(far.size // 2, None)
     noise = heard - np.convolve(far, room)[: far.size]
     assert found["fixed"] == pytest.approx(10 * np.log10(np.sum(heard[half] ** 2) / np.sum(noise[half] ** 2)), abs=0.3)
@@ -62,18 +62,19 @@ def test_the_chapter_says_what_the_table_and_the_room_say():
     rows = experiments.read("lengths")
     mean = {
         (room, taps, what): np.mean(experiments.column(rows, what, room=room, taps=taps))
-        for room in ("living room", *trials.LABORATORIES) for taps in lengths.LENGTHS for what in ("fixed", "white")
+        for room in ("living room", *recording_pairs.LABORATORIES)
+        for taps in filter_length.LENGTHS for what in ("fixed", "white")
     }  # fmt: skip
     off = {
-        room: max(abs(mean[room, taps, "fixed"] - mean[room, taps, "white"]) for taps in lengths.LENGTHS)
-        for room in ("living room", *trials.LABORATORIES)
+        room: max(abs(mean[room, taps, "fixed"] - mean[room, taps, "white"]) for taps in filter_length.LENGTHS)
+        for room in ("living room", *recording_pairs.LABORATORIES)
     }
     living, first, second = off.values()
     # rounded up in the tenth and in the whole: "within"
     assert f"In the first laboratory it is within {np.ceil(10 * first) / 10:.1f} dB" in text
     assert f"in the second within {np.ceil(second):.0f} dB" in text
     assert f"In the living room it is up to {living:.1f} dB off" in text
-    room = trials.living_room()
+    room = recording_pairs.living_room()
     energy = np.abs(np.fft.fft(room)) ** 2
     share = energy[np.abs(np.fft.fftfreq(room.size, 1 / 8000)) < 100].sum() / energy.sum()
     assert f"{100 * share:.0f} % of that response's energy is below 100 Hz" in text
@@ -87,7 +88,7 @@ def test_the_chapter_says_what_the_table_and_the_room_say():
 
 
 def test_a_missing_folder_is_said(tmp_path, capsys):
-    assert lengths._main([str(tmp_path / "out.csv"), "--rooms", str(tmp_path)]) == 1
+    assert filter_length._main([str(tmp_path / "out.csv"), "--rooms", str(tmp_path)]) == 1
     assert "pip download" in capsys.readouterr().err
 
 

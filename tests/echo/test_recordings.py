@@ -12,12 +12,12 @@ import soundfile
 from scipy.signal import fftconvolve, resample_poly
 
 from voicewire import cli
-from voicewire.echo import align, report
-from voicewire.echo.guarded import Change
-from voicewire.echo.pair import Pair
-from voicewire.echo.rooms import room_response
+from voicewire.echo import delay_estimation, report
+from voicewire.echo.paired_recordings import Pair
+from voicewire.echo.room_impulse_responses import room_response
 from voicewire.echo.speech import talk
 from voicewire.echo.stream import cancel_files
+from voicewire.echo.two_path_filter import Change
 
 RATE = 8000
 TAPS = 64
@@ -78,7 +78,7 @@ def test_two_clocks_are_told_apart_and_brought_in_step(tmp_path, ppm):
     assert 1e6 * found.drift == pytest.approx(ppm, abs=1)
     assert 1e6 * found.scatter < 1
     x = np.concatenate([x for x, _ in Pair(*names[:2]).blocks(2000, found.delay, found.drift)])[:, 0]
-    late = [align.phat(x[at : at + 32000], heard[at : at + 32000], RATE, 0.1) for at in (8000, 280_000)]
+    late = [delay_estimation.phat(x[at : at + 32000], heard[at : at + 32000], RATE, 0.1) for at in (8000, 280_000)]
     assert abs(late[1].delay - late[0].delay) * RATE < 0.3  # of 15 samples at 50 ppm, 33 at -120
 
 
@@ -97,7 +97,9 @@ def test_two_ways_of_like_strength_hide_no_drift(ppm):
     times = np.arange(2.0, 26.0, 2.0)
     other = np.isin(np.arange(times.size), [1, 4, 5, 9])
     delays = 0.1 + 1e-6 * ppm * times + 1.4e-3 * other
-    found = align.alignment([(t, align.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000)
+    found = delay_estimation.alignment(
+        [(t, delay_estimation.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000
+    )
     assert found.drift == pytest.approx(1e-6 * ppm, abs=1e-9)
     assert found.delay == pytest.approx(0.1, abs=2e-5)
 
@@ -106,7 +108,9 @@ def test_a_delay_that_steps_is_not_taken_for_clocks():
     times = np.arange(2.0, 42.0, 2.0)
     for after in (8.0, 20.0, 30.0):
         delays = np.where(times > after, 0.103, 0.1)
-        found = align.alignment([(t, align.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000)
+        found = delay_estimation.alignment(
+            [(t, delay_estimation.Peak(d, 50.0, 3.0)) for t, d in zip(times, delays, strict=True)], 16000
+        )
         assert found.drift == 0
 
 
@@ -114,11 +118,11 @@ def test_what_shares_nothing_has_no_delay_and_neither_has_a_tone():
     """Sharp ends of windows once made a false peak at 0 between two sounds without high frequencies."""
     rng, time = np.random.default_rng(4), np.arange(4 * 16000) / 16000
     one, two = (5 + resample_poly(rng.standard_normal(time.size // 4), 4, 1) for _ in range(2))
-    found = align.phat(one, two, 16000)
-    assert found.clarity < align.CLEAR
+    found = delay_estimation.phat(one, two, 16000)
+    assert found.clarity < delay_estimation.CLEAR
     tone = np.sin(2 * np.pi * 1000 * time)
-    assert align.phat(tone, np.roll(tone, 1600), 16000) is None
-    assert align.phat(one, np.roll(one, 1600), 16000).delay == pytest.approx(0.1, abs=1e-4)
+    assert delay_estimation.phat(tone, np.roll(tone, 1600), 16000) is None
+    assert delay_estimation.phat(one, np.roll(one, 1600), 16000).delay == pytest.approx(0.1, abs=1e-4)
 
 
 def test_a_value_between_two_samples_is_that_of_the_wave(tmp_path):

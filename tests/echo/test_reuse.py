@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.echo import WLDRRLSDCD, WLRLS, StereoRLS, paper, reference
-from voicewire.echo.measures import Curve, follow
+from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.scene import Scene
 from voicewire_book.chapters.echo import figures
 

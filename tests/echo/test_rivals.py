@@ -5,7 +5,7 @@ import pytest
 
 from voicewire.echo import paper, reference
 from voicewire.echo.gradient import WLNLMS
-from voicewire.echo.measures import follow
+from voicewire.echo.metrics import follow
 from voicewire_book.chapters.echo import experiments, rivals
 from voicewire_book.kit import claims
 

@@ -3,27 +3,27 @@
 import numpy as np
 import pytest
 
-from voicewire.echo import plain
-from voicewire.echo.counted import count_operations, count_search
-from voicewire.echo.measures import dcd_operations, woodbury_operations
-from voicewire_book.chapters.echo import experiments, statements
+from voicewire.echo import dcd_uncompiled
+from voicewire.echo.metrics import dcd_operations, woodbury_operations
+from voicewire.echo.operation_counts import count_operations, count_search
+from voicewire_book.chapters.echo import experiments, prose_claims
 
 
 def test_what_correlated_input_costs_is_as_recorded():
     rows = experiments.read("correlation")
-    assert len(rows) == 40 and {row["seed"] for row in rows} == set(statements.FRESH_SEEDS)
-    (now,) = (row for row in statements.correlation([20]) if (row["input"], row["reuse"]) == ("AR(1)", 1))
+    assert len(rows) == 40 and {row["seed"] for row in rows} == set(prose_claims.FRESH_SEEDS)
+    (now,) = (row for row in prose_claims.correlation([20]) if (row["input"], row["reuse"]) == ("AR(1)", 1))
     (then,) = experiments.column(rows, "later", input="AR(1)", reuse=1, seed=20)
     assert now["later"] == pytest.approx(then, abs=1e-2)
     (free,) = experiments.column(rows, "later", input="uncorrelated", reuse=1, seed=20)
-    assert statements.cost_of_correlation()["1"][0] == pytest.approx(then - free)
+    assert prose_claims.cost_of_correlation()["1"][0] == pytest.approx(then - free)
 
 
 def test_a_move_that_is_no_power_of_two_is_counted(monkeypatch):
     R, r = np.eye(2) * 4 + 0j, np.array([3, 3]) + 0j
-    assert statements.products_of_search(R, r, 5) == 0
-    monkeypatch.setattr(statements.reference, "dcd", lambda R, r, N_u: (r.real * 0.25, r))  # moves of 0.75
-    assert statements.products_of_search(R, r, 5) == 10
+    assert prose_claims.products_of_search(R, r, 5) == 0
+    monkeypatch.setattr(prose_claims.reference, "dcd", lambda R, r, N_u: (r.real * 0.25, r))  # moves of 0.75
+    assert prose_claims.products_of_search(R, r, 5) == 10
 
 
 def test_a_curve_drifts_by_what_its_last_memory_lies_below_the_fifth_before():
@@ -34,8 +34,8 @@ def test_a_curve_drifts_by_what_its_last_memory_lies_below_the_fifth_before():
             ago = (setting.change_at - curve.samples) // memory  # whole memories before the change
             last, before = (10 ** (curve.decibels[ago == k] / 10) for k in (0, 4))
             gaps.append(10 * np.log10(last.mean() / before.mean()))
-        assert statements.drifts()[f"Figure {figure}"] == pytest.approx(max(gaps, key=abs))
-    assert all(abs(drift) > 10 for drift in statements.drifts(first=True).values())
+        assert prose_claims.drifts()[f"Figure {figure}"] == pytest.approx(max(gaps, key=abs))
+    assert all(abs(drift) > 10 for drift in prose_claims.drifts(first=True).values())
 
 
 def test_in_the_mean_only_curves_without_predistortion_still_fall():
@@ -46,16 +46,16 @@ def test_in_the_mean_only_curves_without_predistortion_still_fall():
             ago = (setting.change_at - curve.samples) // third
             last, before = (10 ** (curve.decibels[(ago == k) & (curve.samples > 0)] / 10) for k in (0, 1))
             gaps[key] = 10 * np.log10(last.mean() / before.mean())
-        assert statements.drifts(thirds=True)[f"Figure {figure}"] == pytest.approx(max(gaps.values(), key=abs))
+        assert prose_claims.drifts(thirds=True)[f"Figure {figure}"] == pytest.approx(max(gaps.values(), key=abs))
         assert all(abs(gap) < 1 for (_, alpha), gap in gaps.items() if alpha > 0)
         assert [key for key, gap in gaps.items() if gap < -1] == [(5, 0.0)]
-    assert all(abs(drift) > 5 for drift in statements.drifts(first=True, thirds=True).values())
+    assert all(abs(drift) > 5 for drift in prose_claims.drifts(first=True, thirds=True).values())
 
 
 @pytest.mark.parametrize("length", [3, 8])
 def test_only_steps_that_are_powers_of_two_spare_the_search_its_products(length):
-    assert statements.multiplications_of_search(length) == statements.multiplications_of_search(length, H=2.0) == 0
-    assert statements.multiplications_of_search(length, H=0.9) >= 4 * length  # one move at least: 2L complex numbers
+    assert prose_claims.multiplications_of_search(length) == prose_claims.multiplications_of_search(length, H=2.0) == 0
+    assert prose_claims.multiplications_of_search(length, H=0.9) >= 4 * length  # one move at least: 2L complex numbers
 
 
 def test_a_search_shifts_a_column_for_each_move():
@@ -97,7 +97,7 @@ def test_the_time_that_no_number_of_passes_goes_below():
 def test_passes_share_the_matrix_of_their_sample():
     rng = np.random.default_rng(2)
     x, d = rng.standard_normal((2, 50)) + 1j * rng.standard_normal((2, 50))
-    filters = [plain.WLDRRLSDCD(3, 0.9, n) for n in (1, 4)]
+    filters = [dcd_uncompiled.WLDRRLSDCD(3, 0.9, n) for n in (1, 4)]
     for filter_ in filters:
         filter_.process(x, d)
     assert (filters[0].R == filters[1].R).all() and (filters[0].g != filters[1].g).any()

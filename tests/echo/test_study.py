@@ -12,8 +12,7 @@ from scipy.linalg import convolution_matrix
 
 from voicewire import cli
 from voicewire.echo import WLDRRLSDCD, cancellation, complex_taps, paper, speech
-from voicewire.echo.counted import count_operations
-from voicewire.echo.measures import (
+from voicewire.echo.metrics import (
     Curve,
     dcd_operations,
     erle,
@@ -23,9 +22,10 @@ from voicewire.echo.measures import (
     misalignment,
     woodbury_operations,
 )
-from voicewire.echo.model import Responses, echo, responses
-from voicewire.echo.rooms import image_source
+from voicewire.echo.operation_counts import count_operations
+from voicewire.echo.room_impulse_responses import image_source
 from voicewire.echo.scene import Scene, predistort
+from voicewire.echo.widely_linear import Responses, echo, responses
 from voicewire_book.chapters.echo import experiments, figures
 
 

@@ -12,7 +12,7 @@ import pytest
 import soundfile
 from scipy.signal import fftconvolve, resample_poly
 
-from voicewire.echo.rooms import room_response
+from voicewire.echo.room_impulse_responses import room_response
 from voicewire.echo.speech import talk
 from voicewire.echo.stream import cancel_files
 

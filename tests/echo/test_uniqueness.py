@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from voicewire.echo import StereoRLS
-from voicewire.echo.measures import follow
+from voicewire.echo.metrics import follow
+from voicewire.echo.nonuniqueness import foretold_floor, rows, silent_directions, strengths
 from voicewire.echo.scene import Scene
-from voicewire.echo.uniqueness import foretold_floor, rows, silent_directions, strengths
 from voicewire_book.chapters.echo import figures
 
 L = 12

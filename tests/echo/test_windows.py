@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from voicewire.echo import paper
-from voicewire.echo.samples import SignalError
-from voicewire_book.chapters.echo import experiments, trials, windows
+from voicewire.echo.input_validation import SignalError
+from voicewire_book.chapters.echo import experiments, least_squares_windows, recording_pairs
 
 
 def test_a_window_is_fitted_by_least_squares_and_put_to_the_next():
@@ -18,21 +18,21 @@ def test_a_window_is_fitted_by_least_squares_and_put_to_the_next():
         for k in (1, 0)
     ]
     wanted = [10 * np.log10(np.sum(d[20:] ** 2) / each) for each in left]
-    assert windows.by_window(x, d, 2, 10) == pytest.approx(wanted, abs=1e-4)
+    assert least_squares_windows.by_window(x, d, 2, 10) == pytest.approx(wanted, abs=1e-4)
 
 
 def test_fewer_samples_than_taps_fit_anything_and_foretell_nothing():
     x, d = np.random.default_rng(2).standard_normal((2, 4000))
-    own, following = windows.by_window(x, d, 64, 32)
+    own, following = least_squares_windows.by_window(x, d, 64, 32)
     assert own > 40 and following < 0
     with pytest.raises(SignalError, match="windows of 2001"):
-        windows.by_window(x, d, 64, 2001)
+        least_squares_windows.by_window(x, d, 64, 2001)
 
 
 def test_a_smaller_case_of_the_table_is_computed_anew():
-    seed = windows.SEEDS[0]
-    made = trials.trial("living room", seed)
-    found = windows.by_window(made.far, made.microphone, trials.TAPS, round(0.06 * paper.RATE))
+    seed = least_squares_windows.SEEDS[0]
+    made = recording_pairs.trial("living room", seed)
+    found = least_squares_windows.by_window(made.far, made.microphone, recording_pairs.TAPS, round(0.06 * paper.RATE))
     recorded = experiments.read("windows")
     for value, name in zip(found, ("own", "following"), strict=True):
         (was,) = experiments.column(recorded, name, seed=seed, band="all", window=0.06)
@@ -41,7 +41,9 @@ def test_a_smaller_case_of_the_table_is_computed_anew():
 
 def test_what_the_chapter_says_of_windows():
     rows = experiments.read("windows")
-    assert len(rows) == 2 * len(windows.SEEDS) * len(windows.WINDOWS)
+    assert len(rows) == 2 * len(least_squares_windows.SEEDS) * len(least_squares_windows.WINDOWS)
     for band in ("all", "passed"):
-        following = [np.mean(experiments.column(rows, "following", band=band, window=w)) for w in windows.WINDOWS]
+        following = [
+            np.mean(experiments.column(rows, "following", band=band, window=w)) for w in least_squares_windows.WINDOWS
+        ]
         assert following == sorted(following, reverse=True)

@@ -16,7 +16,7 @@ import pytest
 
 from voicewire.cli import main
 from voicewire.emqtt import agent as a
-from voicewire.mqtt import BrokerThread, Config, process
+from voicewire.mqtt import BrokerThread, Config, broker_process
 from voicewire_book.chapters.emqtt import mqtt5
 
 pytestmark = pytest.mark.needs("mosquitto")
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.needs("mosquitto")
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with process.mosquitto() as broker:
+    with broker_process.mosquitto() as broker:
         yield broker.port
 
 
@@ -154,7 +154,7 @@ def test_errors_say_what_is_missing(port: int, asker: a.Asker) -> None:
     with pytest.raises(ValueError, match="time limit above 0"):
         a.Agent("127.0.0.1", port, timeout=0)
     with pytest.raises(ConnectionError, match="cannot reach a broker"):
-        a.Agent("127.0.0.1", process.free_port())
+        a.Agent("127.0.0.1", broker_process.free_port())
     with BrokerThread(Config(port=0)) as old, pytest.raises(ConnectionError, match=r"MQTT 5|refuses"):
         a.Asker("asker", "127.0.0.1", old.port)
     message = paho.MQTTMessage(topic=b"T")
@@ -179,7 +179,7 @@ def test_command_counts_until_it_is_interrupted(port: int, asker: a.Asker, capsy
         run.kill()
         run.wait()
         run.stdout.close()
-    assert main(["emqtt-agent", "--port", str(process.free_port())]) == 1
+    assert main(["emqtt-agent", "--port", str(broker_process.free_port())]) == 1
     assert "cannot reach a broker" in capsys.readouterr().err
 
 

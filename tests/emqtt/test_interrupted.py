@@ -13,20 +13,20 @@ from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.delivery import Delivery
-from voicewire.mqtt.wire import subscribed
+from voicewire.mqtt.raw_socket_client import subscribed
 from voicewire_book.chapters.emqtt import (
-    broker_work,
+    blocking_publisher,
+    broker_call_counts,
+    conformance_checks,
+    conformance_steps,
     experiments,
-    interrupted,
+    interrupted_exchanges,
     mqtt5,
-    notified,
+    notification_delay,
+    publisher_subscriptions,
     record,
-    rules,
-    steps,
-    subscribing,
-    suspended,
 )
-from voicewire_book.chapters.emqtt.repeats import DropsRepeats
+from voicewire_book.chapters.emqtt.deduplicating_broker import DropsRepeats
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +36,23 @@ def port() -> Iterator[int]:
 
 
 def test_a_cut_costs_a_message_at_qos_0_only(port: int) -> None:
-    found = {qos: interrupted.delivered(port, qos) for qos in (0, 2, 3)}
+    found = {qos: interrupted_exchanges.delivered(port, qos) for qos in (0, 2, 3)}
     assert found == {0: [0, 0, 1, 1, 1], 2: [1] * 5, 3: [1] * 5}
 
 
 def test_a_receiver_that_forgets_its_ids_takes_a_copy(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interrupted._Receiver, "_take", lambda self, _: setattr(self, "taken", self.taken + 1))
-    assert max(interrupted.delivered(port, 3)) == 2
+    monkeypatch.setattr(
+        interrupted_exchanges._Receiver, "_take", lambda self, _: setattr(self, "taken", self.taken + 1)
+    )
+    assert max(interrupted_exchanges.delivered(port, 3)) == 2
 
 
 def test_what_is_kept_is_sent_again_until_it_is_answered(port: int) -> None:
-    assert interrupted.broker_sends_again(port) == ["PUBLISH", "PUBREL", ""]
+    assert interrupted_exchanges.broker_sends_again(port) == ["PUBLISH", "PUBREL", ""]
 
 
 def test_our_client_keeps_a_message_until_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert interrupted.subscriber_keeps() == [1, 1, 1, 2]
+    assert interrupted_exchanges.subscriber_keeps() == [1, 1, 1, 2]
     handle = Client._handle
 
     def forgets(self: Client, packet: p.Packet) -> None:
@@ -58,69 +60,69 @@ def test_our_client_keeps_a_message_until_its_release(monkeypatch: pytest.Monkey
         handle(self, packet)
 
     monkeypatch.setattr(Client, "_handle", forgets)
-    assert interrupted.subscriber_keeps()[1] == 2
+    assert interrupted_exchanges.subscriber_keeps()[1] == 2
 
 
 def test_what_nobody_was_there_for_is_sent_again_at_qos_3_only(port: int) -> None:
-    assert interrupted.taken_later(port, 2) == [0, 0]
-    assert interrupted.taken_later(port, 3) == [1, 1]
+    assert interrupted_exchanges.taken_later(port, 2) == [0, 0]
+    assert interrupted_exchanges.taken_later(port, 3) == [1, 1]
 
 
 def test_a_broker_that_drops_repeats_loses_it_at_qos_3_too() -> None:
     with DropsRepeats(Config(port=0)) as broker:
-        assert interrupted.taken_later(broker.port, 3) == [0, 0]
-        assert rules.exactly_once(broker.port)  # and else it is the same broker
+        assert interrupted_exchanges.taken_later(broker.port, 3) == [0, 0]
+        assert conformance_checks.exactly_once(broker.port)  # and else it is the same broker
 
 
 def test_our_client_leaves_out_what_it_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert steps.sent_by_default() == [0, 0, 0, 0]
+    assert conformance_steps.sent_by_default() == [0, 0, 0, 0]
     monkeypatch.setitem(Client.post.__kwdefaults__, "wait_for", 2)
-    assert steps.sent_by_default() == [0, 0, 0, 2]
+    assert conformance_steps.sent_by_default() == [0, 0, 0, 2]
 
 
 def test_a_fifth_packet_on_a_subscribers_connection_is_seen(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert rules.same_four_packets(port)
+    assert conformance_checks.same_four_packets(port)
     kinds = iter([4 * [p.Publish], 5 * [p.Publish]])
-    monkeypatch.setattr(rules, "_exchanged", lambda _: next(kinds))
-    assert not rules.same_four_packets(port)
+    monkeypatch.setattr(conformance_checks, "_exchanged", lambda _: next(kinds))
+    assert not conformance_checks.same_four_packets(port)
 
 
 def test_a_repeated_pubrec_counts_once(port: int) -> None:
-    assert interrupted.pubrec_counts_once(port) == [False, False, True]
+    assert interrupted_exchanges.pubrec_counts_once(port) == [False, False, True]
 
 
 def test_a_response_needs_a_subscription_and_an_acknowledgement_none(port: int) -> None:
-    assert subscribing.response_arrives(port, True)
-    assert not subscribing.response_arrives(port, False)
+    assert publisher_subscriptions.response_arrives(port, True)
+    assert not publisher_subscriptions.response_arrives(port, False)
     with BrokerThread(Config(port=0)) as broker:
-        assert subscribing.subscribes_to_nothing(broker) == (True, 0)
+        assert publisher_subscriptions.subscribes_to_nothing(broker) == (True, 0)
 
 
 @pytest.mark.parametrize("silent", [True, False])
 def test_an_asynchronous_publication_without_an_answer_stays_open(port: int, silent: bool) -> None:
-    assert interrupted.publication_ends(port, 2, silent)
-    assert not interrupted.publication_ends(port, 3, silent)
+    assert interrupted_exchanges.publication_ends(port, 2, silent)
+    assert not interrupted_exchanges.publication_ends(port, 3, silent)
 
 
 def test_a_publisher_that_fails_before_its_time_is_noticed(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(*_: object, **__: object) -> Delivery:
-        raise rules.NotAcknowledgedError("at once", Delivery("T"))
+        raise conformance_checks.NotAcknowledgedError("at once", Delivery("T"))
 
-    assert rules.timer_ends_the_wait(port)
+    assert conformance_checks.timer_ends_the_wait(port)
     monkeypatch.setattr(Client, "publish", at_once)
-    assert not rules.timer_ends_the_wait(port)
+    assert not conformance_checks.timer_ends_the_wait(port)
 
 
 def test_broker_and_subscriber_answer_alike(port: int) -> None:
-    assert steps.answers_by_qos(port, "broker") == steps.answers_by_qos(port)
+    assert conformance_steps.answers_by_qos(port, "broker") == conformance_steps.answers_by_qos(port)
 
 
 def test_calls_are_a_count_that_does_not_change() -> None:
-    assert [broker_work.calls(qos, 4) for qos in (2, 3)] == [broker_work.calls(qos, 4) for qos in (2, 3)]
-    each = [broker_work.calls(qos, 8) - broker_work.calls(qos, 4) for qos in (2, 3)]
+    assert [broker_call_counts.calls(qos, 4) for qos in (2, 3)] == [broker_call_counts.calls(qos, 4) for qos in (2, 3)]
+    each = [broker_call_counts.calls(qos, 8) - broker_call_counts.calls(qos, 4) for qos in (2, 3)]
     assert 0 < each[0] < each[1]
     with pytest.raises(ValueError, match="qos"):
-        broker_work.calls(1, 4)
+        broker_call_counts.calls(1, 4)
 
 
 def test_a_gauge_in_whole_steps_leaves_two_on_each_side() -> None:
@@ -151,12 +153,12 @@ def test_bytes_of_a_request_in_mqtt_5() -> None:
 
 
 def test_ids_are_told_on_request(port: int) -> None:
-    assert steps.ids_on_request(port, ("x", "y")) == ("x", "y")
+    assert conformance_steps.ids_on_request(port, ("x", "y")) == ("x", "y")
 
 
 def test_a_publisher_in_two_threads_is_suspended_until_it_is_notified(port: int) -> None:
-    with subscribed(port, suspended.paper.TOPIC, qos=3) as silent:
-        publisher = suspended.TwoThreads(port, "is notified")
+    with subscribed(port, blocking_publisher.paper.TOPIC, qos=3) as silent:
+        publisher = blocking_publisher.TwoThreads(port, "is notified")
         main = threading.Thread(target=publisher.publish, daemon=True)
         other = threading.Thread(target=publisher.process, args=(2,), daemon=True)
         other.start()
@@ -174,21 +176,23 @@ def test_a_publisher_in_two_threads_is_suspended_until_it_is_notified(port: int)
 
 def test_every_mode_of_it_is_measured_in_each_test(port: int) -> None:
     told: list[str] = []
-    rows = suspended.series(port, 2, 1, told.append)
-    assert sorted((row["mode"], row["test"]) for row in rows) == sorted((m, t) for m in suspended.MODES for t in (0, 1))
+    rows = blocking_publisher.series(port, 2, 1, told.append)
+    assert sorted((row["mode"], row["test"]) for row in rows) == sorted(
+        (m, t) for m in blocking_publisher.MODES for t in (0, 1)
+    )
     assert all(row["cpu_us"] > 0 for row in rows) and len(told) == 1
     with pytest.raises(ValueError, match="mode"):
-        suspended.processor_time(port, "sleeps")
+        blocking_publisher.processor_time(port, "sleeps")
 
 
 def test_what_was_recorded_of_it_is_whole() -> None:
     table = experiments.load("suspended")
-    assert (table.groupby("mode").size() == 60).all() and set(table["mode"]) == set(suspended.MODES)
+    assert (table.groupby("mode").size() == 60).all() and set(table["mode"]) == set(blocking_publisher.MODES)
 
 
 def test_a_publisher_that_is_notified_knows_when_its_main_thread_does(port: int) -> None:
-    with subscribed(port, suspended.paper.TOPIC, qos=3) as slow:
-        publisher = suspended.TwoThreads(port, "is notified", wait_for=1)
+    with subscribed(port, blocking_publisher.paper.TOPIC, qos=3) as slow:
+        publisher = blocking_publisher.TwoThreads(port, "is notified", wait_for=1)
         other = threading.Thread(target=publisher.process, args=(1,), daemon=True)
         main = threading.Thread(target=publisher.publish, daemon=True)
         other.start()
@@ -207,9 +211,9 @@ def test_a_publisher_that_is_notified_knows_when_its_main_thread_does(port: int)
 
 def test_every_publisher_is_timed_in_each_test(port: int) -> None:
     told: list[str] = []
-    rows = notified.series(port, [3], 2, 1, told.append)
+    rows = notification_delay.series(port, [3], 2, 1, told.append)
     assert sorted((row["publisher"], row["test"]) for row in rows) == sorted(
-        (name, test) for name in notified.PUBLISHERS for test in (0, 1)
+        (name, test) for name in notification_delay.PUBLISHERS for test in (0, 1)
     )
     assert all(row["delay_ms"] > 0 and row["subscribers"] == 3 for row in rows) and len(told) == 1
 
@@ -217,8 +221,10 @@ def test_every_publisher_is_timed_in_each_test(port: int) -> None:
 def test_what_was_recorded_of_its_delay_is_whole() -> None:
     table = experiments.load("notified")
     sizes = table.groupby(["publisher", "subscribers"]).size()
-    assert (sizes == suspended.paper.TESTS).all() and len(sizes) == 3 * len(suspended.paper.SUBSCRIBERS)
-    assert set(table["publisher"]) == set(notified.PUBLISHERS)
+    assert (sizes == blocking_publisher.paper.TESTS).all() and len(sizes) == 3 * len(
+        blocking_publisher.paper.SUBSCRIBERS
+    )
+    assert set(table["publisher"]) == set(notification_delay.PUBLISHERS)
 
 
 def test_the_broker_times_each_reading_from_its_publish_to_a_pubrec():

@@ -12,7 +12,7 @@ from voicewire.emqtt.reference import cut
 from voicewire.emqtt.trace import one_message
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, connect
+from voicewire.mqtt.raw_socket_client import Wire, connect
 from voicewire_book.chapters.emqtt import _broker_model, _hold_model, broker_lab, capture_lab, hold_lab
 from voicewire_book.chapters.emqtt.figures import sequence
 

@@ -14,11 +14,11 @@ from voicewire.emqtt import counting, paper
 from voicewire.emqtt.reference import link_delay
 from voicewire.mqtt import BrokerThread, Config
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.load import attach
+from voicewire.mqtt.load_generator import attach
 from voicewire.testbed import DelayProxy
 from voicewire_book import paths
-from voicewire_book.chapters.emqtt import experiments, figures, link
-from voicewire_book.chapters.emqtt.population import RESPONSES, Population
+from voicewire_book.chapters.emqtt import experiments, figures, publisher_link
+from voicewire_book.chapters.emqtt.many_subscribers import RESPONSES, Population
 
 PROTOCOLS = {"mqtt-2": "MQTT", "first": "E-MQTT", "all": "E-MQTT"}
 
@@ -49,7 +49,7 @@ def test_the_closed_form_is_a_line_that_sends_one_packet_after_the_other(
 
 @pytest.mark.parametrize("bed", ["relay", pytest.param("in namespaces", marks=pytest.mark.needs("link"))])
 def test_no_real_line_is_faster(bed: str) -> None:
-    made = link.beds()
+    made = publisher_link.beds()
     if bed != "relay":
         (bed,) = made.keys() - {"relay"}
     header = 0 if bed == "relay" else 40  # the least that TCP and IP have
@@ -85,15 +85,18 @@ def test_what_settles_takes_nothing_for_a_pong() -> None:
 
 def test_every_reading_is_measured_behind_every_link() -> None:
     told: list[str] = []
-    rows = link.series(1, 1, ["6 Mbit/s", "54 Mbit/s"], [2], told.append)
-    beds = list(link.beds())
+    rows = publisher_link.series(1, 1, ["6 Mbit/s", "54 Mbit/s"], [2], told.append)
+    beds = list(publisher_link.beds())
     assert {(row["bed"], row["rate"], row["reading"]) for row in rows} == {
-        (bed, rate, reading) for bed in beds for rate in ("6 Mbit/s", "54 Mbit/s") for reading in link.READINGS
+        (bed, rate, reading)
+        for bed in beds
+        for rate in ("6 Mbit/s", "54 Mbit/s")
+        for reading in publisher_link.READINGS
     }
-    assert len(rows) == 2 * len(beds) * len(link.READINGS)
+    assert len(rows) == 2 * len(beds) * len(publisher_link.READINGS)
     assert all(any(bed in line for line in told) for bed in beds)  # which one ran is told
     with pytest.raises(ValueError, match="tests"):
-        link.series(0, 1)
+        publisher_link.series(0, 1)
 
 
 def test_what_was_recorded_behind_links_is_whole_and_not_faster_than_they_are() -> None:
@@ -103,7 +106,9 @@ def test_what_was_recorded_behind_links_is_whole_and_not_faster_than_they_are() 
     assert "relay" in beds
     sizes = table.groupby(keys).size()
     assert (sizes == paper.TESTS).all()
-    assert len(sizes) == len(beds) * len(experiments.LINK_RATES) * len(link.READINGS) * len(link.SUBSCRIBERS)
+    assert len(sizes) == len(beds) * len(experiments.LINK_RATES) * len(publisher_link.READINGS) * len(
+        publisher_link.SUBSCRIBERS
+    )
     for (_, rate, reading, n), rows in table.groupby(keys):
         bits = link_delay(PROTOCOLS[reading], n, experiments.LINK_RATES[rate], experiments.LINK_DELAY)
         assert rows["end_to_end_ms"].min() >= 1e3 * bits

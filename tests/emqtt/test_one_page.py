@@ -9,9 +9,9 @@ import pytest
 
 from voicewire.emqtt import trace
 from voicewire.mqtt import BrokerThread, Config
-from voicewire.mqtt.memory import MemoryBroker
+from voicewire.mqtt.in_memory_broker import MemoryBroker
 from voicewire_book.chapters.emqtt import figures
-from voicewire_book.chapters.emqtt.one_page import exchange
+from voicewire_book.chapters.emqtt.in_memory_exchange import exchange
 
 
 def told(steps, who):

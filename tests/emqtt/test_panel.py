@@ -9,8 +9,8 @@ import pytest
 
 from voicewire.emqtt import trace
 from voicewire.mqtt import BrokerThread, Config
-from voicewire_book.chapters.emqtt.one_page import exchange
-from voicewire_book.chapters.emqtt.panel import MOST, Panel, play
+from voicewire_book.chapters.emqtt.in_memory_exchange import exchange
+from voicewire_book.chapters.emqtt.interactive_panel import MOST, Panel, play
 
 
 def publish(qos, wait=0, retain=False):

@@ -14,12 +14,19 @@ import pytest
 
 from voicewire.emqtt import counting, paper, trace
 from voicewire.emqtt.dissection import COLOURS, Coloured, dissect
-from voicewire.mqtt import BrokerThread, Config, MalformedError, process
+from voicewire.mqtt import BrokerThread, Config, MalformedError, broker_process
 from voicewire.mqtt import packets as p
 from voicewire.testbed import capabilities
-from voicewire_book.chapters.emqtt import _exchange, experiments, figures, population, rules, steps
-from voicewire_book.chapters.emqtt.population import Population
-from voicewire_book.chapters.emqtt.weak import PAUSE, weak
+from voicewire_book.chapters.emqtt import (
+    _trial_loop,
+    conformance_checks,
+    conformance_steps,
+    experiments,
+    figures,
+    many_subscribers,
+)
+from voicewire_book.chapters.emqtt.many_subscribers import Population
+from voicewire_book.chapters.emqtt.slow_subscribers import PAUSE, weak
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +61,9 @@ def test_traces(port: int) -> None:
 
 @pytest.mark.parametrize(
     "rule",
-    [rules.mqtt_pubrec_first, rules.emqtt_pubrec_last, rules.first_only, rules.with_the_kth, rules.named_only,
-     rules.exactly_once, rules.same_four_packets, rules.too_many_is_an_error, rules.timer_ends_the_wait],
+    [getattr(conformance_checks, name) for name in (
+        "mqtt_pubrec_first", "emqtt_pubrec_last", "first_only", "with_the_kth", "named_only", "exactly_once",
+        "same_four_packets", "too_many_is_an_error", "timer_ends_the_wait")],
 )  # fmt: skip
 def test_rules_of_the_paper(rule: object, port: int) -> None:
     assert rule(port) is True  # type: ignore[operator]
@@ -63,8 +71,8 @@ def test_rules_of_the_paper(rule: object, port: int) -> None:
 
 @pytest.mark.parametrize(
     "step",
-    [steps.to_all_at_once, steps.fewer_than_named, steps.suspended_until_answered,
-     steps.asynchronous_goes_on, steps.keeps_until_answered],
+    [conformance_steps.to_all_at_once, conformance_steps.fewer_than_named, conformance_steps.suspended_until_answered,
+     conformance_steps.asynchronous_goes_on, conformance_steps.keeps_until_answered],
 )  # fmt: skip
 def test_steps_of_the_paper(step: Callable[[int], bool], port: int) -> None:
     assert step(port) is True
@@ -73,11 +81,11 @@ def test_steps_of_the_paper(step: Callable[[int], bool], port: int) -> None:
 @pytest.mark.parametrize("favours", [True, False])
 def test_a_release_is_put_off_by_the_favours_only(favours: bool) -> None:
     with BrokerThread(Config(port=0, favours=favours)) as broker:
-        assert steps.release_at_once(broker.port) is not favours
+        assert conformance_steps.release_at_once(broker.port) is not favours
 
 
 def test_what_is_answered_at_each_level(port: int) -> None:
-    assert steps.answers_by_qos(port) == ["", "PUBACK", "PUBREC", "PUBREC"]
+    assert conformance_steps.answers_by_qos(port) == ["", "PUBACK", "PUBREC", "PUBREC"]
 
 
 def test_table_3() -> None:
@@ -188,8 +196,8 @@ def test_a_broker_that_no_longer_reads_holds_nobody_up() -> None:
     with here, there:
         here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 50_000))
         data = np.zeros(1 << 24, np.uint8)
-        assert _exchange._send_all(here.fileno(), data, 100)
-        assert not _exchange._send_all(here.fileno(), data, data.size)  # more than the buffers take
+        assert _trial_loop._send_all(here.fileno(), data, 100)
+        assert not _trial_loop._send_all(here.fileno(), data, data.size)  # more than the buffers take
 
 
 def test_other_systems_are_told_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,13 +240,13 @@ def test_a_trial_that_cannot_end_says_why(
     with between(port, alter) as door, Population(door, 2) as people:
         people.trial("all")
         broken = True
-        monkeypatch.setattr(population, "TIMEOUT", 0.3)
+        monkeypatch.setattr(many_subscribers, "TIMEOUT", 0.3)
         with pytest.raises(error, match=words):
             people.trial("all")
 
 
 def test_half_need_not_wait_for_a_slow_one() -> None:
-    with process.ours() as broker, Population(broker.port, 4, slow=1, pause=0.5) as people:
+    with broker_process.ours() as broker, Population(broker.port, 4, slow=1, pause=0.5) as people:
         half, everybody, responses = (people.trial(reading) for reading in ("half", "all", "mqtt-2"))
     assert half.end_to_end < 0.5 <= min(everybody.end_to_end, responses.end_to_end)
     with pytest.raises(ValueError, match="slow ones of 2"):

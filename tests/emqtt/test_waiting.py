@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voicewire.emqtt import counting
+from voicewire.emqtt.confirmed_query import in_time, mean_wait, query_packets, read_ids, write_ids
 from voicewire.emqtt.reference import after, hold
-from voicewire.emqtt.waiting import in_time, mean_wait, query_packets, read_ids, write_ids
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
 from voicewire_book.chapters.emqtt import experiments
-from voicewire_book.chapters.emqtt.weak import LOSSY, SUBSCRIBERS
+from voicewire_book.chapters.emqtt.slow_subscribers import LOSSY, SUBSCRIBERS
 
 
 @pytest.mark.parametrize(("reading", "responses"), [("mqtt-2", 2), ("mqtt-0", 0), ("all", None)])

@@ -108,9 +108,9 @@ def _link() -> bool:
 
 
 def _lwip() -> bool:
-    from voicewire.nfc import witness
+    from voicewire.nfc import lwip
 
-    return witness.available()
+    return lwip.available()
 
 
 def _compiled() -> bool:

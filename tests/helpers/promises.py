@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from voicewire.mqtt import incoming, routes, routing, work
+from voicewire.mqtt import packet_handlers, routes, routing, time_slicing
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Config, Limits
 from voicewire.mqtt.connection import Connection
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.memory import Line, MemoryBroker
+from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
 from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.shares import ENTRY
+from voicewire.mqtt.resource_limits import ENTRY
 from voicewire.mqtt.store import Store
 
 MOST = 200_000_000
@@ -64,7 +64,7 @@ class Plan:
         moment = round((10 + 4 * count) ** rng.random())
         return cls(
             seed, count, max(1, size), rng.randint(1, 3), accident, moment, store, rng.random() < 0.3,
-            rng.random() < 0.2, rng.choice((work.SLICE, 50)), rng.random() < 0.2,
+            rng.random() < 0.2, rng.choice((time_slicing.SLICE, 50)), rng.random() < 0.2,
         )  # fmt: skip
 
 
@@ -210,7 +210,7 @@ class Moments:
 
 
 PLACES: tuple[tuple[type[Any], str], ...] = (
-    (Connection, "write"), (Connection, "write_piece"), (Outbox, "commit"), (work.Work, "_slice")
+    (Connection, "write"), (Connection, "write_piece"), (Outbox, "commit"), (time_slicing.Work, "_slice")
 )  # fmt: skip
 
 
@@ -313,7 +313,7 @@ class Run:
         plan = self.plan
         self.moments.left, self.moments.happen = plan.moment, self.accident
         with ExitStack() as stack:
-            for module in (work, routes, incoming, routing):  # handed out in slices of so many
+            for module in (time_slicing, routes, packet_handlers, routing):  # handed out in slices of so many
                 stack.enter_context(mock.patch.object(module, "SLICE", plan.slice))
             stack.enter_context(self.moments.watched())
             try:

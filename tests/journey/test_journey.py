@@ -10,15 +10,15 @@ import nbformat
 import numpy as np
 import pytest
 
-from voicewire.echo import plain
+from voicewire.echo import dcd_uncompiled
 from voicewire.emqtt import counting
 from voicewire.emqtt.trace import one_message
 from voicewire.mqtt import BrokerThread, Config
-from voicewire.nfc import closed
+from voicewire.nfc import latency_formulas
 from voicewire.nfc.session import Session
 from voicewire.pharyngeal import formants as trackers
-from voicewire.pharyngeal.sound import Sound
-from voicewire.transport import icto, theory
+from voicewire.pharyngeal.audio_files import Sound
+from voicewire.transport import icto, overhead_formulas
 from voicewire.transport.icto_format import overhead
 from voicewire.voip import emodel, paper
 from voicewire.voip.calls import udp_closed_form
@@ -26,7 +26,7 @@ from voicewire_book import paths
 from voicewire_book.chapters.journey import figures as drawn
 from voicewire_book.chapters.journey import sentence, stations
 from voicewire_book.chapters.journey.budget import HEADER, PUBREC, budget
-from voicewire_book.chapters.pharyngeal import shapes
+from voicewire_book.chapters.pharyngeal import vocal_tract_shapes
 from voicewire_book.publish.pages import way
 
 ROOT = paths.root()
@@ -51,10 +51,10 @@ def test_the_sentence_is_three_seconds_of_the_parts_own_shapes():
     assert spoken.sound.duration == 3.0
     assert sum(phone.frames for phone in spoken.phones) * sentence.FRAME_MS == 3000
     at = 2 * spoken.sound.rate  # in the last vowel
-    for emphatic, goal in zip((False, True), shapes.targets(), strict=True):
+    for emphatic, goal in zip((False, True), vocal_tract_shapes.targets(), strict=True):
         said = sentence.say(emphatic)
         kind = "tongue" if emphatic else "plain"
-        own = shapes.formants([shapes.load()[kind][sentence.LAST_VOWEL]])[0]
+        own = vocal_tract_shapes.formants([vocal_tract_shapes.load()[kind][sentence.LAST_VOWEL]])[0]
         assert np.allclose(said.formants[at], np.minimum(own, 4300), atol=0.01)
         assert np.allclose(said.formants[at][:2], goal[:2], atol=1.0)
 
@@ -74,7 +74,7 @@ def test_the_room_is_that_of_the_reading_version(monkeypatch, passes):
     monkeypatch.setattr(stations, "TAPS", 16)
     voice = sentence.telephone(sentence.say().sound)[4000:6000]
     fast = stations.room(voice, passes)
-    monkeypatch.setattr(stations, "WLDRRLSDCD", plain.WLDRRLSDCD)
+    monkeypatch.setattr(stations, "WLDRRLSDCD", dcd_uncompiled.WLDRRLSDCD)
     assert np.allclose(stations.room(voice, passes).freed, fast.freed, atol=1e-9)
 
 
@@ -109,7 +109,7 @@ def test_the_seal_is_as_long_as_the_parts_formula_says_and_opens_for_one_reader(
 
 def test_what_is_published_has_the_parts_sizes():
     for size in (0, 320, 25_262):
-        assert len(stations.publication(bytes(size))) == theory.packet_bytes(size, 2, stations.TOPIC) + 2
+        assert len(stations.publication(bytes(size))) == overhead_formulas.packet_bytes(size, 2, stations.TOPIC) + 2
     assert counting.publish_size(3) - counting.publish_size(2) == 2
     with BrokerThread(Config(port=0)) as broker:
         steps = one_message(broker.port, 3).steps
@@ -121,7 +121,7 @@ def test_without_errors_the_slots_are_those_of_the_closed_form():
     for mss in (256, 1024, 1460):
         done = budget(ber=0.0, mss=mss)
         (crossed,) = done.crossings
-        assert crossed.slots == closed.latency(Session(done.legs[4].size, mss=mss)).total
+        assert crossed.slots == latency_formulas.latency(Session(done.legs[4].size, mss=mss)).total
         kettle, publish = done.legs[5], done.legs[4]
         assert kettle.ends - publish.ends == pytest.approx(crossed.seconds)
 
@@ -153,7 +153,7 @@ def test_the_chapters_budget_is_that_of_the_package():
 def test_the_small_case_is_as_the_prose_has_it():
     sealed = stations.sealed(bytes(320))
     wire = stations.publication(sealed)
-    slots = closed.latency(Session(len(wire), mss=256)).total
+    slots = latency_formulas.latency(Session(len(wire), mss=256)).total
     said = heading("Two frames by hand")
     for number in (len(sealed), len(wire), len(sealed) - 320, len(wire) - len(sealed), slots):
         assert re.search(rf"\b{number}\b", said), number

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from voicewire.cli import main
-from voicewire.mqtt.wire import connect
+from voicewire.mqtt.raw_socket_client import connect
 
 
 def test_pub_and_sub(port: int, capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from voicewire.mqtt import Broker, Config, DisconnectedError
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
-from voicewire.mqtt.wire import connect
+from voicewire.mqtt.raw_socket_client import connect
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 
 CONNECT = bytes.fromhex("100c00044d515454040200000000")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 
 
 def publish(wire: Wire, topic: str, payload: bytes, qos: int = 0, packet_id: int = 1, retain: bool = False) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from voicewire.mqtt import broker_process
 from voicewire.mqtt import packets as p
-from voicewire.mqtt import process
-from voicewire.mqtt.wire import Wire
+from voicewire.mqtt.raw_socket_client import Wire
 
 pytestmark = pytest.mark.needs("mosquitto")
 
@@ -208,7 +208,7 @@ DIFFERENCES: dict[str, str] = {
 
 @pytest.fixture(scope="module")
 def peers() -> Iterator[tuple[int, int]]:
-    with process.mosquitto() as theirs, process.ours() as ours:
+    with broker_process.mosquitto() as theirs, broker_process.ours() as ours:
         yield theirs.port, ours.port
 
 

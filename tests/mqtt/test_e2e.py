@@ -12,7 +12,7 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.config import Access
 from voicewire.mqtt.delivery import Delivery, what_is_missing
 from voicewire.mqtt.hold import Missing, Report, Status
-from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 
 Start = Callable[..., BrokerThread]
 

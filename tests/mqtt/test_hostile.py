@@ -41,14 +41,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from voicewire.mqtt import Broker, BrokerThread, process
+from voicewire.mqtt import Broker, BrokerThread, broker_process
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.broker_process import free_port, resident
 from voicewire.mqtt.config import load
 from voicewire.mqtt.decoder import Decoder
 from voicewire.mqtt.hold import Hold
-from voicewire.mqtt.memory import MemoryBroker
-from voicewire.mqtt.process import free_port, resident
-from voicewire.mqtt.shares import ENTRY, SHARED
+from voicewire.mqtt.in_memory_broker import MemoryBroker
+from voicewire.mqtt.resource_limits import ENTRY, SHARED
 
 pytestmark = pytest.mark.night
 
@@ -290,14 +290,16 @@ class ProcessHouse:
     def start(self) -> None:
         command = [sys.executable, "-m", "voicewire.mqtt", "broker", "--quiet", "--port", str(self.port)]
         self.log = (self.folder / "log").open("a+b")
-        self.process = process.start([*command, "--config", str(self.folder / "broker.toml")], self.port, log=self.log)
+        self.process = broker_process.start(
+            [*command, "--config", str(self.folder / "broker.toml")], self.port, log=self.log
+        )
 
     def stop(self, kill: bool) -> None:
         if kill:
             self.process.kill()
             self.process.wait()
         else:
-            process.stop(self.process)
+            broker_process.stop(self.process)
         self.log.close()
 
     def line(self) -> Line:

@@ -25,8 +25,8 @@ from voicewire.mqtt import packets as p
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.config import Permissions, covers, load
 from voicewire.mqtt.passwords import SLOW, Passwords, Secret
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 from voicewire.mqtt.topics import MAX_LEVELS, matches
-from voicewire.mqtt.wire import Wire, connect, subscribed
 
 Start = Callable[..., BrokerThread]
 

@@ -22,9 +22,9 @@ from waiting import eventually
 from voicewire.mqtt import BrokerThread, Config, Limits, listener
 from voicewire.mqtt import broker as broker_module
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.process import free_port, wait_for_port
-from voicewire.mqtt.wire import Wire, connect
-from voicewire_book.chapters.transport.extras import certificate
+from voicewire.mqtt.broker_process import free_port, wait_for_port
+from voicewire.mqtt.raw_socket_client import Wire, connect
+from voicewire_book.chapters.transport.extension_experiments import certificate
 
 pytestmark = pytest.mark.needs("posix")
 

@@ -10,8 +10,8 @@ import pytest
 from voicewire.mqtt import Config, Limits
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.memory import MemoryBroker
-from voicewire.mqtt.wire import UnexpectedError, connect, subscribed
+from voicewire.mqtt.in_memory_broker import MemoryBroker
+from voicewire.mqtt.raw_socket_client import UnexpectedError, connect, subscribed
 
 
 def connected(broker, name="a", clean=True):

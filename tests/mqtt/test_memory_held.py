@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from voicewire.mqtt import broker_process
 from voicewire.mqtt import packets as p
-from voicewire.mqtt import process
-from voicewire.mqtt.wire import Wire, connect, subscribed
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
 
 pytestmark = [pytest.mark.landing, pytest.mark.needs("linux")]
 
@@ -23,9 +23,9 @@ ROOM = 32_000_000
 
 
 @contextlib.contextmanager
-def broker(tmp_path: Path) -> Iterator[process.External]:
+def broker(tmp_path: Path) -> Iterator[broker_process.External]:
     (tmp_path / "broker.toml").write_text(f"sys_interval = 0\n[limits]\nmax_waiting_bytes = {LIMIT}\n")
-    with process.ours("--quiet", "--config", str(tmp_path / "broker.toml")) as running:
+    with broker_process.ours("--quiet", "--config", str(tmp_path / "broker.toml")) as running:
         yield running
 
 

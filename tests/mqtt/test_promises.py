@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from promises import ACCIDENTS, Plan, Run
 
-from voicewire.mqtt import Config, Limits, incoming, routes, routing, work
+from voicewire.mqtt import Config, Limits, packet_handlers, routes, routing, time_slicing
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder
-from voicewire.mqtt.memory import Line, MemoryBroker
+from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -53,7 +53,7 @@ def _connected(broker: MemoryBroker, name: str, *, clean: bool = True, subscribe
 def test_a_delivery_that_has_begun_is_finished_when_the_broker_is_told_to_end(
     monkeypatch: pytest.MonkeyPatch, qos: int
 ) -> None:
-    for module in (work, routes, incoming, routing):
+    for module in (time_slicing, routes, packet_handlers, routing):
         monkeypatch.setattr(module, "SLICE", 8)
     with MemoryBroker(Config(port=0, sys_interval=0)) as broker:
         readers = [_connected(broker, f"r{i}", subscribe=True) for i in range(40)]

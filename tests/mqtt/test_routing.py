@@ -15,7 +15,7 @@ from voicewire.mqtt.packets import WAIT_FOR_ALL
 from voicewire.mqtt.routes import CLOSED, END_TO_END, LIST, ORDINARY
 from voicewire.mqtt.routing import FIRST, Router
 from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.work import SLICE, Work
+from voicewire.mqtt.time_slicing import SLICE, Work
 
 LOG = logging.getLogger("routing under test")
 

@@ -16,22 +16,22 @@ import hostile
 import pytest
 from waiting import eventually
 
-from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, process
-from voicewire.mqtt import incoming as incoming_module
+from voicewire.mqtt import Access, BrokerThread, Config, ConfigError, Limits, broker_process
+from voicewire.mqtt import packet_handlers as incoming_module
 from voicewire.mqtt import packets as p
 from voicewire.mqtt import routes as routes_module
 from voicewire.mqtt import routing as routing_module
-from voicewire.mqtt import work as work_module
+from voicewire.mqtt import time_slicing as work_module
+from voicewire.mqtt.back_pressure import Pressure
 from voicewire.mqtt.hold import Missing, Report, Status
-from voicewire.mqtt.incoming import TURN
 from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.pressure import Pressure
+from voicewire.mqtt.packet_handlers import TURN
+from voicewire.mqtt.raw_socket_client import Wire, connect, subscribed
+from voicewire.mqtt.resource_limits import OVERHEAD
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.shares import OVERHEAD
 from voicewire.mqtt.store import Store
-from voicewire.mqtt.wire import Wire, connect, subscribed
-from voicewire.mqtt.work import SLICE, Work
+from voicewire.mqtt.time_slicing import SLICE, Work
 
 Start = Callable[..., BrokerThread]
 SECRET = (Access("open/#"), Access("open/secret/#", "mallory", "none"), Access("$SYS/#", "ann", "read"))
@@ -647,10 +647,10 @@ def test_the_warning_says_what_to_do(caplog: pytest.LogCaptureFixture, monkeypat
 
 
 def test_a_broker_that_does_not_start_is_stopped() -> None:
-    port = process.free_port()
+    port = broker_process.free_port()
     sleeper = [sys.executable, "-c", "import sys, time; print('dozing', file=sys.stderr, flush=True); time.sleep(600)"]
     pids: list[int] = []
-    true = process.subprocess.Popen
+    true = broker_process.subprocess.Popen
 
     def noting(*arguments: Any, **more: Any) -> Any:
         started = true(*arguments, **more)
@@ -658,11 +658,13 @@ def test_a_broker_that_does_not_start_is_stopped() -> None:
         return started
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process.subprocess, "Popen", noting)
+        patch.setattr(broker_process.subprocess, "Popen", noting)
         with pytest.raises(RuntimeError, match="does not listen"):
-            process.start(sleeper, port, timeout=1.0)
+            broker_process.start(sleeper, port, timeout=1.0)
         with pytest.raises(RuntimeError, match="ended with status 3: bad luck"):
-            process.start([sys.executable, "-c", "import sys; print('bad luck', file=sys.stderr); sys.exit(3)"], port)
+            broker_process.start(
+                [sys.executable, "-c", "import sys; print('bad luck', file=sys.stderr); sys.exit(3)"], port
+            )
     for pid in pids:
         assert not Path(f"/proc/{pid}").exists()
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.retained import Retained
+from voicewire.mqtt.resource_limits import Shares
+from voicewire.mqtt.retained_messages import Retained
 from voicewire.mqtt.session import RELEASED, Message
-from voicewire.mqtt.shares import Shares
 from voicewire.mqtt.store import APART, Store, StoreError
 from voicewire.mqtt.topics import SubscriptionTree
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_reference import FIELDS, MS, QUICK, SECOND, TFRC, Told, talks, the_same
 
 from voicewire._kit._compiled import COMPILED
-from voicewire.netsim import Flow, Path, Tcp, Tfrc, initial_window, reference, simulate, wire
+from voicewire.netsim import Flow, Path, Tcp, Tfrc, compiled_link, initial_window, reference, simulate
 
 assert not COMPILED, "set NUMBA_DISABLE_JIT=1"
 
@@ -43,8 +43,8 @@ class Listed(reference.Way):
 def both(times, payload, fast, sender, receiver, delay, there, back):
     """Run one flow in the engine and in the reading version; return the engine's flow and both ways of the other."""
     fates: dict[str, Iterator[bool]] = {"there": iter(there), "back": iter(back)}
-    wire.uniform = lambda f: 0.0 if next(fates["there"], False) else 1.0
-    wire.uniform_back = lambda f: 0.0 if next(fates["back"], False) else 1.0
+    compiled_link.uniform = lambda f: 0.0 if next(fates["there"], False) else 1.0
+    compiled_link.uniform_back = lambda f: 0.0 if next(fates["back"], False) else 1.0
     end = int(times[-1]) // SECOND + 20
     flow = simulate([Flow(times, payload, fast, Path(delay, 1.0))], until_s=end, log=True).flows[0]
     ways = Listed(round(delay * 1e6), there), Listed(round(delay * 1e6), back)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from voicewire.netsim import records
+from voicewire.netsim import flow_state
 
 CASES = """
 import hashlib, json
@@ -49,7 +49,9 @@ def test_plain_python_gives_the_compiled_engine_s_numbers():
     assert fast == slow
 
 
-@pytest.mark.parametrize("record", [records.Packet, records.Ack, records.Segment, records.FlowState, records.Link])
+@pytest.mark.parametrize(
+    "record", [flow_state.Packet, flow_state.Ack, flow_state.Segment, flow_state.FlowState, flow_state.Link]
+)
 def test_no_field_hides_behind_numpy_s_own_names(record):
     """In plain Python a field is an attribute of a NumPy record: `base` or `mean` would be NumPy's."""
-    assert [name for name in records.layout(record).names if hasattr(np.void, name)] == []
+    assert [name for name in flow_state.layout(record).names if hasattr(np.void, name)] == []

@@ -6,7 +6,7 @@ import pytest
 
 from voicewire._kit._records import table
 from voicewire.netsim import tfrc_receiver, tfrc_sender
-from voicewire.netsim.records import SECOND, FlowState
+from voicewire.netsim.flow_state import SECOND, FlowState
 
 
 def a_flow(**fields):

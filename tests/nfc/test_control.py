@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.control import PLACEMENTS, free_slots, passes, script, seconds
+from voicewire.nfc.control_slots import PLACEMENTS, free_slots, passes, script, seconds
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.reference.control import crossed
 from voicewire.nfc.session import Session
-from voicewire.nfc.slots import SCOPES, ShortSession, power_share, shared
+from voicewire.nfc.slot_sharing import SCOPES, ShortSession, power_share, shared
 from voicewire_book.chapters.nfc.experiments import JOINT
 from voicewire_book.chapters.nfc.readings import as_printed
 

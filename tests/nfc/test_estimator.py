@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.estimator import estimated
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference import session as plainly
 from voicewire.nfc.reference.estimator import needless, tried_with
 from voicewire.nfc.reference.exchange import Air
 from voicewire.nfc.reference.timer import Estimator, Stopwatch, answered, backed_off, begun, measured, timeout
+from voicewire.nfc.rto_estimator import estimated
 from voicewire.nfc.session import Recovery, Session
 
 RUNS_ON = Recovery(timer_runs_on=True)

@@ -12,8 +12,8 @@ from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.framing import past_sum
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
-from voicewire.nfc.slots import ShortSession
-from voicewire_book.chapters.nfc import drawings, figures
+from voicewire.nfc.slot_sharing import ShortSession
+from voicewire_book.chapters.nfc import figures, link_figures
 
 
 @pytest.fixture(autouse=True)
@@ -115,37 +115,37 @@ def test_lossy_windows_draws_means_and_the_printed_gain():
 
 
 def test_cut_and_uncut_part_where_a_packet_no_longer_fits():
-    cut, whole = (line.get_xydata() for line in drawings.fragment_cost(3000).lines[:2])
+    cut, whole = (line.get_xydata() for line in link_figures.fragment_cost(3000).lines[:2])
     apart = cut[:, 1] - whole[:, 1]
     assert (apart[cut[:, 0] <= 1460] == 0).all()
     assert (apart[cut[:, 0] > 1460] > 0).all()
 
 
 def test_the_derived_share_past_a_sum_is_the_mean_over_the_places():
-    derived = drawings.past_checks(np.zeros(20)).lines[0].get_ydata()
+    derived = link_figures.past_checks(np.zeros(20)).lines[0].get_ydata()
     assert (derived[:8] == 0).all()
     assert derived[8] == pytest.approx(100 * np.mean([past_sum(9, first) for first in range(8)]))
 
 
 def test_timeouts_are_drawn_as_given_beside_the_round_trip():
-    first, rtt = drawings.timeouts({"constant": np.array([3.0, 2.0])}, 1.26).lines
+    first, rtt = link_figures.timeouts({"constant": np.array([3.0, 2.0])}, 1.26).lines
     assert list(first.get_ydata()) == [3.0, 2.0]
     assert set(rtt.get_ydata()) == {1.26}
 
 
 def test_control_runs_and_power_start_and_end_where_the_formulas_do():
     session = ShortSession()
-    ax = drawings.control_runs(session, {"first": np.arange(10.0)})
+    ax = link_figures.control_runs(session, {"first": np.arange(10.0)})
     assert ax.lines[0].get_ydata()[5] == pytest.approx(session.seconds(848, 1.5, 0.5))
     assert ax.lines[1].get_ydata()[5] == pytest.approx(session.seconds(848, 1.5, 0.5, "section"))
     assert list(ax.lines[2].get_ydata()) == list(range(10))
-    x, y = drawings.power_and_latency(session).lines[0].get_data()
+    x, y = link_figures.power_and_latency(session).lines[0].get_data()
     assert (x[0], x[-1]) == pytest.approx((90, 75))
     assert y[-1] == pytest.approx(session.seconds(212, 2.5))
 
 
 def test_the_timeouts_of_a_window_are_drawn_over_the_slots_of_their_round_trips():
-    ax = drawings.window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0)
+    ax = link_figures.window_timeouts({"8 kB": [(100, 1.0, 3.0), (300, 2.0, 4.5)]}, 3.0)
     wait, rtt, constant = ax.lines
     assert wait.get_xdata().tolist() == rtt.get_xdata().tolist() == [1.0, 3.0]
     assert wait.get_ydata().tolist() == [3.0, 4.5]
@@ -154,7 +154,7 @@ def test_the_timeouts_of_a_window_are_drawn_over_the_slots_of_their_round_trips(
 
 
 def test_a_window_beyond_the_bridge_s_memory_is_drawn_longer():
-    ax = drawings.congested({"room for 8": Ethernet(load=0.5, room=8), "all": Ethernet(load=0.5)}, 40)
+    ax = link_figures.congested({"room for 8": Ethernet(load=0.5, room=8), "all": Ethernet(load=0.5)}, 40)
     small, large = ({int(x): y for x, y in line.get_xydata()} for line in (ax.containers[0][0], ax.containers[1][0]))
     alone = Session(50_000, window=3072, window_limit=3072).run().seconds
     assert large[3] == pytest.approx(alone, abs=0.1)  # a slot behind others, now and then

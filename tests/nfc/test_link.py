@@ -12,7 +12,7 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import Link, segment_sizes
 from voicewire.nfc.session import Session
-from voicewire.nfc.slots import ShortSession, shared
+from voicewire.nfc.slot_sharing import ShortSession, shared
 
 
 def test_the_printed_rate_is_one_chunk_a_slot():

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from voicewire.nfc import paper
 from voicewire.nfc.channel import Channel
-from voicewire.nfc.closed import OutsideRegimeError, latency
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.latency_formulas import OutsideRegimeError, latency
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.nfc import paper
-from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, ShortSession, latency_map, shared
+from voicewire.nfc.slot_sharing import DEFINITIONS, ROUNDINGS, SCOPES, ShortSession, latency_map, shared
 from voicewire_book.chapters.nfc.experiments import control_readings, slot_readings, table_readings
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voicewire.nfc import paper, witness
+from voicewire.nfc import lwip, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange
@@ -16,8 +16,8 @@ needs_lwip = pytest.mark.needs("lwip")
 
 
 def test_the_recorded_rows_are_complete_and_near_the_paper():
-    rows = witness.recorded()
-    assert set(rows) == set(witness.cases())
+    rows = lwip.recorded()
+    assert set(rows) == set(lwip.cases())
     for mss, printed in paper.TABLE_72.items():
         assert rows[f"table-7.2/{mss}"].seconds == pytest.approx(printed, rel=0.01)
     stall = rows["fig-7.3/0/2048"].seconds - rows["fig-7.3/0/8192"].seconds
@@ -28,9 +28,9 @@ def test_the_recorded_rows_are_complete_and_near_the_paper():
 
 @needs_lwip
 def test_the_recording_is_what_lwip_does_today():
-    recorded = witness.recorded()
+    recorded = lwip.recorded()
     for name in ("table-7.2/1460", "delayed-acks/256", "stock-timeout/1460", "fig-7.3/1/2048"):
-        fresh = witness.measure(name)
+        fresh = lwip.measure(name)
         assert fresh.seconds == pytest.approx(recorded[name].seconds, abs=1e-4)
         assert fresh.again == recorded[name].again
 
@@ -42,14 +42,14 @@ def test_the_recording_is_what_lwip_does_today():
 def test_the_model_follows_lwip_but_for_the_larger_syns(mss, window, delay):
     """lwIP's window scale option makes each SYN one slot longer; nothing else may differ."""
     session = Session(size=8000, mss=mss, window=window, ethernet_delay=delay)
-    assert witness.run(session).seconds == pytest.approx(session.run().seconds + 0.02, abs=1e-9)
+    assert lwip.run(session).seconds == pytest.approx(session.run().seconds + 0.02, abs=1e-9)
 
 
 def one_loss(mss, window, segments, lost):
     session = Session(size=mss * segments, mss=mss, window=window, rto=10.0, channel=Channel.periodic(lost))
     model = session.run()
     assert (model.data_lost, model.fast, model.timeouts) == (1, 1, 0)
-    return model, witness.run(session, every=lost, rto=10.0)
+    return model, lwip.run(session, every=lost, rto=10.0)
 
 
 @needs_lwip
@@ -91,7 +91,7 @@ def modelled(monkeypatch, session, lost):
 
 def ahead(monkeypatch, session, lost):
     """By how many seconds the model is done before lwIP, whose two SYNs are one slot longer each."""
-    done, real = modelled(monkeypatch, session, lost), witness.run(session, rto=session.rto, lost=lost)
+    done, real = modelled(monkeypatch, session, lost), lwip.run(session, rto=session.rto, lost=lost)
     assert done.delivered == real.delivered == session.size
     assert real.data_lost == len(lost)
     assert real.again >= len(lost)
@@ -131,51 +131,51 @@ def test_two_lost_segments_cost_lwip_at_most_a_timeout_more(monkeypatch, mss, wi
     assert -1.5 <= ahead(monkeypatch, session, lost) <= session.rto + 0.5
 
 
-@pytest.mark.parametrize("every", witness.HEAVY)
+@pytest.mark.parametrize("every", lwip.HEAVY)
 def test_the_model_holds_up_to_one_packet_in_twelve_and_no_further(every):
     """The bound was read off the result (1.4 % at 12); the chapter says that it does not hold below."""
     session = Session(paper.LOSSY_BYTES, rto=10.0, backoff=False, channel=Channel.periodic(every))
-    gap = session.run().seconds / witness.recorded()[f"heavy/{every}"].seconds - 1
+    gap = session.run().seconds / lwip.recorded()[f"heavy/{every}"].seconds - 1
     assert (abs(gap) < 0.02) == (every >= 12)
 
 
-@pytest.mark.parametrize("every", [*witness.HEAVY, paper.LOSS_ONE_IN])
+@pytest.mark.parametrize("every", [*lwip.HEAVY, paper.LOSS_ONE_IN])
 @pytest.mark.parametrize(("rto", "bound"), [(10.0, 0.025), (9.75, 0.015)])
 def test_with_lwips_five_rules_the_model_holds_wherever_lwip_was_recorded(every, rto, bound):
     """The bounds were read off the result: 2.3 %, and 1.3 % with the mean of what lwIP's ticks make of its 10 s."""
     name = f"heavy/{every}" if every != paper.LOSS_ONE_IN else "lossy/4096"
     model = Session(paper.LOSSY_BYTES, rto=rto, backoff=False, channel=Channel.periodic(every), recovery=LWIP)
-    assert abs(model.run().seconds / witness.recorded()[name].seconds - 1) < bound
+    assert abs(model.run().seconds / lwip.recorded()[name].seconds - 1) < bound
 
 
 @pytest.mark.parametrize(("kind", "rate"), paper.TABLE_73)
 def test_lwip_takes_through_table_7_3_what_the_model_takes_or_less(kind, rate):
     """The bounds were read off the result: 3.4 % less at 1e-4, where its timeout of 3 s is 2.5 to 3."""
     channel = Channel.random(rate) if kind == "random" else Channel.burst(rate)
-    real = witness.recorded()[f"table-7.3/{kind}/{rate:.0e}"].seconds
+    real = lwip.recorded()[f"table-7.3/{kind}/{rate:.0e}"].seconds
     assert -0.04 < real / Exchange(channel=channel).mean - 1 < 0.01
 
 
 def test_each_wrong_bit_makes_lwip_drop_its_packet_and_send_it_again():
-    row = witness.recorded()[f"single-bit/{paper.EXCHANGE_BYTES}"]
+    row = lwip.recorded()[f"single-bit/{paper.EXCHANGE_BYTES}"]
     assert (row.delivered, row.data_lost, row.again) == (10 * paper.EXCHANGE_BYTES, 540, 540)
 
 
 @needs_lwip
 def test_an_exchange_and_a_wrong_bit_are_what_lwip_does_today():
-    clean, _ = witness.cases()["table-7.3/random/1e-06"]
-    row = witness.run(replace(clean, channel=Channel()), turns=100, rto=3.0)
+    clean, _ = lwip.cases()["table-7.3/random/1e-06"]
+    row = lwip.run(replace(clean, channel=Channel()), turns=100, rto=3.0)
     assert (row.delivered, row.data_sent, row.again) == (50_000, 200, 0)
     assert row.seconds == pytest.approx(Exchange(channel=Channel()).floor + 0.02)
-    session, _ = witness.cases()["single-bit/500"]
-    whole, spoilt = witness.run(session), witness.run(session, lost=[5], flip=8 * 300 + 3)
+    session, _ = lwip.cases()["single-bit/500"]
+    whole, spoilt = lwip.run(session), lwip.run(session, lost=[5], flip=8 * 300 + 3)
     assert (whole.again, spoilt.again, spoilt.data_lost) == (0, 1, 1)
     assert spoilt.delivered == session.size
 
 
 @needs_lwip
 def test_lwip_repairs_losses_and_delivers_everything():
-    row = witness.run(Session(size=20_000), every=7)
+    row = lwip.run(Session(size=20_000), every=7)
     assert row.delivered == 20_000
     assert row.data_lost > 0
     assert row.again >= row.data_lost
@@ -183,18 +183,18 @@ def test_lwip_repairs_losses_and_delivers_everything():
 
 @needs_lwip
 def test_the_stock_timeout_sends_large_segments_twice():
-    assert witness.run(Session(mss=1460), rto=0).again > 0
-    assert witness.run(Session(mss=1460)).again == 0
+    assert lwip.run(Session(mss=1460), rto=0).again > 0
+    assert lwip.run(Session(mss=1460)).again == 0
 
 
 def test_bad_requests_get_one_clear_error(monkeypatch):
     with pytest.raises(ParameterError, match="built for at most 1460"):
-        witness.run(Session(mss=2000))
+        lwip.run(Session(mss=2000))
     with pytest.raises(ParameterError, match="a lost segment is -1"):
-        witness.run(Session(), lost=[-1])
+        lwip.run(Session(), lost=[-1])
     with pytest.raises(ParameterError, match="timer phase is -1"):
-        witness.run(Session(), phase=-1)
-    monkeypatch.setattr(witness, "available", lambda: False)
-    with pytest.raises(witness.WitnessError, match="install liblwip-dev"):
-        witness.run(Session())
-    assert witness.rows()[0] == "recorded"
+        lwip.run(Session(), phase=-1)
+    monkeypatch.setattr(lwip, "available", lambda: False)
+    with pytest.raises(lwip.WitnessError, match="install liblwip-dev"):
+        lwip.run(Session())
+    assert lwip.rows()[0] == "recorded"

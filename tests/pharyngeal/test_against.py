@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import formants, vetted
-from voicewire.pharyngeal.sound import SoundError
+from voicewire.pharyngeal import formant_plausibility, formants
+from voicewire.pharyngeal.audio_files import SoundError
 from voicewire_book import paths
-from voicewire_book.chapters.pharyngeal import against
+from voicewire_book.chapters.pharyngeal import tracker_comparison
 
 
 def kept():
@@ -19,14 +19,14 @@ def kept():
 
 def test_the_kept_numbers_are_what_both_trackers_that_are_here_give_again():
     table = kept()
-    each = len(table) // (2 * len(against.TALKERS) * len(against.NOISES))
-    assert each >= 16 and len(table) == 2 * each * len(against.TALKERS) * len(against.NOISES)
-    rng = np.random.default_rng(against._SEED)
+    each = len(table) // (2 * len(tracker_comparison.TALKERS) * len(tracker_comparison.NOISES))
+    assert each >= 16 and len(table) == 2 * each * len(tracker_comparison.TALKERS) * len(tracker_comparison.NOISES)
+    rng = np.random.default_rng(tracker_comparison._SEED)
     for k in range(3):
-        truth, vowel = against.spoken(rng, 80, 40)
+        truth, vowel = tracker_comparison.spoken(rng, 80, 40)
         rows = table.iloc[2 * k : 2 * k + 2]
         np.testing.assert_allclose(rows["true"], truth[:2], atol=0.051)
-        own = vetted.answers(vowel, talker="man")["frequency"].to_numpy()[:2]
+        own = formant_plausibility.answers(vowel, talker="man")["frequency"].to_numpy()[:2]
         np.testing.assert_allclose(rows["book"], own, atol=0.5)
         praat = formants.midpoint(vowel, "praat", formants.PRAAT_DEFAULT)[:2]
         np.testing.assert_allclose(rows["praat"], praat, atol=0.5)
@@ -35,25 +35,25 @@ def test_the_kept_numbers_are_what_both_trackers_that_are_here_give_again():
 def test_medians_and_refusals_are_counted_apart():
     row = {"f0": 80, "snr": 40, "formant": 1, "true": 500.0, "book": 510.0, "praat": 530.0, "snack": 400.0}
     table = pd.DataFrame([row, {**row, "book": None}, {**row, "book": 470.0}])
-    found = against.by_pitch(table).set_index("tracker")
+    found = tracker_comparison.by_pitch(table).set_index("tracker")
     assert found.loc["book", "error"] == 20.0 and found.loc["book", "refused"] == pytest.approx(1 / 3)
     assert found.loc["snack", "error"] == 100.0 and found.loc["snack", "refused"] == 0
 
 
-@pytest.mark.parametrize("snr", against.NOISES)
+@pytest.mark.parametrize("snr", tracker_comparison.NOISES)
 def test_the_figure_draws_the_medians(snr):
     table = kept()
-    medians = against.by_pitch(table).set_index(["formant", "snr", "tracker", "f0"]).sort_index()["error"]
-    for formant, ax in zip((1, 2), against.over_pitch(table, snr), strict=True):
-        for name, bars in zip(against.NAMES, ax.containers, strict=True):
+    medians = tracker_comparison.by_pitch(table).set_index(["formant", "snr", "tracker", "f0"]).sort_index()["error"]
+    for formant, ax in zip((1, 2), tracker_comparison.over_pitch(table, snr), strict=True):
+        for name, bars in zip(tracker_comparison.NAMES, ax.containers, strict=True):
             np.testing.assert_allclose(np.asarray(bars.lines[0].get_ydata(), float), medians.loc[formant, snr, name])
         assert any(text.get_text() == "simulated here" for text in ax.texts)
     plt.close("all")
     with pytest.raises(ValueError, match="no vowel at 33 dB"):
-        against.over_pitch(table, 33)
+        tracker_comparison.over_pitch(table, 33)
 
 
 def test_without_snack_the_recording_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SoundError, match="tcl-snack"):
-        against.record(tmp_path, 1)
+        tracker_comparison.record(tmp_path, 1)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from voicewire.pharyngeal import components, inversion, measure, tract, tube, xray
+from voicewire.pharyngeal import contour_measures, inversion, principal_components, tract, tube, xray_film
 from voicewire.pharyngeal.tract import Articulation
-from voicewire_book.chapters.pharyngeal import experiments, shapes
+from voicewire_book.chapters.pharyngeal import experiments, vocal_tract_shapes
 
 
 @given(st.floats(8, 22), st.floats(0.3, 10), st.integers(1, 40))
@@ -79,23 +79,23 @@ def test_the_vowel_that_is_spoken_has_the_tracts_formants():
 ])  # fmt: skip
 def test_the_opening_is_recovered(position):
     shape = tract.outline(position)
-    found = measure.constriction(shape.tongue, shape.wall, (0.8, 20.0))
+    found = contour_measures.constriction(shape.tongue, shape.wall, (0.8, 20.0))
     assert abs(found.opening - shape.opening[shape.place >= 0.8].min()) < 0.05
 
 
 def test_the_most_anterior_contact_counts():
     wall = np.array([[0.0, 0.0], [10.0, 0.0]])
     tongue = np.array([[1.0, 1.0], [2.0, 0.01], [3.0, 1.0], [6.0, 1.0], [7.0, 0.0], [8.0, 1.0]])
-    found = measure.constriction(tongue, wall)
+    found = contour_measures.constriction(tongue, wall)
     assert found.contact and 1.9 < found.location <= 2.0
-    apart = measure.constriction(tongue + np.array([0.0, 0.2]), wall)
+    apart = contour_measures.constriction(tongue + np.array([0.0, 0.2]), wall)
     assert (
         not apart.contact
         and apart.location == pytest.approx(7.0, abs=0.05)
         and apart.opening == pytest.approx(0.2, abs=0.02)
     )
     with pytest.raises(ValueError, match="no part of the tongue"):
-        measure.constriction(tongue, wall, (11.0, 12.0))
+        contour_measures.constriction(tongue, wall, (11.0, 12.0))
 
 
 @given(st.floats(-0.5, 0.5), st.floats(-2, 2), st.floats(-2, 2))
@@ -104,20 +104,20 @@ def test_the_rest_frame_undoes_a_moving_head(angle, dx, dy):
     shape = tract.outline(Articulation(body=0.3))
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     moved, skull = (p @ turn.T + [dx, dy] for p in (shape.tongue, shape.wall[:10]))
-    np.testing.assert_allclose(measure.to_rest_frame(moved, skull, shape.wall[:10]), shape.tongue, atol=1e-9)
+    np.testing.assert_allclose(contour_measures.to_rest_frame(moved, skull, shape.wall[:10]), shape.tongue, atol=1e-9)
 
 
 @pytest.mark.parametrize("call", [
-    lambda: measure.to_rest_frame(np.zeros((3, 2)), np.eye(2), np.ones((3, 2))),
-    lambda: measure.constriction(np.zeros(4), np.zeros((4, 2))),
-    lambda: measure.constriction(np.full((4, 2), np.nan), np.eye(2)),
-    lambda: measure.distances(np.eye(2), np.ones((3, 2))),
-    lambda: xray.Tracker(12.0),
-    lambda: xray.Tracker().track(np.zeros((10, 10))),
-    lambda: xray.Tracker().track(np.zeros((256, 256))),
-    lambda: xray.Tracker().track(np.full((256, 256), np.nan)),
-    lambda: components.fit(np.zeros((2, 9)), 3),
-    lambda: components.fit(np.full((9, 9), np.nan), 3),
+    lambda: contour_measures.to_rest_frame(np.zeros((3, 2)), np.eye(2), np.ones((3, 2))),
+    lambda: contour_measures.constriction(np.zeros(4), np.zeros((4, 2))),
+    lambda: contour_measures.constriction(np.full((4, 2), np.nan), np.eye(2)),
+    lambda: contour_measures.distances(np.eye(2), np.ones((3, 2))),
+    lambda: xray_film.Tracker(12.0),
+    lambda: xray_film.Tracker().track(np.zeros((10, 10))),
+    lambda: xray_film.Tracker().track(np.zeros((256, 256))),
+    lambda: xray_film.Tracker().track(np.full((256, 256), np.nan)),
+    lambda: principal_components.fit(np.zeros((2, 9)), 3),
+    lambda: principal_components.fit(np.full((9, 9), np.nan), 3),
     lambda: inversion.invert([900.0, 500.0], Articulation()),
     lambda: inversion.invert([500.0], Articulation(), ("ear",)),
 ])  # fmt: skip
@@ -129,13 +129,13 @@ def test_impossible_input_is_one_clear_error(call):
 def test_the_location_is_ill_conditioned_and_the_opening_is_not():
     shape = tract.outline(Articulation(body=0.35, tip=0.05, root=0.08, root_place=12.5))
     inside = shape.place >= 0.8
-    openings, places = measure.perturbed(shape.tongue[inside], shape.wall, 0.02, np.random.default_rng(1), 60)
+    openings, places = contour_measures.perturbed(shape.tongue[inside], shape.wall, 0.02, np.random.default_rng(1), 60)
     assert openings.std() < 0.03 and places.std() > 1.0
 
 
 def test_tracking_through_noise_and_patches():
-    tracker = xray.Tracker()
-    film = xray.film(16, np.random.default_rng(3))
+    tracker = xray_film.Tracker()
+    film = xray_film.film(16, np.random.default_rng(3))
     errors = [np.abs(tracker.track(f.image) - tracker.truth(f.outline)).mean() for f in film]
     assert all(len(f.hidden) == 2 for f in film)
     assert np.mean(errors) < 0.05 and np.max(errors) < 0.05
@@ -143,11 +143,11 @@ def test_tracking_through_noise_and_patches():
 
 @pytest.mark.parametrize("larynx", [3.0, 5.0, 7.9])
 def test_a_frame_is_unwrapped_as_if_all_of_it_were_smoothed(larynx):
-    tracker = xray.Tracker(larynx)
-    image = np.random.default_rng(4).random((xray.SIZE, xray.SIZE))  # noise: a pixel too few would show
+    tracker = xray_film.Tracker(larynx)
+    image = np.random.default_rng(4).random((xray_film.SIZE, xray_film.SIZE))  # noise: a pixel too few would show
     smooth = ndimage.gaussian_filter(image, 1.0)
     points = tracker._points[None] + tracker.depth[:, None, None] * tracker._normals[None]
-    along = ndimage.map_coordinates(smooth, xray.pixels(points.reshape(-1, 2)).T, order=1, mode="nearest")
+    along = ndimage.map_coordinates(smooth, xray_film.pixels(points.reshape(-1, 2)).T, order=1, mode="nearest")
     np.testing.assert_array_equal(tracker.unwrap(image).ravel(), along)
 
 
@@ -155,10 +155,10 @@ def test_components_rebuild_what_lies_in_their_space():
     rng = np.random.default_rng(0)
     basis = np.linalg.qr(rng.normal(size=(40, 3)))[0].T
     data = rng.normal(size=(60, 3)) * [3.0, 2.0, 1.0] @ basis + rng.normal(size=40)
-    model = components.fit(data, 3)
+    model = principal_components.fit(data, 3)
     assert model.explained.sum() == pytest.approx(1.0) and model.error(data) < 1e-9
     np.testing.assert_allclose(model.contour(model.scores(data)), data, atol=1e-9)
-    assert components.fit(data, 2).error(data) > 0.1
+    assert principal_components.fit(data, 2).error(data) > 0.1
 
 
 def test_inversion_finds_the_formants_of_a_known_tract():
@@ -169,13 +169,13 @@ def test_inversion_finds_the_formants_of_a_known_tract():
 
 
 def test_the_recorded_shapes_have_the_vowels_formants_and_are_not_alike():
-    family = shapes.load()
-    for kind, goal in zip(("plain", "emphatic"), shapes.targets(), strict=True):
+    family = vocal_tract_shapes.load()
+    for kind, goal in zip(("plain", "emphatic"), vocal_tract_shapes.targets(), strict=True):
         assert len(family[kind]) >= 8
-        assert np.abs(shapes.formants(family[kind])[:, :3] / goal - 1).max() < 0.01
+        assert np.abs(vocal_tract_shapes.formants(family[kind])[:, :3] / goal - 1).max() < 0.01
         spread = np.ptp([shape.root for shape in family[kind]])
         assert spread > 0.5  # not unique
-    larynx = shapes.changes(family["plain"], larynx=shapes.RISE_MORE)
+    larynx = vocal_tract_shapes.changes(family["plain"], larynx=vocal_tract_shapes.RISE_MORE)
     assert (larynx[:, 1] > 0).all() and (larynx[:, 0] < 0.5 * 138.52).all()
 
 
@@ -196,7 +196,7 @@ def test_a_frame_is_turned_and_never_mirrored(angle, shift, bend):
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     for landmarks, known in ((here, rest), (here[[0, 2]], rest[[0, 2]])):
         triangle = np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
-        found = measure.to_rest_frame(triangle @ turn.T + shift, landmarks @ turn.T + shift, known)
+        found = contour_measures.to_rest_frame(triangle @ turn.T + shift, landmarks @ turn.T + shift, known)
         u, v = found[1] - found[0], found[2] - found[0]
         assert u[0] * v[1] - u[1] * v[0] == pytest.approx(1)  # as it was; a mirror image has -1
         assert np.allclose(np.linalg.norm(np.diff(found, axis=0), axis=1), [1, np.sqrt(2)])
@@ -204,7 +204,7 @@ def test_a_frame_is_turned_and_never_mirrored(angle, shift, bend):
 
 def test_a_larynx_that_drags_the_root_along_lowers_the_second_formant():
     """What chapter 4 says: with all else frozen F2 rises in every shape, tied one to one its mean falls."""
-    free, tied = experiments.coupled_roots(shapes.load()["plain"], (0.0, 1.0))
+    free, tied = experiments.coupled_roots(vocal_tract_shapes.load()["plain"], (0.0, 1.0))
     assert (free[:, 1] > 0).all()
     assert tied[:, 1].mean() < 0
     assert (tied[:, 1] < 0).sum() > len(tied) / 2

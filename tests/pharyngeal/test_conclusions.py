@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from voicewire.pharyngeal import formants, tract
-from voicewire_book.chapters.pharyngeal import conclusions, derived, experiments, shapes, validation
+from voicewire_book.chapters.pharyngeal import (
+    conclusions,
+    experiments,
+    recomputed_numbers,
+    tracker_validation,
+    vocal_tract_shapes,
+)
 from voicewire_book.kit import claims
 
 FOUND = {name: value for name, (value, _) in conclusions.conclusions().items()}
@@ -38,7 +44,7 @@ def test_the_farthest_of_f3_stands_beside_the_nearest_of_f2():
 
 def test_what_table_1_shows_of_ayn():
     assert FOUND["table-1.title"] == 1
-    places = derived.mended()["text.location-close"]
+    places = recomputed_numbers.mended()["text.location-close"]
     assert FOUND["text.location-close"]["to the primary"] < 0 < 6 < places["to the primary"]  # as printed, and mended
     assert places == pytest.approx({"to the pharyngeals": 14.6384 - 12.9673, "to the primary": 12.9673 - 1.9483})
     steps = FOUND["conclusion.f1-moderate"]["the text"]
@@ -54,7 +60,7 @@ def test_a_frame_is_as_good_as_what_is_fixed_in_it():
 
 
 def test_jaw_and_lips_alone_make_less_of_the_vowel_than_larynx_and_tongue():
-    shares = experiments.gestures({kind: members[:3] for kind, members in shapes.load().items()})
+    shares = experiments.gestures({kind: members[:3] for kind, members in vocal_tract_shapes.load().items()})
     assert (shares["larynx and tongue"] > 0.9).all() and (shares["jaw and lips"][:, 1] < 0.95).all()
 
 
@@ -66,18 +72,18 @@ def test_which_consonant_moves_f4_more_turns_with_the_plain_vowel():
 
 
 def test_the_second_constriction_stands_in_the_rows_of_the_vowel():
-    of_the_consonant = derived.text_articulation()["text.secondary-location"][0]
-    assert of_the_consonant["to"] < 2 < derived.mended()["text.secondary-location"]["from"]
+    of_the_consonant = recomputed_numbers.text_articulation()["text.secondary-location"][0]
+    assert of_the_consonant["to"] < 2 < recomputed_numbers.mended()["text.secondary-location"]["from"]
 
 
 def test_the_two_vowels_before_the_consonant_give_all_four_figures_of_the_second_constriction():
-    found = derived.mended()
+    found = recomputed_numbers.mended()
     assert found["text.secondary-location"] == {"from": 12.9673, "to": 13.3014}
     assert found["text.secondary-opening"] == {"from": 0.9887, "to": 1.1006}
 
 
 def test_on_the_same_tokens_the_larynx_hardly_rises_more():
-    more = derived.text_articulation()["text.larynx-rise-a-more"][0]
+    more = recomputed_numbers.text_articulation()["text.larynx-rise-a-more"][0]
     assert more["Table I's average"] == pytest.approx(0.1401)
     assert more["without /ʕtˁah/"] == pytest.approx(5.8118 - (5.9788 + 5.8149 + 5.8270 + 5.61 + 5.6995) / 5)
 
@@ -101,7 +107,7 @@ def test_six_tokens_give_neither_mean_nor_deviation_and_seven_give_both(quantity
     listed, mean, deviation = OF_A[quantity]
     unit = 1e-4
     assert abs(np.mean(listed) - float(mean)) > 100 * unit < abs(np.std(listed, ddof=1) - float(deviation))
-    found = derived.table_1()
+    found = recomputed_numbers.table_1()
     for kind, printed in (("mean", mean), ("sd", deviation)):
         ways, _ = found[f"table-1.{kind}-{quantity}-a"]
         assert ways["one more token"] == pytest.approx(float(printed), abs=unit)
@@ -156,15 +162,15 @@ def test_what_the_paragraph_itself_prints_is_a_reading_that_counts(claim):
 
 
 def test_what_stands_by_one_plain_vowel_is_asked_of_both():
-    assert derived.raised("F1")["either over plain"] == pytest.approx(min(654.39 - 519.60, 654.39 - 440.50))
-    near, _ = derived.table_2()["table-2.f3-ayn"]
+    assert recomputed_numbers.raised("F1")["either over plain"] == pytest.approx(min(654.39 - 519.60, 654.39 - 440.50))
+    near, _ = recomputed_numbers.table_2()["table-2.f3-ayn"]
     assert near == pytest.approx({"the text": 2485.809, "Table II": 2566.69})
 
 
 def test_f2_is_halved_by_table_2_and_by_neither_the_misprint_nor_the_text():
-    printed, _ = derived.text_acoustics()["text.f2-halved"]
+    printed, _ = recomputed_numbers.text_acoustics()["text.f2-halved"]
     assert printed == pytest.approx(7.47 / 11.22)
-    assert derived.mended()["text.f2-halved"] == pytest.approx((1340.96 - 1418.58) / (1259.29 - 1418.58))
+    assert recomputed_numbers.mended()["text.f2-halved"] == pytest.approx((1340.96 - 1418.58) / (1259.29 - 1418.58))
 
 
 def test_table_2_has_f3_and_f4_fall_beside_tt_where_the_text_has_them_rise():
@@ -174,7 +180,10 @@ def test_table_2_has_f3_and_f4_fall_beside_tt_where_the_text_has_them_rise():
 
 
 def test_four_means_in_one_order_are_one_pairing_in_24():
-    (p, _), rival = derived.correlation_claim()["larynx-f1-correlation"], conclusions.rivals()["larynx-f1-correlation"]
+    (p, _), rival = (
+        recomputed_numbers.correlation_claim()["larynx-f1-correlation"],
+        conclusions.rivals()["larynx-f1-correlation"],
+    )
     assert p["means of the contexts, in order"] == pytest.approx(1 / 24) == min(rival)
     assert len(rival) == 24 and sum(one <= 0.05 for one in rival) == 1
 
@@ -195,14 +204,14 @@ def test_every_rival_is_of_a_claim_that_names_it():
 
 
 def test_repetitions_of_one_vowel_show_far_less_than_the_shift():
-    found = validation.shifts(validation.tokens(2, 2, None), "praat", formants.MALE)
+    found = tracker_validation.shifts(tracker_validation.tokens(2, 2, None), "praat", formants.MALE)
     assert abs(found["alike"][:, 0]).max() < 60 < 100 < found["true"][:, 0].min()
     assert abs(found["tracked"] - found["true"]).max() < 40
 
 
 def test_a_root_that_goes_back_brings_f1_and_f2_together():
     """Section I, after [6]: against formants that are computed shape by shape, without the chapter's helpers."""
-    plain = [shape for shape in shapes.load()["plain"] if shape.root <= 0.7]
+    plain = [shape for shape in vocal_tract_shapes.load()["plain"] if shape.root <= 0.7]
     f1, f2 = (520.0, 1573.0)  # the text's plain vowel, rounded
     wanted = []
     for back in experiments.ROOTS:
@@ -211,6 +220,6 @@ def test_a_root_that_goes_back_brings_f1_and_f2_together():
             there, moved = (tract.formants(s).frequencies for s in (shape, tract.moved(shape, root=back)))
             ways.append((moved[1] - moved[0]) - (there[1] - there[0]))
         wanted.append(f2 - f1 + np.mean(ways))
-    found = experiments.root_advances(shapes.load()["plain"])
+    found = experiments.root_advances(vocal_tract_shapes.load()["plain"])
     assert found == pytest.approx(wanted, abs=1.0)
     assert (np.diff(found) < 0).all()

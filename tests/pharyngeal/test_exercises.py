@@ -12,8 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
 
-from voicewire.pharyngeal import correlation, forensics, inversion, measure, reference, tract, tube, vowels
-from voicewire.pharyngeal.synchrony import labels
+from voicewire.pharyngeal import (
+    contour_measures,
+    correlation,
+    inversion,
+    reference,
+    table_forensics,
+    tract,
+    tube,
+    vowel_statistics,
+)
+from voicewire.pharyngeal.film_audio_sync import labels
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire.pharyngeal.tract import Articulation
 from voicewire_book import paths
@@ -96,12 +105,12 @@ def dropped(x, y, which):
 
 
 def cut(value, printed):
-    return forensics.agreement(printed, value)
+    return table_forensics.agreement(printed, value)
 
 
 def floored(value, printed):
     """What truncates with a floor."""
-    return cut(value - (10.0 ** -forensics.decimals(printed) if value < 0 else 0), printed)
+    return cut(value - (10.0 ** -table_forensics.decimals(printed) if value < 0 else 0), printed)
 
 
 RIGHT = [
@@ -361,12 +370,12 @@ def test_numbers_by_hand_are_those_of_the_package():
     assert e.check_two_tubes(second - first)
     assert reference.burg(np.array([1.0, 2.0, 1.0]), 2) == pytest.approx([1, 0, -1])
     assert e.check_order(2 * np.sum(tube.uniform(13.0, 30) < 8000) + 2)
-    four = vowels.pd.DataFrame({"speaker": "s", "F1": [1.0, 2, 3, 4], "F2": [2100.0, 1500, 900, 1500]})
-    assert e.check_lobanov(vowels.lobanov(four)["F2"].min())
-    assert t.check_elevation(measure.elevation(7.10 - 1.30, 7.20 - 0.90))
+    four = vowel_statistics.pd.DataFrame({"speaker": "s", "F1": [1.0, 2, 3, 4], "F2": [2100.0, 1500, 900, 1500]})
+    assert e.check_lobanov(vowel_statistics.lobanov(four)["F2"].min())
+    assert t.check_elevation(contour_measures.elevation(7.10 - 1.30, 7.20 - 0.90))
     ends = np.array([2.0, 5.0]), np.array([6.0, 3.0])
     assert t.check_crossing(reference.crossing(np.array([1.0, 0.0]), np.array([0.6, 0.8]), *ends))
-    said = forensics.sd_readings("0.84", {"first": 2.0, "second": 2.6, "third": 3.2}).describe()
+    said = table_forensics.sd_readings("0.84", {"first": 2.0, "second": 2.6, "third": 3.2}).describe()
     assert "sample SD of first + third, truncated" in said
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from voicewire.pharyngeal import exposure, xray
+from voicewire.pharyngeal import frame_brightness, xray_film
 
-FILM = xray.film(12, np.random.default_rng(21))
+FILM = xray_film.film(12, np.random.default_rng(21))
 
 
 def bits(image: np.ndarray, kind: type, full: int) -> np.ndarray:
@@ -32,18 +32,18 @@ KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_exposure_is_within_half_a_millimetre(kind):
     for frame in FILM:
-        tracker = xray.Tracker(frame.outline.larynx)
-        found = tracker.track(exposure.normal(tracker, KINDS[kind](frame.image)))
+        tracker = xray_film.Tracker(frame.outline.larynx)
+        found = tracker.track(frame_brightness.normal(tracker, KINDS[kind](frame.image)))
         assert np.median(np.abs(found - tracker.truth(frame.outline))) < 0.05
 
 
 def test_polarity_and_levels_are_found():
     frame = FILM[0]
-    tracker = xray.Tracker(frame.outline.larynx)
-    found = exposure.levels(tracker, frame.image)
+    tracker = xray_film.Tracker(frame.outline.larynx)
+    found = frame_brightness.levels(tracker, frame.image)
     assert not found.inverted
     assert found == pytest.approx((0.25, 0.6, 0.85), abs=0.1)
-    turned = exposure.levels(tracker, 1 - frame.image)
+    turned = frame_brightness.levels(tracker, 1 - frame.image)
     assert turned.inverted and turned == pytest.approx([1 - value for value in found], abs=1e-9)
 
 
@@ -51,10 +51,10 @@ def test_polarity_and_levels_are_found():
 def test_what_is_seen_is_right_and_what_is_hidden_is_no_number(kind):
     wrong, hidden, seen_there = [], 0, 0
     for frame in FILM:
-        tracker = xray.Tracker(frame.outline.larynx)
-        sight = exposure.look(tracker, KINDS[kind](frame.image))
+        tracker = xray_film.Tracker(frame.outline.larynx)
+        sight = frame_brightness.look(tracker, KINDS[kind](frame.image))
         seen = np.isfinite(sight.opening)
-        assert np.array_equal(seen, sight.confidence >= exposure.SEEN)
+        assert np.array_equal(seen, sight.confidence >= frame_brightness.SEEN)
         assert sight.confidence.min() >= 0 and sight.confidence.max() <= 1
         wrong.append(np.abs(sight.opening - tracker.truth(frame.outline))[seen])
         for start, stop in frame.hidden:
@@ -73,7 +73,7 @@ def test_a_film_with_gaps_keeps_its_frames():
     rng = np.random.default_rng(2)
     blank, torn = np.full((256, 256), 0.5), rng.normal(0.5, 0.1, (256, 256))
     film = [FILM[0].image, blank, 1 - FILM[1].image, torn, FILM[2].image.T, FILM[3].image[:100]]
-    sights = exposure.look_through(xray.Tracker(), film)
+    sights = frame_brightness.look_through(xray_film.Tracker(), film)
     assert [bool(sight.reason) for sight in sights] == [False, True, False, True, True, True]
     assert all(np.isnan(sight.opening).all() and not sight.confidence.any() for sight in sights if sight.reason)
     assert "256 x 256" in sights[-1].reason
@@ -84,7 +84,7 @@ def test_the_tracker_alone_measures_right_or_refuses():
     """At 1.4 times the contrast it once accepted some frames, and was wrong by up to 3 mm."""
     for factor in (0.75, 1.0, 1.2, 1.3, 1.4):
         for frame in FILM:
-            tracker = xray.Tracker(frame.outline.larynx)
+            tracker = xray_film.Tracker(frame.outline.larynx)
             try:
                 found = tracker.track(0.6 + factor * (frame.image - 0.6))
             except ValueError:

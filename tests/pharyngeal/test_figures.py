@@ -7,9 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voicewire.pharyngeal import components, formants, grid, organs, synthesis, tract, transitions, tube, xray
+from voicewire.pharyngeal import (
+    formant_transitions,
+    formants,
+    organs,
+    principal_components,
+    synthesis,
+    tract,
+    tract_grid,
+    tube,
+    xray_film,
+)
 from voicewire.pharyngeal.tract import Articulation
-from voicewire_book.chapters.pharyngeal import derived, figures
+from voicewire_book.chapters.pharyngeal import figures, recomputed_numbers
 
 VOWEL = Articulation(body=0.2, jaw=0.3)
 
@@ -69,10 +79,10 @@ def test_vowel_space_runs_as_phoneticians_have_it():
 
 
 def test_frame_components_and_locations():
-    tracker, shown = xray.Tracker(), xray.render(VOWEL, np.random.default_rng(0))
+    tracker, shown = xray_film.Tracker(), xray_film.render(VOWEL, np.random.default_rng(0))
     lines = labels(figures.frame(shown, tracker, tracker.truth(shown.outline)))
-    np.testing.assert_allclose(lines["truth"].get_ydata(), xray.pixels(shown.outline.tongue)[:, 0])
-    model = components.fit(np.random.default_rng(1).normal(size=(20, 30)), 3)
+    np.testing.assert_allclose(lines["truth"].get_ydata(), xray_film.pixels(shown.outline.tongue)[:, 0])
+    model = principal_components.fit(np.random.default_rng(1).normal(size=(20, 30)), 3)
     figure = figures.components(model, np.arange(30.0))
     np.testing.assert_allclose(figure.axes[1].lines[0].get_ydata(), model.mean)
     ax = figures.locations(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
@@ -80,7 +90,7 @@ def test_frame_components_and_locations():
 
 
 def test_leverage_lines_rise_and_fall():
-    lines = labels(figures.leverage(*derived.larynx_f1()))
+    lines = labels(figures.leverage(*recomputed_numbers.larynx_f1()))
     for name, sign in (("line of all six", 1), ("line without it", -1)):
         assert np.sign(np.diff(lines[name].get_ydata()))[0] == sign
     assert len(lines["five tokens"].get_xdata()) == 5
@@ -100,9 +110,9 @@ def test_organs_and_factors():
     lifted = {organ: contour - [0.0, 0.1] for organ, contour in truth.items()}
     ax = figures.organs(organs.render(posture, np.random.default_rng(0)), lifted, truth)
     jaw = [line for line in ax.lines if line.get_linestyle() == "--"][1]
-    np.testing.assert_allclose(jaw.get_ydata(), xray.pixels(lifted["jaw"])[:, 0])
+    np.testing.assert_allclose(jaw.get_ydata(), xray_film.pixels(lifted["jaw"])[:, 0])
     assert np.isnan(ax.lines[0].get_xdata()).sum() == 1  # two lips
-    model = components.fit(np.random.default_rng(1).normal(size=(20, 8)), 2)
+    model = principal_components.fit(np.random.default_rng(1).normal(size=(20, 8)), 2)
     figure = figures.factors({"lips": model}, {"lips": ("aperture", "protrusion")})
     drawn = figure.axes[1].lines[1]
     x = drawn.get_xdata()
@@ -112,7 +122,7 @@ def test_organs_and_factors():
 
 def test_the_grid_over_two_outlines():
     rest, moved = tract.outline(Articulation()), tract.outline(VOWEL)
-    lines = grid.adapted(rest.wall, 3, 4, 5)
+    lines = tract_grid.adapted(rest.wall, 3, 4, 5)
     drawn = labels(figures.grid(lines, {"rest": rest, "vowel": moved}))
     np.testing.assert_allclose(drawn["vowel"].get_xdata(), moved.tongue[:, 0])
     np.testing.assert_allclose(drawn["palate and rear wall"].get_ydata(), rest.wall[:, 1])
@@ -121,7 +131,7 @@ def test_the_grid_over_two_outlines():
 
 def test_a_transition_and_its_fit():
     times = np.linspace(0.0, 0.1, 20)
-    found = transitions.Transition(1800.0, 1200.0, 0.02)
+    found = formant_transitions.Transition(1800.0, 1200.0, 0.02)
     drawn = labels(figures.transitions({"plain": (times, np.full(20, 1500.0), found)}))
     np.testing.assert_allclose(drawn["plain"].get_ydata(), 1500.0)
     assert drawn["plain, fitted"].get_ydata()[[0, -1]] == pytest.approx([1800.0, 1200.0 + 600 * np.exp(-5)])

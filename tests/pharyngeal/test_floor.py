@@ -10,8 +10,8 @@ import pandas as pd
 import parselmouth
 from parselmouth.praat import call
 
-from voicewire.pharyngeal import synthesis, vetted
-from voicewire.pharyngeal.sound import Sound
+from voicewire.pharyngeal import formant_plausibility, synthesis
+from voicewire.pharyngeal.audio_files import Sound
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
 
@@ -36,7 +36,7 @@ def spoken(rng, low, high, least, most):
     f0 = rng.uniform(low, high) * (1 + rng.uniform(-0.3, 0.3) * np.linspace(-0.5, 0.5, n))
     source = np.zeros(n + 2 * side)
     source[side : side + n] = synthesis.glottal_source(pulses(rng, f0, rng.uniform(least, most)), RATE)
-    tokens = vetted.tokens("man")
+    tokens = formant_plausibility.tokens("man")
     poles = np.append(tokens[rng.integers(len(tokens))], [3900.0, 4700.0])
     y = synthesis.cascade(source, np.tile(poles, (source.size, 1)))
     loud = y[side : side + n].std()
@@ -51,7 +51,9 @@ def passed(sound, mark, floor):
     whole = parselmouth.Sound(samples, sampling_frequency=RATE, start_time=-0.06)
     pitch = call(whole, "To Pitch (ac)", 0.005, floor, 15, "no", 0.03, 0.45, 0.01, 0.35, 0.14, 600.0)
     blocks = sound.samples[: sound.samples.size // 640 * 640].reshape(-1, 640)
-    reason, _ = vetted._gate(sound, mark, (mark.start + mark.end) / 2, float(blocks.std(axis=1).max()), pitch)
+    reason, _ = formant_plausibility._gate(
+        sound, mark, (mark.start + mark.end) / 2, float(blocks.std(axis=1).max()), pitch
+    )
     return not reason
 
 

@@ -10,10 +10,10 @@ import soundfile
 from parselmouth.praat import call
 
 from voicewire import cli
-from voicewire.pharyngeal import corpora, formants, sound, synthesis, textgrid, vowels
+from voicewire.pharyngeal import audio_files, corpora, formants, synthesis, textgrid, vowel_statistics
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
-from voicewire_book.chapters.pharyngeal import control, validation
+from voicewire_book.chapters.pharyngeal import negative_control, tracker_validation
 
 BARS = {"rmse_F1": 20.0, "rmse_F2": 25.0, "rmse_F3": 70.0}
 
@@ -23,20 +23,20 @@ def hold(row: dict[str, float]) -> bool:
 
 
 @pytest.mark.parametrize("snr", [None, 30.0])
-@pytest.mark.parametrize("name", list(validation.METHODS)[:2])
+@pytest.mark.parametrize("name", list(tracker_validation.METHODS)[:2])
 def test_trackers_against_truth(name, snr):
-    items = validation.tokens(3, 2, snr, seed=5)
-    assert hold(validation.summary(validation.errors(items, *validation.METHODS[name])))
+    items = tracker_validation.tokens(3, 2, snr, seed=5)
+    assert hold(tracker_validation.summary(tracker_validation.errors(items, *tracker_validation.METHODS[name])))
 
 
 def test_robust_burg_against_truth():
-    items = validation.tokens(2, 1, 30.0, seed=6)
-    assert hold(validation.summary(validation.errors(items, "praat-robust", formants.MALE)))
+    items = tracker_validation.tokens(2, 1, 30.0, seed=6)
+    assert hold(tracker_validation.summary(tracker_validation.errors(items, "praat-robust", formants.MALE)))
 
 
 @pytest.mark.slow
 def test_the_recorded_comparison_is_what_the_command_gives():
-    again = validation.compare(10, 8)
+    again = tracker_validation.compare(10, 8)
     recorded = pd.read_csv(paths.data("pharyngeal") / "tracker_errors.csv")
     numbers = [c for c in recorded if c.startswith(("rmse", "bias"))]
     np.testing.assert_allclose(again[numbers], recorded[numbers], atol=0.02)
@@ -69,9 +69,9 @@ def test_the_cascade_has_the_formants_it_is_given():
     lambda: synthesis.cascade(np.zeros(5), np.full((5, 1), 9000.0)),
     lambda: formants.Settings(ceiling=100),
     lambda: formants.Settings(count=0),
-    lambda: formants.track(sound.Sound(np.ones(8000), 16000), "magic"),
-    lambda: formants.track(sound.Sound(np.ones(4000), 4000)),
-    lambda: formants.track(sound.Sound(np.ones(100), 16000)),
+    lambda: formants.track(audio_files.Sound(np.ones(8000), 16000), "magic"),
+    lambda: formants.track(audio_files.Sound(np.ones(4000), 4000)),
+    lambda: formants.track(audio_files.Sound(np.ones(100), 16000)),
     lambda: corpora.corpus("nothing"),
     lambda: corpora.fetch("hillenbrand", "."),
 ])  # fmt: skip
@@ -104,7 +104,7 @@ def praat_files(tmp_path_factory):
 
 @pytest.mark.parametrize("grid", ["a", "short", "binary", "utf-16", "utf-8-sig", "utf-8"])
 def test_praats_own_files_go_through(praat_files, grid):
-    spoken = sound.read(praat_files / "a.wav")
+    spoken = audio_files.read(praat_files / "a.wav")
     marks = textgrid.read(praat_files / f"{grid}.TextGrid", spoken.duration)
     (mark,) = marks.tier("vowels")
     assert mark.label == "aː" and (mark.start, mark.end) == pytest.approx((0.1, 0.5))
@@ -122,10 +122,10 @@ def test_encodings_and_channels(tmp_path, rate, subtype):
     samples = resample_poly(token.sound.samples, rate, 16_000)
     soundfile.write(tmp_path / "x.wav", np.column_stack([samples, 0.3 * samples]), rate, subtype=subtype)
     for channel in (None, 0, 1):
-        found = formants.midpoint(sound.read(tmp_path / "x.wav", channel))
+        found = formants.midpoint(audio_files.read(tmp_path / "x.wav", channel))
         assert np.abs(found[:2] - token.at(0.09)[:2]).max() < 60
-    with pytest.raises(sound.SoundError, match="no channel 2"):
-        sound.read(tmp_path / "x.wav", 2)
+    with pytest.raises(audio_files.SoundError, match="no channel 2"):
+        audio_files.read(tmp_path / "x.wav", 2)
 
 
 def test_files_that_are_no_sound(tmp_path):
@@ -135,16 +135,16 @@ def test_files_that_are_no_sound(tmp_path):
     cases = {"empty": b"", "head": raw[:30], "no-data": raw[:36], "cut": raw[:3000], "text": b"hello, world" * 9}
     for name, content in cases.items():
         (tmp_path / f"{name}.wav").write_bytes(content)
-        with pytest.raises(sound.SoundError, match=f"{name}.wav"):
-            sound.read(tmp_path / f"{name}.wav")
-    with pytest.raises(sound.SoundError, match="no such file"):
-        sound.read(tmp_path / "missing.wav")
+        with pytest.raises(audio_files.SoundError, match=f"{name}.wav"):
+            audio_files.read(tmp_path / f"{name}.wav")
+    with pytest.raises(audio_files.SoundError, match="no such file"):
+        audio_files.read(tmp_path / "missing.wav")
     soundfile.write(tmp_path / "none.wav", np.zeros(0), 16_000)
-    with pytest.raises(sound.SoundError, match="no sound"):
-        sound.read(tmp_path / "none.wav")
+    with pytest.raises(audio_files.SoundError, match="no sound"):
+        audio_files.read(tmp_path / "none.wav")
     soundfile.write(tmp_path / "nan.wav", np.full(99, np.nan), 16_000, subtype="FLOAT")
-    with pytest.raises(sound.SoundError, match="not numbers"):
-        sound.read(tmp_path / "nan.wav")
+    with pytest.raises(audio_files.SoundError, match="not numbers"):
+        audio_files.read(tmp_path / "nan.wav")
 
 
 def test_tiers_of_one_name_are_not_taken_for_one(tmp_path):
@@ -186,9 +186,9 @@ def test_a_textgrid_written_here_opens_in_praat(tmp_path):
 
 def test_silence_and_clipping_are_flagged_and_no_number_comes_out_of_nothing():
     token = synthesis.vowel("tt", synthesis.Speaker("x"), np.random.default_rng(2))
-    quiet = formants.measure(sound.Sound(np.zeros(8000), 16_000), trackers=formants.TRACKERS)
+    quiet = formants.measure(audio_files.Sound(np.zeros(8000), 16_000), trackers=formants.TRACKERS)
     assert quiet["frequency"].isna().all() and quiet["flag"].eq("silent").all()
-    loud = formants.measure(sound.Sound(np.clip(4 * token.sound.samples, -1, 1), 16_000))
+    loud = formants.measure(audio_files.Sound(np.clip(4 * token.sound.samples, -1, 1), 16_000))
     assert loud["flag"].str.contains("clipped").all()
     fine = formants.measure(token.sound, trajectory=5)
     assert fine["flag"].eq("").all() and set(fine["point"]) >= {"onset", "midpoint", "t10", "t90"}
@@ -197,8 +197,8 @@ def test_silence_and_clipping_are_flagged_and_no_number_comes_out_of_nothing():
 
 
 def test_the_negative_control_shows_no_emphasis():
-    said = control.measured()
-    assert len(said) == 4 * 2 * len(control.PAIRS)
+    said = negative_control.measured()
+    assert len(said) == 4 * 2 * len(negative_control.PAIRS)
     for k in (1, 2):
         means = said[said["formant"] == k].groupby("label")["frequency"].mean()
         assert abs(means["emphatic"] - means["plain"]) < 15
@@ -216,35 +216,35 @@ def table(rng, shift=0.0, speakers=6):
 
 def test_statistics_find_a_known_shift():
     data = table(np.random.default_rng(4), shift=100.0)
-    model = vowels.mixed_model(data, "F1").iloc[0]
-    boot = vowels.bootstrap_by_speaker(data, "F1", ("plain", "tt"), np.random.default_rng(1))
+    model = vowel_statistics.mixed_model(data, "F1").iloc[0]
+    boot = vowel_statistics.bootstrap_by_speaker(data, "F1", ("plain", "tt"), np.random.default_rng(1))
     for low, high in ((model["low"], model["high"]), (boot.low, boot.high)):
         assert low < 100 < high and high - low < 25
-    for normal in (vowels.lobanov(data), vowels.nearey(data)):
+    for normal in (vowel_statistics.lobanov(data), vowel_statistics.nearey(data)):
         assert normal.groupby("speaker")["F1"].mean().std() < data.groupby("speaker")["F1"].mean().std() / 100
 
 
 def test_hedges_by_hand():
     """Sample variances are 1, so d = 1; the correction for 4 degrees of freedom is 1 - 3/15."""
-    assert vowels.hedges(np.array([1.0, 2, 3]), np.array([0.0, 1, 2])).estimate == pytest.approx(0.8)
+    assert vowel_statistics.hedges(np.array([1.0, 2, 3]), np.array([0.0, 1, 2])).estimate == pytest.approx(0.8)
 
 
 def test_hedges_interval_covers():
     rng = np.random.default_rng(3)
     inside = 0
     for _ in range(200):
-        g = vowels.hedges(rng.normal(1, 1, 12), rng.normal(0, 1, 12))
+        g = vowel_statistics.hedges(rng.normal(1, 1, 12), rng.normal(0, 1, 12))
         inside += g.low <= 1.0 <= g.high
     assert 180 <= inside <= 198
 
 
 @pytest.mark.parametrize("call_", [
-    lambda: vowels.lobanov(pd.DataFrame({"F1": [1.0], "F2": [2.0]})),
-    lambda: vowels.lobanov(pd.DataFrame({"speaker": [1], "F1": [1.0], "F2": [2.0]})),
-    lambda: vowels.ellipse(np.zeros(2), np.zeros(2)),
-    lambda: vowels.hedges(np.ones(1), np.ones(5)),
-    lambda: vowels.hedges(np.ones(3), np.ones(3)),
-    lambda: vowels.bootstrap_by_speaker(table(np.random.default_rng(0), speakers=2), "F1", ("plain", "tt"),
+    lambda: vowel_statistics.lobanov(pd.DataFrame({"F1": [1.0], "F2": [2.0]})),
+    lambda: vowel_statistics.lobanov(pd.DataFrame({"speaker": [1], "F1": [1.0], "F2": [2.0]})),
+    lambda: vowel_statistics.ellipse(np.zeros(2), np.zeros(2)),
+    lambda: vowel_statistics.hedges(np.ones(1), np.ones(5)),
+    lambda: vowel_statistics.hedges(np.ones(3), np.ones(3)),
+    lambda: vowel_statistics.bootstrap_by_speaker(table(np.random.default_rng(0), speakers=2), "F1", ("plain", "tt"),
                                         np.random.default_rng(0)),
 ])  # fmt: skip
 def test_statistics_of_too_little_are_errors(call_):
@@ -254,7 +254,7 @@ def test_statistics_of_too_little_are_errors(call_):
 
 def test_the_ellipse_holds_its_share():
     points = np.random.default_rng(2).multivariate_normal([0, 0], [[4, 1], [1, 1]], 4000)
-    ring = vowels.ellipse(points[:, 0], points[:, 1], 0.68)
+    ring = vowel_statistics.ellipse(points[:, 0], points[:, 1], 0.68)
     from matplotlib.path import Path
 
     assert np.mean(Path(ring).contains_points(points)) == pytest.approx(0.68, abs=0.03)

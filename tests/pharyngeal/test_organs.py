@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import components, keyframes, organs, paper, tract, xray
+from voicewire.pharyngeal import keyframes, organs, paper, principal_components, tract, xray_film
 from voicewire.pharyngeal import reference as reading
 from voicewire.pharyngeal.tract import Articulation
 
@@ -48,15 +48,17 @@ def test_a_frame_shows_each_organ_where_its_contour_is(organ, inside, outside):
     for share, wanted in ((0.8, inside), (1.3, outside)):
         if wanted is None:
             continue
-        rows, columns = xray.pixels(middle + share * (contour[:16] - middle)).round().astype(int).T
+        rows, columns = xray_film.pixels(middle + share * (contour[:16] - middle)).round().astype(int).T
         assert np.median(frame.image[rows, columns]) == pytest.approx(wanted, abs=0.1)
 
 
 def test_a_film_without_layers_is_the_film_it_was():
     """The old frames draw the same random numbers in the same order."""
-    still = xray.film(2, np.random.default_rng(11))[1]
+    still = xray_film.film(2, np.random.default_rng(11))[1]
     rng = np.random.default_rng(11)
-    position = Articulation(**{name: float(xray.wander(2, rng, *ends)[1]) for name, ends in xray.RANGES.items()})
+    position = Articulation(
+        **{name: float(xray_film.wander(2, rng, *ends)[1]) for name, ends in xray_film.RANGES.items()}
+    )
     assert np.allclose(still.outline.tongue, tract.outline(position).tongue)
 
 
@@ -136,7 +138,7 @@ def test_guided_components_are_their_guides(seed, many, more):
     rng = np.random.default_rng(seed)
     moves = rng.standard_normal((40, many + more))
     contours = moves @ rng.standard_normal((many + more, 12)) + rng.standard_normal(12)
-    model = components.guided(contours, moves[:, :many], many + more)
+    model = principal_components.guided(contours, moves[:, :many], many + more)
     assert model.error(contours) < 1e-8 and model.explained.sum() == pytest.approx(1.0)
     own = (moves[:, 0] - moves[:, 0].mean()) / moves[:, 0].std(ddof=1)
     assert np.allclose(model.components[0] * model.spread[0], own @ (contours - contours.mean(axis=0)) / 39)
@@ -146,7 +148,7 @@ def test_without_overlap_a_guide_is_its_score():
     time = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     moves = np.column_stack([np.sin(time), np.cos(2 * time)])
     contours = moves @ np.array([[1.0, 0.5, 0.0], [0.2, 0.0, 3.0]])
-    scores = components.guided(contours, moves, 2).scores(contours)
+    scores = principal_components.guided(contours, moves, 2).scores(contours)
     for k in range(2):
         assert np.allclose(scores[:, k] * moves[:, k].std(ddof=1), moves[:, k])
 
@@ -163,7 +165,7 @@ def test_without_overlap_a_guide_is_its_score():
 def test_guides_that_guide_nothing_are_refused(guides, count, said):
     contours = np.random.default_rng(2).random((40, 5))
     with pytest.raises(ValueError, match=said):
-        components.guided(contours, guides, count)
+        principal_components.guided(contours, guides, count)
 
 
 def test_the_papers_factors_rebuild_its_organs_and_one_less_does_not():
@@ -173,8 +175,8 @@ def test_the_papers_factors_rebuild_its_organs_and_one_less_does_not():
         drawn = [organs.contours(posture)[organ] for posture in postures]
         flat = np.array([contour.ravel() for contour in drawn])
         named = np.array([organs.guides(organ, contour) for contour in drawn])
-        both = components.guided(flat, named, len(paper.FACTORS[organ]))
-        one = components.guided(flat, named[:, :1], 1)
+        both = principal_components.guided(flat, named, len(paper.FACTORS[organ]))
+        one = principal_components.guided(flat, named[:, :1], 1)
         assert both.error(flat) < min(0.03, 0.7 * one.error(flat))
 
 

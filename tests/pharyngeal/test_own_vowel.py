@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import resample_poly
 
 from voicewire.pharyngeal import formants, synthesis
-from voicewire.pharyngeal.sound import Sound, SoundError
+from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire_book.chapters.pharyngeal import own_vowel
 
 RATE = 48_000  # of a browser

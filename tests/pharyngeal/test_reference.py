@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.linalg import solve_toeplitz
 from scipy.signal import lfilter
 
-from voicewire.pharyngeal import formants, libraries, reference, synthesis, tract, tube
-from voicewire_book.chapters.pharyngeal import shapes
+from voicewire.pharyngeal import formants, librosa_import, reference, synthesis, tract, tube
+from voicewire_book.chapters.pharyngeal import vocal_tract_shapes
 
 
 @settings(max_examples=25, deadline=None)
@@ -33,7 +33,7 @@ def test_the_tube_to_read_is_the_compiled_one(cylinders):
 
 def test_two_resonances_that_run_into_one_zero_are_told_apart():
     """A shape of the chapter with its larynx 0.6 cm lower: F4 and F5 had both become 4329 Hz."""
-    areas, lengths = tract.area_function(tract.moved(shapes.load()["plain"][6], larynx=-0.6))
+    areas, lengths = tract.area_function(tract.moved(vocal_tract_shapes.load()["plain"][6], larynx=-0.6))
     found = tube.resonances(areas, lengths, count=5)
     assert np.diff(found.frequencies).min() > 100
     assert np.allclose(tube.resonances(areas, lengths, count=4).frequencies, found.frequencies[:4], atol=1e-3)
@@ -83,7 +83,7 @@ def test_levinson_solves_the_equations(seed, order):
 def test_burg_is_librosas_lpc(seed, order):
     x = np.random.default_rng(seed).standard_normal(80)
     a = reference.burg(x, order)
-    assert np.allclose(a, libraries.librosa().lpc(x, order=order), atol=1e-10)
+    assert np.allclose(a, librosa_import.librosa().lpc(x, order=order), atol=1e-10)
     assert np.abs(np.roots(a)).max() < 1
 
 
@@ -113,7 +113,7 @@ def test_emphasis_by_hand():
 def test_the_tracker_to_read_is_the_packages(name):
     """The package's tracker at the same rate, before it chooses among the poles: to a thousandth of a hertz."""
     token = synthesis.vowel(name, synthesis.Speaker("demo", f0=118.0), np.random.default_rng(3), scatter=0.0)
-    low = libraries.librosa().resample(token.sound.samples, orig_sr=token.sound.rate, target_sr=10_000)
+    low = librosa_import.librosa().resample(token.sound.samples, orig_sr=token.sound.rate, target_sr=10_000)
     times, frequencies, bandwidths = formants._track_lpc(token.sound.samples, token.sound.rate, formants.MALE)
     read = list(reference.track(low, 10_000))
     assert np.allclose([time for time, _, _ in read], times)

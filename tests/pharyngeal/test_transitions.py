@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.pharyngeal import formants, reference, synthesis, transitions
+from voicewire.pharyngeal import formant_transitions, formants, reference, synthesis
 
 
-@given(st.floats(200, 3000), st.floats(50, 900), st.booleans(), st.sampled_from(transitions.TAUS))
+@given(st.floats(200, 3000), st.floats(50, 900), st.booleans(), st.sampled_from(formant_transitions.TAUS))
 def test_an_exponential_is_found(target, extent, up, tau):
     times = np.linspace(0.0, 0.12, 40)
     extent = extent if up else -min(extent, target / 2)
-    found = transitions.fit(times, target + extent * np.exp(-times / tau))
+    found = formant_transitions.fit(times, target + extent * np.exp(-times / tau))
     assert found.tau == tau
     assert (found.target, found.extent) == pytest.approx((target, extent), abs=1e-5)
 
@@ -25,8 +25,8 @@ def test_the_fit_to_read_is_the_fit(seed):
     rng = np.random.default_rng(seed)
     times = np.sort(rng.uniform(0.0, 0.15, 25))
     values = 1500 + 300 * np.exp(-times / 0.03) + rng.normal(0, 30, 25)
-    found = transitions.fit(times, values)
-    assert reference.approach(times, values, transitions.TAUS) == pytest.approx(
+    found = formant_transitions.fit(times, values)
+    assert reference.approach(times, values, formant_transitions.TAUS) == pytest.approx(
         (found.onset, found.target, found.tau), rel=1e-6
     )
 
@@ -38,8 +38,8 @@ def test_beside_an_emphatic_f2_starts_low_and_beside_a_plain_consonant_high():
         token = synthesis.vowel(context, synthesis.Speaker("x"), np.random.default_rng(2))
         track = formants.track(token.sound)
         seen = (track.times > 0.01) & (track.times < token.sound.duration - 0.03) & np.isfinite(track.frequencies[:, 1])
-        found[context] = transitions.fit(track.times[seen], track.frequencies[seen, 1])
-        truth = transitions.fit(token.times, token.truth[:, 1])
+        found[context] = formant_transitions.fit(track.times[seen], track.frequencies[seen, 1])
+        truth = formant_transitions.fit(token.times, token.truth[:, 1])
         assert found[context].target == pytest.approx(truth.target, abs=40)
         assert found[context].onset == pytest.approx(truth.onset, abs=120)
     assert found["tt"].extent < 0 < found["plain"].extent
@@ -51,4 +51,4 @@ def test_beside_an_emphatic_f2_starts_low_and_beside_a_plain_consonant_high():
 )
 def test_what_is_no_transition_is_refused(times, values, said):
     with pytest.raises(ValueError, match=said):
-        transitions.fit(times, values)
+        formant_transitions.fit(times, values)

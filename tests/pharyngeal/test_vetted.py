@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire import cli
-from voicewire.pharyngeal import synthesis, textgrid, tube, vetted
-from voicewire.pharyngeal.sound import Sound, SoundError
+from voicewire.pharyngeal import formant_plausibility, synthesis, textgrid, tube
+from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
 from voicewire_book import paths
 
@@ -33,7 +33,7 @@ def answered_or_reasoned(table):
 def test_numbers_lie_near_the_truth_or_are_refused(f0, talker, scale, snr):
     for context in ("plain", "tt"):
         token = spoken(f0, snr, context, scale)
-        table = vetted.answers(token.sound, talker=talker)
+        table = formant_plausibility.answers(token.sound, talker=talker)
         assert answered_or_reasoned(table)
         off = np.abs(table["frequency"].to_numpy() - token.at(token.sound.duration / 2)[:3])
         assert np.isfinite(off).sum() >= 2
@@ -47,9 +47,9 @@ def test_numbers_lie_near_the_truth_or_are_refused(f0, talker, scale, snr):
 )
 def test_a_dropped_pole_leaves_a_gap_and_moves_no_other(poles, dropped):
     f, b = (np.array(column) for column in zip(*sorted(poles), strict=True))
-    before = vetted._slots(f, b)
+    before = formant_plausibility._slots(f, b)
     b[dropped] = 5000.0
-    after = vetted._slots(f, b)
+    after = formant_plausibility._slots(f, b)
     others = [k for k in range(3) if k != dropped]
     assert np.isnan(after[:, dropped]).all()
     np.testing.assert_array_equal(after[:, others], before[:, others])
@@ -64,7 +64,7 @@ def test_what_is_no_vowel_gets_its_reason():
     d = token.duration
     marks = [Interval("v", 0, d), Interval("0", d * 1.2, d * 1.8), Interval("s", 2 * d, 3 * d)]
     marks += [Interval("p", 3 * d, 4 * d), Interval("x", 3.9 * d, 9 * d), Interval("short", 0.05, 0.06)]
-    table = vetted.answers(whole, marks, "man")
+    table = formant_plausibility.answers(whole, marks, "man")
     assert answered_or_reasoned(table)
     said = table[table["formant"] == 1].set_index("label")["reason"]
     assert said["v"] == "" and said["0"] == "silent" and said["p"] == "pause" and said["short"] == "too short"
@@ -72,11 +72,11 @@ def test_what_is_no_vowel_gets_its_reason():
 
 
 def test_limits_are_each_talkers_own_and_a_slow_sound_is_refused():
-    assert (vetted.limits("child")[1] > vetted.limits("man")[1]).all()
-    highest = np.max([vetted.limits(talker)[1] for talker in vetted.TALKERS[1:]], axis=0)
-    np.testing.assert_array_equal(vetted.limits("any")[1], highest)
+    assert (formant_plausibility.limits("child")[1] > formant_plausibility.limits("man")[1]).all()
+    highest = np.max([formant_plausibility.limits(talker)[1] for talker in formant_plausibility.TALKERS[1:]], axis=0)
+    np.testing.assert_array_equal(formant_plausibility.limits("any")[1], highest)
     with pytest.raises(SoundError, match="at least 9000 Hz"):
-        vetted.answers(Sound(np.zeros(4000), 8000), talker="man")
+        formant_plausibility.answers(Sound(np.zeros(4000), 8000), talker="man")
 
 
 def test_the_command_prints_numbers_and_reasons(tmp_path, capsys):
@@ -87,7 +87,7 @@ def test_the_command_prints_numbers_and_reasons(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)
     assert [row["formant"] for row in rows] == [1, 2, 3] and all(row["ceiling"] >= 4500 for row in rows)
     assert cli.main(["formants", str(file), "--talker", "man"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == ",".join(vetted.COLUMNS)
+    assert capsys.readouterr().out.splitlines()[0] == ",".join(formant_plausibility.COLUMNS)
     assert cli.main(["formants", str(file), "--talker", "man", "--ceiling", "6000"]) == 2
     assert "leave them out" in capsys.readouterr().err
 
@@ -110,13 +110,13 @@ def test_the_command_gives_an_interval_outside_the_sound_its_reason_and_the_othe
 def test_confidence_tells_good_from_bad_where_two_trackers_follow_the_same_harmonic():
     """Above 200 Hz both agree on harmonics: agreement alone tells an F1 off by 5 % in 0.58 of pairs."""
     rng, rows = np.random.default_rng(11), []
-    tokens = dict(vetted._tokens())["woman"]
+    tokens = dict(formant_plausibility._tokens())["woman"]
     for k in range(32):
         truth = np.append(tokens[rng.integers(len(tokens))], [4000.0, 5200.0])
         f0, n = 220.0 + 10.0 * (k % 8), 3200
         y = synthesis.cascade(synthesis.glottal_source(np.full(n, f0), 16_000), np.tile(truth, (n, 1)))
         y += rng.normal(size=n) * y.std() * 10 ** (-(20 if k % 2 else 40) / 20)
-        table = vetted.answers(Sound(0.5 * y / np.abs(y).max(), 16_000, "a"), talker="woman")
+        table = formant_plausibility.answers(Sound(0.5 * y / np.abs(y).max(), 16_000, "a"), talker="woman")
         f = table["frequency"].to_numpy()[0]
         apart = abs(table["other"].to_numpy()[0] - f) / f
         rows.append((abs(f - truth[0]) / truth[0], table["confidence"].to_numpy()[0], -apart))
@@ -131,29 +131,43 @@ def test_confidence_tells_good_from_bad_where_two_trackers_follow_the_same_harmo
 
 
 def test_confidence_falls_with_each_of_its_three_causes_and_stays_within_0_and_1():
-    best = vetted._sure(700.0, 80.0, 0.0, 100.0)
+    best = formant_plausibility._sure(700.0, 80.0, 0.0, 100.0)
     assert 0.7 < best < 1.0
-    assert vetted._sure(700.0, 80.0, 0.1, 100.0) < best and vetted._sure(700.0, 400.0, 0.0, 100.0) < best
-    assert vetted._sure(700.0, 80.0, 0.0, 300.0) < best < vetted._sure(2100.0, 80.0, 0.0, 100.0)
-    assert vetted._sure(300.0, 80.0, 0.0, 300.0) == vetted._sure(700.0, 9000.0, 0.0, 100.0) == 0.0
+    assert (
+        formant_plausibility._sure(700.0, 80.0, 0.1, 100.0) < best
+        and formant_plausibility._sure(700.0, 400.0, 0.0, 100.0) < best
+    )
+    assert (
+        formant_plausibility._sure(700.0, 80.0, 0.0, 300.0)
+        < best
+        < formant_plausibility._sure(2100.0, 80.0, 0.0, 100.0)
+    )
+    assert (
+        formant_plausibility._sure(300.0, 80.0, 0.0, 300.0)
+        == formant_plausibility._sure(700.0, 9000.0, 0.0, 100.0)
+        == 0.0
+    )
 
 
 def test_the_chapter_states_the_rules_and_ceilings_of_the_command():
     cells = json.loads((paths.root() / "notebooks/pharyngeal/02_formants.ipynb").read_text("utf-8"))["cells"]
     text = " ".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    spans = {name: vetted._CEILINGS[name] for name in ("man", "woman", "child")}
+    spans = {name: formant_plausibility._CEILINGS[name] for name in ("man", "woman", "child")}
     man, woman, child = (f"{low} to {high} Hz for a {name}" for name, (low, high) in spans.items())
-    assert f"in steps of {vetted._STEP:.0f} Hz, {man}, {woman} and {child}" in text and vetted._POLES == 5
+    assert (
+        f"in steps of {formant_plausibility._STEP:.0f} Hz, {man}, {woman} and {child}" in text
+        and formant_plausibility._POLES == 5
+    )
     lengths = [" to ".join(f"{5 * tube.SPEED / 2 / ceiling:.1f}" for ceiling in span) for span in spans.values()]
     assert f"tracts of {lengths[0]}, {lengths[1]} and {lengths[2]} cm" in text
-    assert f"shorter than {1000 * vetted.SHORTEST:.0f} ms" in text
-    assert f"{vetted._PAUSE:.0f} dB below the loudest 40 ms" in text
-    assert f"below {vetted._CREAK:.0f} Hz (creak) or above {vetted._HIGHEST:.0f} Hz" in text
-    broad = "{:.0f} Hz for F1, {:.0f} Hz for F2 or {:.0f} Hz for F3".format(*vetted._BROAD)
-    assert f"no pole narrower than {broad}" in text and f"within {100 * vetted._APART:.0f} %" in text
-    low, high = vetted._WIDE
-    first = rf"\frac{{|F - F'|}}{{{vetted._APART}\,F}}"
-    second = rf"\frac{{{vetted._SPACING}\,f_0}}{{{vetted._APART}\,F}}"
+    assert f"shorter than {1000 * formant_plausibility.SHORTEST:.0f} ms" in text
+    assert f"{formant_plausibility._PAUSE:.0f} dB below the loudest 40 ms" in text
+    assert f"below {formant_plausibility._CREAK:.0f} Hz (creak) or above {formant_plausibility._HIGHEST:.0f} Hz" in text
+    broad = "{:.0f} Hz for F1, {:.0f} Hz for F2 or {:.0f} Hz for F3".format(*formant_plausibility._BROAD)
+    assert f"no pole narrower than {broad}" in text and f"within {100 * formant_plausibility._APART:.0f} %" in text
+    low, high = formant_plausibility._WIDE
+    first = rf"\frac{{|F - F'|}}{{{formant_plausibility._APART}\,F}}"
+    second = rf"\frac{{{formant_plausibility._SPACING}\,f_0}}{{{formant_plausibility._APART}\,F}}"
     third = rf"\frac{{B - {low:.0f}\ \text{{Hz}}}}{{{high - low:.0f}\ \text{{Hz}}}}"
     assert all(part in text for part in (first, second, third))
     kept = pd.read_csv(paths.data("pharyngeal") / "elsewhere.csv")

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from voicewire.testbed.datagram import DatagramProxy
+from voicewire.testbed.udp_proxy import DatagramProxy
 
 
 def test_datagrams_go_there_and_back_one_round_trip_late() -> None:

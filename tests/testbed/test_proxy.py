@@ -9,7 +9,7 @@ import time
 import pytest
 
 from voicewire.testbed import DelayProxy, counters
-from voicewire.testbed.proxy import ETHERNET_MSS
+from voicewire.testbed.tcp_proxy import ETHERNET_MSS
 
 
 def test_times_and_bytes() -> None:

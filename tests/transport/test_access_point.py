@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.testbed.proxy import Air
+from voicewire.testbed.tcp_proxy import Air
 from voicewire.transport.reference import made_hops
 from voicewire_book.chapters.transport import access_point
 

@@ -11,7 +11,7 @@ import pytest
 from voicewire.testbed import Host, TestbedError, capture, rabbitmq
 from voicewire.testbed.rabbitmq import RabbitMQ
 from voicewire.transport import paper
-from voicewire.transport.bed import Bed
+from voicewire.transport.linear_topology import Bed
 from voicewire_book import paths
 from voicewire_book.chapters.transport import amqp_http
 

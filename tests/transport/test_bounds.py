@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.transport import paper, recording, theory
+from voicewire.transport import measurement_runs, overhead_formulas, paper
 from voicewire_book import paths
-from voicewire_book.chapters.transport import bounds
 from voicewire_book.chapters.transport import figures_printed as printed
+from voicewire_book.chapters.transport import qos_guarantees
 from voicewire_book.chapters.transport.analysis import Recorded
 
 DATA = paths.data("transport")
@@ -21,45 +21,54 @@ DATA = paths.data("transport")
 
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_a_bound_is_the_flights_of_the_mode_and_half_a_round_trip(qos: int) -> None:
-    flights = len(theory.flights("mqtt", qos, "persistent"))
-    assert bounds.bound(qos, 0.04) == pytest.approx(0.02 * (flights + 1))
-    assert bounds.bound(qos, 0.04, timeouts=True) == pytest.approx(bounds.bound(qos, 0.04) + 2 * (0.04 + 0.2))
+    flights = len(overhead_formulas.flights("mqtt", qos, "persistent"))
+    assert qos_guarantees.bound(qos, 0.04) == pytest.approx(0.02 * (flights + 1))
+    assert qos_guarantees.bound(qos, 0.04, timeouts=True) == pytest.approx(
+        qos_guarantees.bound(qos, 0.04) + 2 * (0.04 + 0.2)
+    )
 
 
 def test_without_loss_all_arrive_and_none_before_its_round_trips() -> None:
     spec = LinkSpec(delay=0.01)
-    rows = bounds.measure(spec, bed="proxy", messages=3)
+    rows = qos_guarantees.measure(spec, bed="proxy", messages=3)
     assert len(rows) == 9
     for qos, trips in enumerate((1, 1, 2)):  # our broker passes a message on at PUBLISH, and paho at PUBREL
-        assert bounds.reliability(rows, qos).mean() == 1
+        assert qos_guarantees.reliability(rows, qos).mean() == 1
         assert rows[rows.qos == qos].time_ms.min() >= 1e3 * trips * spec.rtt
 
 
 def test_loss_on_loopback_is_refused() -> None:
     with pytest.raises(TestbedError, match="nothing is lost on loopback"):
-        bounds.measure(bed="proxy")
+        qos_guarantees.measure(bed="proxy")
 
 
 def test_a_message_that_never_came_is_neither_there_nor_in_time() -> None:
     rows = pd.DataFrame({"qos": [1] * 4, "time_ms": [10.0, 59.0, 61.0, np.nan]})
-    assert bounds.reliability(rows, 1).mean() == 0.75
-    assert bounds.met(rows, 1, 0.04).mean() == 0.5
-    assert bounds.met(rows, 1, 0.04, timeouts=True).mean() == 0.75
+    assert qos_guarantees.reliability(rows, 1).mean() == 0.75
+    assert qos_guarantees.met(rows, 1, 0.04).mean() == 0.5
+    assert qos_guarantees.met(rows, 1, 0.04, timeouts=True).mean() == 0.75
 
 
 def test_the_recorded_messages_are_whole_and_met_losses() -> None:
-    rows, about = bounds.load_bounds(DATA), json.loads((DATA / "bounds.json").read_text(encoding="utf-8"))
-    assert about["networks"] == {"lossy": str(bounds.SPEC)}
+    rows, about = qos_guarantees.load_bounds(DATA), json.loads((DATA / "bounds.json").read_text(encoding="utf-8"))
+    assert about["networks"] == {"lossy": str(qos_guarantees.SPEC)}
     assert (rows.groupby("qos").size() == 200).all()
     for qos in range(3):
         times = rows[rows.qos == qos].time_ms
-        assert times.min() >= 1e3 * theory.round_trips("mqtt", qos, "persistent") * bounds.SPEC.rtt
-        assert (times > 1e3 * (theory.round_trips("mqtt", qos, "persistent") * bounds.SPEC.rtt + bounds.TIMEOUT)).any()
+        assert times.min() >= 1e3 * overhead_formulas.round_trips("mqtt", qos, "persistent") * qos_guarantees.SPEC.rtt
+        assert (
+            times
+            > 1e3
+            * (
+                overhead_formulas.round_trips("mqtt", qos, "persistent") * qos_guarantees.SPEC.rtt
+                + qos_guarantees.TIMEOUT
+            )
+        ).any()
 
 
 @pytest.fixture(scope="module")
 def rows() -> Recorded:
-    return Recorded(recording.load_iterations(DATA))
+    return Recorded(measurement_runs.load_iterations(DATA))
 
 
 @pytest.mark.parametrize(("network", "what"), [(n, w) for n in paper.NETWORKS for w in ("header", "time")])
@@ -90,15 +99,17 @@ def test_the_ratio_divides_by_the_payload_of_all_messages(rows: Recorded) -> Non
 
 
 def test_the_bounds_stand_where_they_are() -> None:
-    ax = printed.under_loss(bounds.load_bounds(DATA), bounds.SPEC.rtt)
+    ax = printed.under_loss(qos_guarantees.load_bounds(DATA), qos_guarantees.SPEC.rtt)
     places = {round(float(c.get_segments()[0][0][0]), 3) for c in ax.collections}
-    assert places == {round(1e3 * bounds.bound(q, bounds.SPEC.rtt, t), 3) for q in (1, 2) for t in (False, True)}
+    assert places == {
+        round(1e3 * qos_guarantees.bound(q, qos_guarantees.SPEC.rtt, t), 3) for q in (1, 2) for t in (False, True)
+    }
     assert all(float(np.asarray(line.get_ydata())[-1]) == 1 for line in ax.lines[:3])
 
 
 def test_recording_writes_rows_and_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = pd.DataFrame({"qos": [0, 1, 2], "iteration": [0, 0, 0], "time_ms": [1.0, 2.0, np.nan]})
-    monkeypatch.setattr(bounds, "measure", lambda **_: made)
-    bounds.record_bounds(tmp_path, messages=1, which="embedded", command="by hand")
-    assert bounds.reliability(bounds.load_bounds(tmp_path), 2).mean() == 0
+    monkeypatch.setattr(qos_guarantees, "measure", lambda **_: made)
+    qos_guarantees.record_bounds(tmp_path, messages=1, which="embedded", command="by hand")
+    assert qos_guarantees.reliability(qos_guarantees.load_bounds(tmp_path), 2).mean() == 0
     assert json.loads((tmp_path / "bounds.json").read_text(encoding="utf-8"))["command"] == "by hand"

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.testbed.datagram import DatagramProxy
+from voicewire.testbed.udp_proxy import DatagramProxy
 from voicewire.transport import paper
 from voicewire.transport import reference as r
-from voicewire.transport.bed import Bed
+from voicewire.transport.linear_topology import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire_book import paths
-from voicewire_book.chapters.transport import coap, coap_timed, series_ends
-from voicewire_book.chapters.transport.series_ends import CoapPair
+from voicewire_book.chapters.transport import coap_theory, coap_timed, extension_endpoints
+from voicewire_book.chapters.transport.extension_endpoints import CoapPair
 
 QUICK = 0.05
 """ACK_TIMEOUT of the runs that wait for a retransmission, s."""
@@ -35,12 +35,12 @@ QUICK = 0.05
 
 def test_the_constants_are_the_standards() -> None:
     """RFC 7252, section 4.8 and 4.8.2; and the library has the same."""
-    assert r.sendings(coap.TIMEOUT * coap.RANDOM_FACTOR)[-1] == 45  # MAX_TRANSMIT_SPAN
-    assert coap.longest_wait() == 93  # MAX_TRANSMIT_WAIT
+    assert r.sendings(coap_theory.TIMEOUT * coap_theory.RANDOM_FACTOR)[-1] == 45  # MAX_TRANSMIT_SPAN
+    assert coap_theory.longest_wait() == 93  # MAX_TRANSMIT_WAIT
     library = TransportTuning()
-    ours = coap.TIMEOUT, coap.RANDOM_FACTOR, coap.REPEATS
+    ours = coap_theory.TIMEOUT, coap_theory.RANDOM_FACTOR, coap_theory.REPEATS
     assert ours == (library.ACK_TIMEOUT, library.ACK_RANDOM_FACTOR, library.MAX_RETRANSMIT)
-    assert coap.longest_wait() == library.MAX_TRANSMIT_WAIT
+    assert coap_theory.longest_wait() == library.MAX_TRANSMIT_WAIT
 
 
 @pytest.mark.parametrize(
@@ -76,23 +76,23 @@ def over(lose: Callable[[bool, bytes], bool], monkeypatch: pytest.MonkeyPatch) -
 
         return DatagramProxy(target, delay, loses, seed)
 
-    monkeypatch.setattr(series_ends, "DatagramProxy", watched)
+    monkeypatch.setattr(extension_endpoints, "DatagramProxy", watched)
     return sent
 
 
-@pytest.mark.parametrize("size", [1, coap.WHOLE, coap.WHOLE + 1, 2048, 5000])
+@pytest.mark.parametrize("size", [1, coap_theory.WHOLE, coap_theory.WHOLE + 1, 2048, 5000])
 def test_the_library_sends_the_blocks_that_are_read(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sent = over(lambda forth, data: False, monkeypatch)
     body = np.random.default_rng(size).bytes(size)
     with Bed(ROLES, LinkSpec(), "proxy") as bed, CoapPair(bed) as pair:
         received, known = pair.send(body)
     assert 0 < received < known
-    assert len(sent) == coap.exchanges(size)
+    assert len(sent) == coap_theory.exchanges(size)
     if len(sent) == 1:
         assert sent[0].payload == body and sent[0].opt.block1 is None
         return
     found = [(m.opt.get_option(OptionNumber.BLOCK1)[0].encode(), m.payload) for m in sent]
-    assert found == r.blocks_of(body, coap.BLOCK)
+    assert found == r.blocks_of(body, coap_theory.BLOCK)
     assert len({m.mid for m in sent}) == len(sent)
 
 
@@ -103,8 +103,8 @@ def test_a_message_that_nobody_answers_is_sent_five_times_and_given_up(monkeypat
         received, known, ended = pair.attempt(b"anybody?")
         assert (received, known) == (math.inf, math.inf)
         # a busy machine only adds; waits that did not double would be over after 5 of 31 parts
-        assert ended >= QUICK * (2 ** (coap.REPEATS + 1) - 1)
-        assert len(sent) == len(r.sendings(QUICK)) == 1 + coap.REPEATS
+        assert ended >= QUICK * (2 ** (coap_theory.REPEATS + 1) - 1)
+        assert len(sent) == len(r.sendings(QUICK)) == 1 + coap_theory.REPEATS
         assert {(m.mid, m.mtype, bytes(m.payload)) for m in sent} == {(sent[0].mid, CON, b"anybody?")}
         with pytest.raises(TestbedError, match="no answer after .* and the last retransmission"):
             pair.send(b"anybody?")
@@ -136,29 +136,29 @@ def test_a_message_is_taken_once_however_often_its_acknowledgement_is_lost(
 def test_the_closed_form_is_the_mean_of_what_is_read(loss: float, known: bool) -> None:
     """Against runs of the steps on the page: first wait uniform on 2 to 3 s, every attempt lost on its own."""
     rng = np.random.default_rng([int(100 * loss), known])
-    q, rtt, runs = coap.failure(loss, known), 0.04, 20_000
+    q, rtt, runs = coap_theory.failure(loss, known), 0.04, 20_000
     trip = rtt if known else rtt / 2
     times, gone = [], 0
-    for first, lost in zip(rng.uniform(2, 3, runs), rng.random((runs, 1 + coap.REPEATS)) < q, strict=True):
+    for first, lost in zip(rng.uniform(2, 3, runs), rng.random((runs, 1 + coap_theory.REPEATS)) < q, strict=True):
         time = r.known_after(lost, first, trip)
         gone += math.isinf(time)
-        times.append(time if math.isfinite(time) else first * (2 ** (coap.REPEATS + 1) - 1))
+        times.append(time if math.isfinite(time) else first * (2 ** (coap_theory.REPEATS + 1) - 1))
     error = np.std(times) / math.sqrt(runs)
-    assert np.mean(times) == pytest.approx(coap.expected_delay(loss, rtt, known), abs=4 * error + 1e-9)
-    share = coap.given_up(loss, known)
+    assert np.mean(times) == pytest.approx(coap_theory.expected_delay(loss, rtt, known), abs=4 * error + 1e-9)
+    share = coap_theory.given_up(loss, known)
     assert gone / runs == pytest.approx(share, abs=4 * math.sqrt(share * (1 - share) / runs))
 
 
 def test_the_delay_in_closed_form() -> None:
     """Equation eq-transport-coap-delay, summed: tau q ((2q)^5 - 1) / (2q - 1) beside the round trip."""
-    q = coap.failure(0.2)
+    q = coap_theory.failure(0.2)
     assert q == pytest.approx(0.36)
     summed = 2.5 * q * ((2 * q) ** 5 - 1) / (2 * q - 1)
-    assert coap.expected_delay(0.2, 0.04) == pytest.approx((1 - q**5) * 0.04 + summed)
-    assert coap.given_up(0.2) == pytest.approx(q**5)
+    assert coap_theory.expected_delay(0.2, 0.04) == pytest.approx((1 - q**5) * 0.04 + summed)
+    assert coap_theory.given_up(0.2) == pytest.approx(q**5)
     for wrong in (-0.1, 1.1, math.nan):
         with pytest.raises(ValueError, match="loss"):
-            coap.expected_delay(wrong, 0.04)
+            coap_theory.expected_delay(wrong, 0.04)
 
 
 def test_a_relay_loses_what_it_is_asked_to() -> None:
@@ -206,12 +206,12 @@ def test_statistics_of_known_numbers() -> None:
 def test_what_was_recorded_goes_with_the_closed_form(loss: float, known: bool) -> None:
     """Within three standard errors of the form's own distribution: such few long waits are skewed in a sample."""
     measured = coap_timed.delays(coap_timed.load_loss(paths.data("transport"), loss), "CoAP", known) / 1e3
-    q, first = coap.failure(loss, known), 2.5
+    q, first = coap_theory.failure(loss, known), 2.5
     shares = [(1 - q) * q**k for k in range(5)] + [q**5]
     squares = [(first * (2**k - 1)) ** 2 * (1 + 1 / 75) for k in range(6)]  # of a first wait uniform on 2 to 3 s
-    mean = coap.expected_delay(loss, 0.0, known)
+    mean = coap_theory.expected_delay(loss, 0.0, known)
     error = math.sqrt((np.dot(shares, squares) - mean**2) / len(measured))
-    assert abs(measured.mean() - coap.expected_delay(loss, paper.INTERNET.rtt, known)) < 3 * error
+    assert abs(measured.mean() - coap_theory.expected_delay(loss, paper.INTERNET.rtt, known)) < 3 * error
     again = int((measured > 1).sum())  # a first wait is 2 s at least, everything else a few round trips
     assert scipy.stats.binomtest(again, len(measured), q).pvalue > 0.001
 
@@ -221,7 +221,7 @@ def test_recorded_blocks_take_the_round_trips_that_were_counted() -> None:
     rows = coap_timed.load_blocks(paths.data("transport"), "internet")
     rtt = 1e3 * paper.INTERNET.rtt
     for size in coap_timed.SIZES:
-        n, found = coap.exchanges(size), np.median(coap_timed.times(rows, "CoAP", size))
+        n, found = coap_theory.exchanges(size), np.median(coap_timed.times(rows, "CoAP", size))
         assert (n - 0.5) * rtt < found < (n - 0.5) * rtt + 0.25 * n * rtt
 
 

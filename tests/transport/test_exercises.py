@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.mqtt.packets import encode_length
-from voicewire.transport import recording, theory
+from voicewire.transport import measurement_runs, overhead_formulas
 from voicewire.transport.icto_format import overhead
 from voicewire.transport.reference import block_option, header_bytes
 from voicewire_book import paths
-from voicewire_book.chapters.transport import analysis, readings, series
+from voicewire_book.chapters.transport import analysis, extension_timings, readings
 from voicewire_book.chapters.transport import exercises as a
 from voicewire_book.chapters.transport import exercises_compared as b
 from voicewire_book.chapters.transport._student import judged
@@ -333,7 +333,7 @@ def test_headers_by_the_equation_of_the_chapter() -> None:
 
 
 def test_the_largest_payload_is_the_one_before_the_length_grows() -> None:
-    sizes = {size: theory.packet_bytes(size, 1, "ict/object") for size in range(105, 120)}
+    sizes = {size: overhead_formulas.packet_bytes(size, 1, "ict/object") for size in range(105, 120)}
     grown = next(size for size in sizes if sizes[size + 1] - sizes[size] == 2)
     assert a.check_largest_payload(grown)
     assert 130 not in sizes.values()
@@ -350,14 +350,14 @@ def test_samples_with_the_correlations_of_the_question_are_worth_that_many() -> 
 
 
 def test_two_links_by_the_flights_of_the_package() -> None:
-    way = theory.flights("mqtt", 2, "fresh")
+    way = overhead_formulas.flights("mqtt", 2, "fresh")
     to_broker = way.index("PUBLISH to subscriber")
     assert b.check_round_trips(to_broker * 20 + (len(way) - to_broker) * 5)
 
 
 def test_the_secure_session_by_its_flights() -> None:
     names = ("mqtt-tls-fresh-nagle", "mqtt-tls-fresh", "fan-1x1")
-    trips = {name: series.CATALOGUE[name].round_trips() for name in names}
+    trips = {name: extension_timings.CATALOGUE[name].round_trips() for name in names}
     assert trips == {"mqtt-tls-fresh-nagle": 5, "mqtt-tls-fresh": 4, "fan-1x1": 1}
 
 
@@ -367,7 +367,7 @@ def test_the_object_by_its_format() -> None:
 
 
 def test_rising_here_and_steady_there_by_the_recorded_loops() -> None:
-    recorded = analysis.Recorded(recording.load_iterations(paths.data("transport")))
+    recorded = analysis.Recorded(measurement_runs.load_iterations(paths.data("transport")))
     rises = {
         "a": (readings.loop_growth(recorded, "lan"), readings.loop_growth(recorded, "internet")),
         "d": (readings.loop_growth(recorded, "lan"), readings.loop_growth(recorded, "internet", gap=2.0)),
@@ -378,14 +378,14 @@ def test_rising_here_and_steady_there_by_the_recorded_loops() -> None:
 
 def test_over_all_links_by_the_costs_of_the_package() -> None:
     for size, messages, receivers in itertools.product((1, 1000, 100_000), (1, 10, 150), (1, 2, 10, 50)):
-        task = theory.advise(rtt=0.04, size=size, messages=messages, subscribers=receivers)
+        task = overhead_formulas.advise(rtt=0.04, size=size, messages=messages, subscribers=receivers)
         cost = {option.name: option.cost for option in task}
         assert cost["MQTT QoS 0"].everywhere > cost["TCP, kept open"].everywhere
 
 
 def test_the_long_run_by_the_costs_of_the_package() -> None:
     for m in (1, 10, 150):
-        task = {o.name: o.cost.seconds for o in theory.advise(rtt=0.04, size=100, messages=m, subscribers=1)}
+        task = {o.name: o.cost.seconds for o in overhead_formulas.advise(rtt=0.04, size=100, messages=m, subscribers=1)}
         assert task["MQTT QoS 2"] / task["TCP, kept open"] == pytest.approx(long_run(m))
 
 

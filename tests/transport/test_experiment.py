@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicewire.testbed import LinkSpec, TestbedError
-from voicewire.transport import paper, recording, theory
-from voicewire.transport.bed import Bed
-from voicewire.transport.cells import Cell, full_grid, small_grid
-from voicewire.transport.dissect import packets
+from voicewire.transport import measurement_runs, overhead_formulas, paper
+from voicewire.transport.experiment_grid import Cell, full_grid, small_grid
+from voicewire.transport.linear_topology import Bed
+from voicewire.transport.mqtt_dissector import packets
 from voicewire.transport.payloads import Payload
 from voicewire_book import paths
-from voicewire_book.chapters.transport import examples, timing
+from voicewire_book.chapters.transport import captured_sessions, time_ratios
 from voicewire_book.chapters.transport.analysis import Recorded, coverage, goodput
 
 BEDS = [
@@ -34,11 +34,13 @@ DATA = paths.root() / "data" / "transport"
 
 
 def test_round_trips_are_counted() -> None:
-    counted = {c: theory.round_trips(*c, "fresh") for c in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))}
+    counted = {
+        c: overhead_formulas.round_trips(*c, "fresh") for c in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2))
+    }
     assert list(counted.values()) == [1.5, 3.0, 3.0, 5.0]
-    assert [theory.round_trips("mqtt", q, "persistent") for q in range(3)] == [1.0, 1.0, 3.0]
+    assert [overhead_formulas.round_trips("mqtt", q, "persistent") for q in range(3)] == [1.0, 1.0, 3.0]
     with pytest.raises(ValueError, match="no such configuration"):
-        theory.round_trips("udp", 0, "fresh")
+        overhead_formulas.round_trips("udp", 0, "fresh")
 
 
 @given(st.integers(0, 300_000), st.sampled_from([0, 1, 2]))
@@ -50,23 +52,29 @@ def test_publish_size_is_what_paho_would_send(size: int, qos: int) -> None:
         encoded.append(byte)
         if not n:
             break
-    assert theory.packet_bytes(size, qos) == 1 + len(encoded) + remaining
+    assert overhead_formulas.packet_bytes(size, qos) == 1 + len(encoded) + remaining
 
 
 def test_least_headers_and_slow_start() -> None:
-    assert theory.least_header_bytes(1_000_000) == 13_700
-    assert theory.least_header_bytes(1460) == 20
-    assert [theory.slow_start_rounds(n * theory.MSS) for n in (1, 10, 11, 30, 31)] == [0, 0, 1, 1, 2]
+    assert overhead_formulas.least_header_bytes(1_000_000) == 13_700
+    assert overhead_formulas.least_header_bytes(1460) == 20
+    assert [overhead_formulas.slow_start_rounds(n * overhead_formulas.MSS) for n in (1, 10, 11, 30, 31)] == [
+        0,
+        0,
+        1,
+        1,
+        2,
+    ]
 
 
 def test_advice_orders_and_refuses() -> None:
-    one = theory.advise(rtt=0.04, size=100, messages=1, subscribers=1)
+    one = overhead_formulas.advise(rtt=0.04, size=100, messages=1, subscribers=1)
     assert one[0].name.startswith("TCP")
-    many = theory.advise(rtt=0.04, size=1000, messages=10, subscribers=10)
+    many = overhead_formulas.advise(rtt=0.04, size=1000, messages=10, subscribers=10)
     assert many[0].name.startswith("MQTT")
     assert [o.cost.octets for o in many] == sorted(o.cost.octets for o in many)
     with pytest.raises(ValueError, match="rtt is 0"):
-        theory.advise(rtt=0, size=1, messages=1, subscribers=1)
+        overhead_formulas.advise(rtt=0, size=1, messages=1, subscribers=1)
 
 
 def test_the_grid_has_what_the_paper_has_and_more() -> None:
@@ -106,7 +114,7 @@ def test_tcp_cells(bed: str, session: str) -> None:
     # delays an acknowledgement, that one goes by itself, and maybe when the other end has counted already
     rows = rows_with(
         lambda row: session != "fresh" or row["sender_header"] == row["receiver_header"] == 272,
-        lambda: recording.run_cell(Cell("lan", "tcp", 0, session, "bytes", 1000, iterations=5), bed),
+        lambda: measurement_runs.run_cell(Cell("lan", "tcp", 0, session, "bytes", 1000, iterations=5), bed),
     )
     assert len(rows) == 5
     for row in rows:
@@ -127,11 +135,13 @@ def test_mqtt_cells(bed: str, which: str, qos: int) -> None:
     ends = {"broker_in": "publisher", "broker_out": "subscriber"}
     rows = rows_with(
         lambda row: bed == "proxy" or row["broker_in_repeated"] == row["broker_out_repeated"] == 0,
-        lambda: recording.run_cell(Cell("lan", "mqtt", qos, "fresh", "icto", 100, iterations=4), bed, which)[:-1],
+        lambda: measurement_runs.run_cell(Cell("lan", "mqtt", qos, "fresh", "icto", 100, iterations=4), bed, which)[
+            :-1
+        ],
     )  # the last row may miss an acknowledgement that was still on its way when the capture ended
     assert len(rows) == 3
     with Payload("icto", 100, np.random.default_rng(1)) as payload:
-        publish = theory.packet_bytes(payload.wire_size, qos)
+        publish = overhead_formulas.packet_bytes(payload.wire_size, qos)
     acknowledgements = {0: 0, 1: 4, 2: 12}[qos]
     for row in rows:
         # CONNECT 17, CONNACK 4, DISCONNECT 2; the subscriber has SUBSCRIBE 17 and SUBACK 5 on top
@@ -151,7 +161,9 @@ def test_what_is_sent_again_is_told_from_what_is_sent(monkeypatch: pytest.Monkey
     monkeypatch.setitem(paper.NETWORKS, "lan", LinkSpec(delay=0.001, loss=0.04))
     repeated = 0
     for seed in range(20):
-        rows = recording.run_cell(Cell("lan", "mqtt", 0, "fresh", "bytes", 20_000 + seed, iterations=2), "namespaces")
+        rows = measurement_runs.run_cell(
+            Cell("lan", "mqtt", 0, "fresh", "bytes", 20_000 + seed, iterations=2), "namespaces"
+        )
         for row in rows[:-1]:
             assert row["broker_in_payload"] - row["broker_in_repeated_payload"] == row["publisher_payload"]
             assert row["broker_out_payload"] - row["broker_out_repeated_payload"] == row["subscriber_payload"]
@@ -163,15 +175,15 @@ def test_what_is_sent_again_is_told_from_what_is_sent(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("session", ["persistent", "loop"])
 def test_mqtt_sessions_on_loopback(session: str) -> None:
-    rows = recording.run_cell(Cell("lan", "mqtt", 1, session, "bytes", 10, iterations=3), "proxy")
-    total = theory.packet_bytes(10, 1) + 4
+    rows = measurement_runs.run_cell(Cell("lan", "mqtt", 1, session, "bytes", 10, iterations=3), "proxy")
+    total = overhead_formulas.packet_bytes(10, 1) + 4
     for row in rows:
         assert row["publisher_payload"] == (total if session == "persistent" else 150 * total + 23)
 
 
 def test_nagle_needs_mosquitto() -> None:
     with pytest.raises(TestbedError, match="needs mosquitto"):
-        recording.run_cell(Cell("lan", "mqtt", 0, "fresh", "bytes", 1, nodelay=False, iterations=2), "proxy")
+        measurement_runs.run_cell(Cell("lan", "mqtt", 0, "fresh", "bytes", 1, nodelay=False, iterations=2), "proxy")
 
 
 def test_beds_are_checked() -> None:
@@ -181,19 +193,19 @@ def test_beds_are_checked() -> None:
 
 def test_an_interrupted_recording_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     cells = [c for c in small_grid(iterations=2) if c.transport == "tcp"][:3]
-    left = recording.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, seconds=0.0, progress=False)
+    left = measurement_runs.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, seconds=0.0, progress=False)
     assert [c.name for c in left] == [c.name for c in cells]
-    recording._keep(tmp_path, cells[0], recording.run_cell(cells[0], "proxy"))
+    measurement_runs._keep(tmp_path, cells[0], measurement_runs.run_cell(cells[0], "proxy"))
     (tmp_path / "cells" / f"{cells[1].name}.1.part").write_text("cut off by an interruption")
     kept = (tmp_path / "cells" / f"{cells[0].name}.csv").read_bytes()
     with pytest.raises(TestbedError, match="2 of 3 cells are still to run"):
-        recording.assemble(cells, tmp_path)
-    assert recording.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, progress=False) == []
+        measurement_runs.assemble(cells, tmp_path)
+    assert measurement_runs.record(cells, tmp_path, bed="proxy", workers={"lan": 1}, progress=False) == []
     assert (tmp_path / "cells" / f"{cells[0].name}.csv").read_bytes() == kept
-    recording.assemble(cells, tmp_path)
-    rows = recording.load_iterations(tmp_path)
+    measurement_runs.assemble(cells, tmp_path)
+    rows = measurement_runs.load_iterations(tmp_path)
     assert len(rows) == sum(c.iterations for c in cells)
-    summary = recording.load_summary(tmp_path)
+    summary = measurement_runs.load_summary(tmp_path)
     header = summary[summary.metric == "sender_header"]
     assert len(header) == 3
     assert (header.low <= header["mean"]).all()
@@ -202,11 +214,11 @@ def test_an_interrupted_recording_goes_on_and_ends_the_same(tmp_path: Path) -> N
 def test_summary_of_known_numbers() -> None:
     base = Cell("lan", "tcp", 0, "fresh", "bytes", 1, iterations=4).columns()
     frame = pd.DataFrame([base | {"iteration": i, "time_ms": t} for i, t in enumerate([1.0, 2.0, 3.0, 4.0])])
-    row = recording.summarise(frame).iloc[0]
+    row = measurement_runs.summarise(frame).iloc[0]
     assert row["mean"] == 2.5
     assert row.high - row["mean"] == pytest.approx(3.182446 * 1.290994 / 2, rel=1e-5)
-    assert recording.lag1(np.array([1.0, -1.0, 1.0, -1.0])) == pytest.approx(-0.75)
-    assert recording.lag1(np.ones(5)) == 0
+    assert measurement_runs.lag1(np.array([1.0, -1.0, 1.0, -1.0])) == pytest.approx(-0.75)
+    assert measurement_runs.lag1(np.ones(5)) == 0
 
 
 def test_dissect() -> None:
@@ -226,15 +238,15 @@ def test_coverage_and_goodput() -> None:
     assert goodput(100, np.array([272.0]), np.array([100.0]))[0] == pytest.approx(100 / 372)
 
 
-@pytest.mark.parametrize("name", examples.NAMES)
+@pytest.mark.parametrize("name", captured_sessions.NAMES)
 def test_recorded_captures_agree_with_their_counters(name: str) -> None:
-    example = examples.load(DATA, name)
+    example = captured_sessions.load(DATA, name)
     assert len(example.segments) == example.counted_segments
     assert sum(s.header for s in example.segments) == example.counted_header
 
 
 def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
-    recorded = Recorded(recording.load_iterations(DATA))
+    recorded = Recorded(measurement_runs.load_iterations(DATA))
     grid = full_grid()
     found = recorded.rows.groupby(["network", "transport", "qos", "session", "kind", "size", "gap", "nodelay"]).size()
     assert len(found) == len(grid)
@@ -249,9 +261,9 @@ def test_the_recorded_tables_are_whole_and_hold_the_figures_data() -> None:
     for transport, qos in (("tcp", 0), ("mqtt", 0), ("mqtt", 1), ("mqtt", 2)):
         trips = np.median(recorded.time("internet", transport, "fresh", 100, qos=qos)) / (1e3 * paper.INTERNET.rtt)
         assert (
-            theory.round_trips(transport, qos, "fresh") * 0.98
+            overhead_formulas.round_trips(transport, qos, "fresh") * 0.98
             < trips
-            < theory.round_trips(transport, qos, "fresh") * 1.35
+            < overhead_formulas.round_trips(transport, qos, "fresh") * 1.35
         )
     # broker legs carry what the clients' kernels count, on the network without loss
     lan = recorded.rows[(recorded.rows.network == "lan") & (recorded.rows.session == "fresh")]
@@ -273,11 +285,11 @@ def test_the_interval_of_a_factor_tells_doubt_from_certainty() -> None:
         for kind in ("bytes", "file")
         for size in paper.PAYLOADS
     ]
-    found = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"])
+    found = time_ratios.Factors(Recorded(pd.concat(frames))).typical(["lan"])
     assert found.low < 2 < found.high
     assert found.estimate == pytest.approx(2)
-    least = timing.Factors(Recorded(pd.concat(frames))).typical(["lan"], kinds=["file"], least=True)
+    least = time_ratios.Factors(Recorded(pd.concat(frames))).typical(["lan"], kinds=["file"], least=True)
     assert 1.4 < least.low <= least.estimate <= least.high < 1.6
-    rival = timing.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"])
+    rival = time_ratios.Factors(Recorded(pd.concat(frames)), instead=True).typical(["lan"])
     assert (rival.low, rival.estimate, rival.high) == (1, 1, 1)
-    assert timing.Factors(Recorded(pd.concat(frames))).least("lan", "bytes") == pytest.approx(1.5)
+    assert time_ratios.Factors(Recorded(pd.concat(frames))).least("lan", "bytes") == pytest.approx(1.5)

@@ -14,7 +14,7 @@ import pytest
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.decoder import Decoder, read_length
 from voicewire.testbed import TestbedError
-from voicewire.transport import elsewhere
+from voicewire.transport import external_captures
 from voicewire_book import paths
 
 FILE = paths.data("transport") / "mqtt-elsewhere.csv"
@@ -23,11 +23,11 @@ CHAPTER = Path(__file__).parents[2] / "notebooks" / "transport" / "03_tcp_agains
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    return elsewhere.load()
+    return external_captures.load()
 
 
 def test_only_times_types_sizes_and_flags_are_kept(table: pd.DataFrame) -> None:
-    assert tuple(table.columns) == elsewhere.COLUMNS
+    assert tuple(table.columns) == external_captures.COLUMNS
     assert set(table["sender"]) == {"client", "broker"}
     assert set(table["connection"]) == {0, 1, 2, 3}
     assert table["seconds"].iloc[0] == 0
@@ -52,7 +52,7 @@ def test_the_chapters_table_is_the_files(table: pd.DataFrame) -> None:
         waits = 1e3 * (theirs - mine)
         assert waits.notna().all()
         assert waits.min() > 0
-        messages = int(elsewhere.sendings(table).xs(sender, level="sender").size)
+        messages = int(external_captures.sendings(table).xs(sender, level="sender").size)
         dup = int(sent.loc[sent["sender"] == sender, "dup"].sum())
         numbers = (
             f"{messages:,} | {len(mine):,} | {len(theirs):,} | {dup} | {waits.median():.1f} ms | {waits.max():.1f}"
@@ -88,7 +88,7 @@ def test_the_decoder_takes_packets_of_these_headers_however_they_are_cut(table: 
 def _capture(path: Path, segments: list[tuple[bool, int, bytes]]) -> Path:
     parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
     for index, (client, seq, payload) in enumerate(segments):
-        ends = [(b"\x0a\0\0\1", 40000), (b"\x0a\0\0\2", elsewhere.PORT)]
+        ends = [(b"\x0a\0\0\1", 40000), (b"\x0a\0\0\2", external_captures.PORT)]
         (source, sport), (target, dport) = ends if client else ends[::-1]
         head = struct.pack(">BBHHHBBH", 0x45, 0, 40 + len(payload), 0, 0, 64, 6, 0) + source + target
         tcp = struct.pack(">HHIIBBHHH", sport, dport, seq, 0, 0x50, 0x18, 1000, 0, 0)
@@ -105,11 +105,11 @@ def test_a_message_sent_twice_is_counted_as_two(tmp_path: Path) -> None:
         tmp_path / "a.pcap",
         [(True, 9, first), (True, 9, first), (True, 9 + size, again[:3]), (True, 9 + size, again), (False, 1, ack)],
     )
-    table = elsewhere.read(file)
+    table = external_captures.read(file)
     assert list(table["type"]) == ["Publish", "Publish", "Puback"]  # what TCP repeats is one packet
     assert list(table["dup"]) == [0, 1, 0]
-    assert list(elsewhere.sendings(table)) == [2]
-    assert elsewhere.write(file, tmp_path / "a.csv") == 3
+    assert list(external_captures.sendings(table)) == [2]
+    assert external_captures.write(file, tmp_path / "a.csv") == 3
     assert len(pd.read_csv(tmp_path / "a.csv")) == 3
 
 
@@ -119,10 +119,10 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.pcap").write_bytes(whole.read_bytes()[:-1])
     (tmp_path / "other.pcap").write_bytes(bytes(30))
     with pytest.raises(TestbedError, match="cut short"):
-        elsewhere.read(tmp_path / "cut.pcap")
+        external_captures.read(tmp_path / "cut.pcap")
     with pytest.raises(TestbedError, match="not a pcap file of Ethernet"):
-        elsewhere.read(tmp_path / "other.pcap")
+        external_captures.read(tmp_path / "other.pcap")
     with pytest.raises(TestbedError, match="hole of 5 bytes"):
-        elsewhere.read(_capture(tmp_path / "hole.pcap", [(True, 1, ping), (True, 8, ping)]))
+        external_captures.read(_capture(tmp_path / "hole.pcap", [(True, 1, ping), (True, 8, ping)]))
     with pytest.raises(TestbedError, match="no MQTT at port 1"):
-        elsewhere.read(whole, 1)
+        external_captures.read(whole, 1)

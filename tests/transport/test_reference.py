@@ -8,21 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.testbed.counters import TcpInfo
+from voicewire.transport import overhead_formulas
 from voicewire.transport import reference as r
-from voicewire.transport import theory
 from voicewire.transport.icto import Identity, Rule, open_object, seal
 from voicewire.transport.icto_format import CIPHERS, IctoError, decode
 from voicewire_book import paths
-from voicewire_book.chapters.transport import examples
+from voicewire_book.chapters.transport import captured_sessions
 
 PEOPLE = [Identity.create(name) for name in ("ann", "bob", "cat")]
 OWNER = Identity.create("owner")
 
 
-@pytest.mark.parametrize("name", examples.NAMES)
+@pytest.mark.parametrize("name", captured_sessions.NAMES)
 def test_headers_of_the_recorded_exchanges(name: str) -> None:
     """Of the flags alone: what the capture holds, and what the kernel counted."""
-    example = examples.load(paths.data("transport"), name)
+    example = captured_sessions.load(paths.data("transport"), name)
     counted = r.header_bytes(s.flags for s in example.segments)
     assert counted == sum(s.header for s in example.segments) == example.counted_header
 
@@ -41,8 +41,8 @@ def test_headers_are_counted_alike(flags: list[str]) -> None:
 @pytest.mark.parametrize("session", ["fresh", "persistent"])
 def test_round_trips_are_counted_alike(transport: str, qos: int, session: str) -> None:
     steps = r.exchange(transport == "mqtt", qos, session == "fresh")
-    assert r.arrival(steps) == theory.round_trips(transport, qos, session)
-    assert len(steps) == len(theory.flights(transport, qos, session))
+    assert r.arrival(steps) == overhead_formulas.round_trips(transport, qos, session)
+    assert len(steps) == len(overhead_formulas.flights(transport, qos, session))
 
 
 @pytest.mark.parametrize(

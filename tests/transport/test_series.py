@@ -16,12 +16,12 @@ import pytest
 from voicewire.cli import main
 from voicewire.testbed import LinkSpec, TestbedError
 from voicewire.transport import paper
-from voicewire.transport.bed import Bed
+from voicewire.transport.linear_topology import Bed
 from voicewire.transport.run_mqtt import ROLES
 from voicewire_book import paths
-from voicewire_book.chapters.transport import extras, series, series_ends
-from voicewire_book.chapters.transport.series import CATALOGUE
-from voicewire_book.chapters.transport.series_ends import CoapPair, TcpPair
+from voicewire_book.chapters.transport import extension_endpoints, extension_experiments, extension_timings
+from voicewire_book.chapters.transport.extension_endpoints import CoapPair, TcpPair
+from voicewire_book.chapters.transport.extension_timings import CATALOGUE
 
 pytestmark = pytest.mark.night
 
@@ -61,11 +61,11 @@ def test_every_series_takes_the_round_trips_that_were_counted(
     with Bed(ROLES, FAR, bed):  # the first use of libraries opens files of their own
         pass
     before = holdings()
-    which = series.broker_here()
+    which = extension_timings.broker_here()
     counted = {name: s.round_trips(bed) for name, s in CATALOGUE.items()}
     trips = dict.fromkeys(CATALOGUE, np.inf)
     for attempt in range(ATTEMPTS):
-        rows, missing = series.measure(FAR, bed=bed, which=which, iterations=2, sizes=(100,), seed=attempt)
+        rows, missing = extension_timings.measure(FAR, bed=bed, which=which, iterations=2, sizes=(100,), seed=attempt)
         assert not holdings() - before
         assert set(rows.series) | set(missing) == set(CATALOGUE)
         assert set(missing) == (set() if which == "mosquitto" else {"mqtt5-fresh"})
@@ -82,7 +82,7 @@ def test_every_series_takes_the_round_trips_that_were_counted(
 @pytest.mark.needs("namespaces")  # a proxy acknowledges at once
 def test_a_wrong_count_would_be_noticed() -> None:
     """The rule of the test above tells a flight more from none: with Nagle's algorithm there are two."""
-    from voicewire_book.chapters.transport.extras import certificate
+    from voicewire_book.chapters.transport.extension_experiments import certificate
 
     with certificate() as files, Bed(ROLES, FAR) as bed:
         held = CATALOGUE["tcp-tls-fresh-nagle"]
@@ -92,7 +92,7 @@ def test_a_wrong_count_would_be_noticed() -> None:
 
 
 def test_mqtt_5_is_never_skipped_silently() -> None:
-    rows, missing = series.measure(LinkSpec(), bed="proxy", which="embedded", iterations=2, sizes=(10,))
+    rows, missing = extension_timings.measure(LinkSpec(), bed="proxy", which="embedded", iterations=2, sizes=(10,))
     assert "mqtt5-fresh" not in set(rows.series)
     assert "3.1.1 only" in missing["mqtt5-fresh"]
     assert (rows.groupby("series").size() == 2).all()
@@ -113,62 +113,64 @@ def test_table_of_known_numbers() -> None:
         for name, trips, times in (("tcp-fresh", 1.5, (3.0, 5.0, 4.0)), ("tcp-tls-fresh", 2.5, (5.0, 8.0, 6.0)))
         for i, t in enumerate(times)
     )
-    plain, tls = series.table(frame, 10, 0.002).to_dict("records")
+    plain, tls = extension_timings.table(frame, 10, 0.002).to_dict("records")
     assert (plain["mean_ms"], plain["counted_ms"], plain["n"]) == (4.0, 3.0, 3)
     assert (tls["counted_ms"], tls["counted_added_ms"]) == (5.0, 2.0)
     # differences 2, 3, 2 round by round: t(0.975, 2) = 4.302653, standard error 1/3
     assert tls["added_ms"] == pytest.approx(7 / 3)
     assert tls["added_high"] - tls["added_ms"] == pytest.approx(4.302653 / 3)
     with pytest.raises(KeyError, match="compared with nothing"):
-        series.added(frame, "tcp-fresh", 10)
+        extension_timings.added(frame, "tcp-fresh", 10)
     with pytest.raises(KeyError, match="not recorded"):
-        series.added(frame, "tcp-tls-fresh", 11)
+        extension_timings.added(frame, "tcp-tls-fresh", 11)
     with pytest.raises(ValueError, match="at least two"):
-        series.measure(iterations=1)
+        extension_timings.measure(iterations=1)
 
 
 def test_the_command_writes_tables_and_where_they_come_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(series, "NETWORKS", {"lan": paper.LAN})
+    monkeypatch.setattr(extension_timings, "NETWORKS", {"lan": paper.LAN})
     command = ["record", "transport", "series", "--out", str(tmp_path)]
     command += ["--iterations", "2", "--bed", "proxy", "--quiet"]
     assert main([*command, "--broker", "embedded"]) == 0
     shown = capsys.readouterr().out
     assert "mqtt5-fresh: not measured" in shown
     assert "tcp-tls-fresh" in shown
-    assert len(series.load_series(tmp_path, "lan")) == (len(CATALOGUE) - 1) * len(series.SIZES) * 2
+    assert (
+        len(extension_timings.load_series(tmp_path, "lan")) == (len(CATALOGUE) - 1) * len(extension_timings.SIZES) * 2
+    )
     about = json.loads((tmp_path / "series.json").read_text())
     assert about["test bed"] == "test bed: loopback with the delay proxy"
     assert len(about["load average (1 min) at the start, at the end"]) == 2
     with pytest.raises(KeyError, match="not recorded"):
-        series.load_series(tmp_path, "moon")
+        extension_timings.load_series(tmp_path, "moon")
     with pytest.raises(SystemExit):
         main([*command[:5], "--iterations", "1"])
 
 
-@pytest.mark.parametrize("network", list(series.NETWORKS))
+@pytest.mark.parametrize("network", list(extension_timings.NETWORKS))
 def test_the_recorded_series_are_whole_and_agree_with_the_count(network: str) -> None:
-    rows = series.load_series(DATA, network)
+    rows = extension_timings.load_series(DATA, network)
     assert set(rows.series) == set(CATALOGUE)
     assert (rows.groupby(["series", "size"]).size() >= 30).all()
     about = json.loads((DATA / "series.json").read_text())
     assert about["not measured here"] == {}
-    rtt = 1e3 * series.NETWORKS[network].rtt
-    jitter = 1e3 * series.NETWORKS[network].jitter
+    rtt = 1e3 * extension_timings.NETWORKS[network].rtt
+    jitter = 1e3 * extension_timings.NETWORKS[network].jitter
     for (name, _), x in rows.groupby(["series", "size"]).time_ms:
         flights = len(CATALOGUE[str(name)].flights)
         assert x.min() >= flights * (rtt / 2 - jitter) - 0.05
         if network == "internet":  # where a round trip is long beside what programs take
             assert np.median(x) / rtt == pytest.approx(flights / 2, abs=0.25 + 0.1 * flights / 2)
-    for size in series.SIZES:
-        assert series.added(rows, "tcp-tls-fresh", size).low > 0
-        assert series.added(rows, "mqtt-tls-fresh", size).low > 0
+    for size in extension_timings.SIZES:
+        assert extension_timings.added(rows, "tcp-tls-fresh", size).low > 0
+        assert extension_timings.added(rows, "mqtt-tls-fresh", size).low > 0
 
 
 @pytest.mark.needs("mosquitto")
 def test_mqtt_5_is_measured_where_mosquitto_is() -> None:
-    rows, missing = series.measure(LinkSpec(), bed="proxy", which="mosquitto", iterations=2, sizes=(10,))
+    rows, missing = extension_timings.measure(LinkSpec(), bed="proxy", which="mosquitto", iterations=2, sizes=(10,))
     assert missing == {}
     assert "mqtt5-fresh" in set(rows.series)
 
@@ -202,9 +204,9 @@ def hello(context: ssl.SSLContext) -> int:
 def test_what_tls_takes_is_a_range_and_292_bytes_less_than_with_tls_1_2_on_offer():
     """What `data/transport/README.md` says of the bytes with TLS, and why they fell at a recording."""
     found = json.loads((DATA / "extras.json").read_text())["tls"]
-    with extras.certificate() as files:
-        narrow = series_ends.client_context(files)
-        wide = series_ends.client_context(files)
+    with extension_experiments.certificate() as files:
+        narrow = extension_endpoints.client_context(files)
+        wide = extension_endpoints.client_context(files)
         wide.minimum_version = ssl.TLSVersion.TLSv1_2
         if "3.0." in ssl.OPENSSL_VERSION:  # newer ones put more into the hello
             assert (hello(narrow), hello(wide)) == (225, 517)

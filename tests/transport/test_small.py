@@ -7,12 +7,12 @@ from cryptography.hazmat.primitives.poly1305 import Poly1305
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from voicewire.transport import paper, recording
+from voicewire.transport import measurement_runs, paper
 from voicewire.transport.reference import header_bytes
-from voicewire.transport.small import agreed, conversation, loop_headers, response, tag, vouched
+from voicewire.transport.toy_examples import agreed, conversation, loop_headers, response, tag, vouched
 from voicewire_book import paths
 from voicewire_book.chapters.foundations.tcp import small_writes
-from voicewire_book.chapters.transport import examples, readings
+from voicewire_book.chapters.transport import captured_sessions, readings
 
 PRIME = 2**255 - 19
 WRITES = {"tcp": ">", "mqtt-qos0": "><>>", "mqtt-qos1": "><><>", "mqtt-qos2": "><><><>"}
@@ -49,7 +49,7 @@ def test_a_signature_holds_for_its_challenge_alone(k: int, challenge: int, secre
 @pytest.mark.parametrize("name", list(WRITES))
 def test_recorded_conversations_lie_between_the_bounds(name: str) -> None:
     """Who says what in which order, as captured; and the segments of each."""
-    example = examples.load(paths.data("transport"), name)
+    example = captured_sessions.load(paths.data("transport"), name)
     said = "".join("><"[not s.outgoing] for s in example.segments if s.length)
     assert said == WRITES[name]
     few, many = (conversation(said, riding) for riding in (True, False))
@@ -59,7 +59,7 @@ def test_recorded_conversations_lie_between_the_bounds(name: str) -> None:
 
 def test_all_fresh_messages_lie_between_the_bounds() -> None:
     """Of a payload that fits a segment, on both networks, whatever the broker's setting; a loss adds segments."""
-    rows = recording.load_iterations(paths.data("transport"))
+    rows = measurement_runs.load_iterations(paths.data("transport"))
     whole = rows[(rows.session == "fresh") & (rows["size"] <= 1000) & (rows.kind != "icto")]
     for (transport, qos), some in whole.groupby(["transport", "qos"]):
         end = "sender" if transport == "tcp" else "publisher"
@@ -72,7 +72,7 @@ def test_all_fresh_messages_lie_between_the_bounds() -> None:
 
 def test_the_least_ratio_of_headers_is_found_by_hand() -> None:
     """Figure 4, at the sending end: means of each configuration with one payload, over TCP's of the same kind."""
-    rows = recording.load_iterations(paths.data("transport"))
+    rows = measurement_runs.load_iterations(paths.data("transport"))
     some = rows[(rows.network == "lan") & (rows.session == "fresh") & (rows["size"] == 100) & rows.nodelay]
     tcp = some[some.transport == "tcp"].groupby("kind").sender_header.mean()
     mqtt = some[some.transport == "mqtt"].groupby(["qos", "kind"]).publisher_header.mean()
@@ -92,7 +92,7 @@ def test_a_loop_has_the_segments_that_following_each_write_gives(n: int, gap: in
 
 def test_recorded_loops_lie_between_a_prompt_and_a_delayed_acknowledgement() -> None:
     """To four segments, which closing and jitter make of it."""
-    rows = recording.load_iterations(paths.data("transport"))
+    rows = measurement_runs.load_iterations(paths.data("transport"))
     loops = rows[(rows.session == "loop") & (rows.qos == 0) & (rows["size"] <= 10) & (rows.gap > 0)]
     loops = loops[(loops.transport == "mqtt") & (loops.publisher_retransmitted == 0)]
     assert len(loops) > 200

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.voip.dccp import header, states
+from voicewire.voip.dccp import header, state_machine
 from voicewire.voip.dccp.header import Packet, Type
 from voicewire.voip.dccp.importance import Candidate, best_set, best_set_by_force, frame_importance
 from voicewire.voip.dccp.late import late_choice
-from voicewire.voip.dccp.ring import PacketRing
+from voicewire.voip.dccp.packet_ring import PacketRing
 from voicewire.voip.errors import VoipError
 from voicewire.voip.listening import coded, speech
 
@@ -96,7 +96,7 @@ def test_ack_vector():
 
 
 def test_connection_opens_and_closes():
-    steps = states.exchange(
+    steps = state_machine.exchange(
         ("server", "listen"),
         ("client", "open"),
         ("client", "send"),
@@ -111,7 +111,7 @@ def test_connection_opens_and_closes():
 
 def test_every_state_can_be_reached_and_left():
     for role in ("client", "server"):
-        rows = [t for t in states.TRANSITIONS if t.role == role]
+        rows = [t for t in state_machine.TRANSITIONS if t.role == role]
         assert {t.to for t in rows} == {t.state for t in rows}
 
 
@@ -121,13 +121,13 @@ def test_close_is_answered_wherever_a_peer_is_known(role):
     own = "PARTOPEN" if role == "client" else "RESPOND"
     closing = ["OPEN", "CLOSING", *(["CLOSEREQ"] if role == "server" else [])]
     for state in (own, *closing):
-        found = states.walk(role, state, "rcv Close")
+        found = state_machine.walk(role, state, "rcv Close")
         assert (found.send, found.to) == ("Reset", "CLOSED")
 
 
 def test_impossible_event():
     with pytest.raises(VoipError):
-        states.walk("client", "CLOSED", "rcv Data")
+        state_machine.walk("client", "CLOSED", "rcv Data")
 
 
 def test_ring_late_choice():

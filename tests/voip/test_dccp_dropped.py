@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.voip.dccp.dropped import DATA_DROPPED, FATES, data_dropped, read_data_dropped
+from voicewire.voip.dccp.data_dropped_option import DATA_DROPPED, FATES, data_dropped, read_data_dropped
 from voicewire.voip.dccp.header import Packet, Type, decode, encode
 from voicewire.voip.errors import VoipError
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.voip.dccp import cookie, features, nonce, sequence
+from voicewire.voip.dccp import features, init_cookie, nonce, sequence_numbers
 from voicewire.voip.dccp.header import Packet, Type, ack_vector, decode, encode, read_ack_vector
 from voicewire.voip.dccp.rules import SPACE
 from voicewire.voip.errors import VoipError
@@ -42,10 +42,10 @@ def test_each_row_of_the_table_of_windows(kind):
     seqs = [1000 + d for d in (-26, -25, -24, -23, 0, 1, 74, 75, 76, 9999)]
     acks = [500 + d for d in (-101, -100, -99, -98, -11, -10, -9, 0, 1)]
     for seq, ack in itertools.product(seqs, acks):
-        n = sequence.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
+        n = sequence_numbers.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
         fits = by_table(kind, seq, ack, 1000, 500, 490)
         refused = "drop" if kind in (Type.SYNC, Type.SYNC_ACK) else "sync"
-        assert sequence.met(n, packet(kind, seq, ack)) == ("take" if fits else refused)
+        assert sequence_numbers.met(n, packet(kind, seq, ack)) == ("take" if fits else refused)
         assert n.gsr == (max(1000, seq) if fits else 1000)
         told = fits and kind not in (Type.REQUEST, Type.DATA, Type.SYNC)
         assert n.gar == (max(490, ack) if told else 490)
@@ -54,22 +54,22 @@ def test_each_row_of_the_table_of_windows(kind):
 @given(gsr=NUMBER, gss=NUMBER, ahead=st.integers(-200, 200))
 def test_windows_go_round_with_the_numbers(gsr, gss, ahead):
     far = {"isr": (gsr - 10**6) % SPACE, "iss": (gss - 10**6) % SPACE}
-    n = sequence.Numbers(gsr=gsr, gss=gss, gar=gss, **far)
-    found = sequence.met(n, Packet(Type.DATA, 1, 2, (gsr + ahead) % SPACE))
+    n = sequence_numbers.Numbers(gsr=gsr, gss=gss, gar=gss, **far)
+    found = sequence_numbers.met(n, Packet(Type.DATA, 1, 2, (gsr + ahead) % SPACE))
     assert found == ("take" if -24 <= ahead <= 75 else "sync")
 
 
 def test_nothing_from_before_the_connection_is_taken():
-    n = sequence.Numbers(isr=1000, gsr=1001, iss=50, gss=51, gar=50)
-    assert sequence.windows(n) == (1000, 1076, 50, 51)
+    n = sequence_numbers.Numbers(isr=1000, gsr=1001, iss=50, gss=51, gar=50)
+    assert sequence_numbers.windows(n) == (1000, 1076, 50, 51)
 
 
 def test_a_burst_of_losses_is_healed_by_a_sync_that_only_the_other_end_can_answer():
-    assert sequence.resynchronise(74) == ["Data: take"]
-    assert sequence.resynchronise(10**6)[-1] == "Data: take"
-    n = sequence.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
+    assert sequence_numbers.resynchronise(74) == ["Data: take"]
+    assert sequence_numbers.resynchronise(10**6)[-1] == "Data: take"
+    n = sequence_numbers.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
     forged = Packet(Type.SYNC_ACK, 1, 2, seq=10**6, ack=10**6)  # of a stranger, who has not seen the Sync
-    assert sequence.met(n, forged) == "drop"
+    assert sequence_numbers.met(n, forged) == "drop"
     assert n.gsr == 1000
 
 
@@ -81,15 +81,15 @@ def test_short_numbers_are_lengthened_as_in_the_procedure_of_section_7_6(near, s
         high = (high + 1) % SHORT
     elif not before and short > low:
         high = (high - 1) % SHORT
-    assert sequence.lengthen(short, near) == high * SHORT + short
+    assert sequence_numbers.lengthen(short, near) == high * SHORT + short
 
 
 def test_short_numbers_must_be_lengthened_first():
-    n = sequence.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
+    n = sequence_numbers.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490)
     with pytest.raises(VoipError, match="lengthen"):
-        sequence.met(n, Packet(Type.DATA, 1, 2, 5, extended=False))
+        sequence_numbers.met(n, Packet(Type.DATA, 1, 2, 5, extended=False))
     with pytest.raises(VoipError, match="peer window is 31"):
-        sequence.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490, peer_window=31)
+        sequence_numbers.Numbers(isr=0, gsr=1000, iss=0, gss=500, gar=490, peer_window=31)
 
 
 # Init Cookie: section 8.1.4
@@ -104,21 +104,21 @@ def came(option, ack=7, kind=Type.ACK, ports=(5004, 5006)):
 
 
 def test_a_connection_opens_though_the_server_kept_nothing():
-    server = cookie.Listener(SECRET, 42)
+    server = init_cookie.Listener(SECRET, 42)
     answer = server.on_packet(b"client", ASKS, iss=7, now=0)
     assert (answer.type, answer.seq, answer.ack) == (Type.RESPONSE, 7, ASKS.seq)
     assert server.__slots__ == ("secret", "service")  # there is no room for more
     for kind in (Type.ACK, Type.DATA_ACK):
-        again = cookie.Listener(SECRET, 42)  # another process with the same secret will do
+        again = init_cookie.Listener(SECRET, 42)  # another process with the same secret will do
         found = again.on_packet(b"client", came(answer.options[0], kind=kind), iss=99, now=100)
-        assert found == cookie.Opened(iss=7, isr=2**47, service=42)
+        assert found == init_cookie.Opened(iss=7, isr=2**47, service=42)
 
 
 @given(at=st.integers(0, 39), bit=st.integers(0, 7))
 def test_a_cookie_with_one_bit_changed_opens_nothing(at, bit):
-    value = bytearray(cookie.bake(SECRET, b"client", ASKS, iss=7, now=0))
+    value = bytearray(init_cookie.bake(SECRET, b"client", ASKS, iss=7, now=0))
     value[at] ^= 1 << bit
-    assert cookie.opened(SECRET, b"client", came((36, bytes(value))), now=0) is None
+    assert init_cookie.opened(SECRET, b"client", came((36, bytes(value))), now=0) is None
 
 
 @pytest.mark.parametrize(
@@ -132,24 +132,24 @@ def test_a_cookie_with_one_bit_changed_opens_nothing(at, bit):
     ],
 )
 def test_a_cookie_of_another_or_of_another_time_opens_nothing(change, why):
-    option = 36, cookie.bake(SECRET, b"client", ASKS, iss=7, now=0)
+    option = 36, init_cookie.bake(SECRET, b"client", ASKS, iss=7, now=0)
     sent = came(option, ack=change.get("ack", 7), ports=change.get("ports", (5004, 5006)))
-    server = cookie.Listener(SECRET, 42)
+    server = init_cookie.Listener(SECRET, 42)
     answer = server.on_packet(change.get("peer", b"client"), sent, iss=9, now=change.get("now", 0))
-    assert answer.reset[0] == cookie.BAD_COOKIE, why
+    assert answer.reset[0] == init_cookie.BAD_COOKIE, why
 
 
 def test_what_opens_nothing_gets_a_reset_and_a_reset_gets_nothing():
-    server = cookie.Listener(SECRET, 42)
+    server = init_cookie.Listener(SECRET, 42)
     other = Packet(Type.REQUEST, 5004, 5006, seq=1, service=43)
     assert server.on_packet(b"c", other, iss=9, now=0).reset[0] == 8  # Bad Service Code
     stray = server.on_packet(b"c", Packet(Type.ACK, 1, 2, seq=5, ack=8), iss=9, now=0)
     assert (stray.reset[0], stray.seq, stray.ack) == (3, 9, 5)  # No Connection; section 8.3.1
     assert server.on_packet(b"c", packet(Type.RESET, 5, 8), iss=9, now=0) is None
     with pytest.raises(VoipError, match="16 bytes"):
-        cookie.Listener(b"short", 42)
+        init_cookie.Listener(b"short", 42)
     with pytest.raises(VoipError, match="Request"):
-        cookie.bake(SECRET, b"c", packet(Type.ACK, 5, 8), iss=9, now=0)
+        init_cookie.bake(SECRET, b"c", packet(Type.ACK, 5, 8), iss=9, now=0)
 
 
 # Features: section 6

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire._kit import checks
-from voicewire.netsim import Ccid2, Flow, Path, Tcp, Tfrc, Udp, records, simulate
-from voicewire.voip import adaptive, emodel, playout
+from voicewire.netsim import Ccid2, Flow, Path, Tcp, Tfrc, Udp, flow_state, simulate
+from voicewire.voip import adaptive_playout, emodel, playout
 from voicewire.voip.calls import call, delays_ms
 from voicewire.voip.conversation import Talk, talk
 from voicewire.voip.errors import VoipError
@@ -45,8 +45,8 @@ def test_each_playout_checks_each_array_once(asked):
     for score, once in (
         (lambda: playout.bound(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
         (lambda: playout.fixed(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
-        (lambda: adaptive.ramjee(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
-        (lambda: adaptive.moon(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
+        (lambda: adaptive_playout.ramjee(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
+        (lambda: adaptive_playout.moon(delay, spurts, "G.711"), ["delays_ms", "spurts"]),
         (lambda: playout.per_talkspurt(delay, spurts, [60, 90], "G.711"), ["playout_ms", "delays_ms", "spurts"]),
         (lambda: emodel.r_factor(delay, 0.0, "G.711"), ["delay_ms", "loss"]),
     ):
@@ -147,14 +147,14 @@ def test_what_lay_in_the_rings_before_does_not_matter(monkeypatch, name, pattern
     flows = [Flow(words, 160, SENDERS[name], Path(80, 0.05))]
     before = simulate(flows, seed=2).flows[0]
 
-    room = records.room
+    room = flow_state.room
 
     def littered(record, count):
         memory = room(record, count)
         memory.view(np.uint8)[:] = pattern
         return memory
 
-    monkeypatch.setattr(records, "room", littered)
+    monkeypatch.setattr(flow_state, "room", littered)
     after = simulate(flows, seed=2).flows[0]
     assert np.array_equal(before.arrive, after.arrive)
     assert np.array_equal(before.sent, after.sent)

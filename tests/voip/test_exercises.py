@@ -17,7 +17,7 @@ from scipy.spatial import ConvexHull
 
 from voicewire.netsim.reference import equation
 from voicewire.netsim.reference.tfrc_receiver import LossHistory, lose
-from voicewire.voip import bursts, emodel, playout
+from voicewire.voip import emodel, loss_bursts, playout
 from voicewire.voip.calls import call
 from voicewire_book.chapters.voip import exercises as e
 from voicewire_book.chapters.voip import quality_exercises as q
@@ -365,7 +365,7 @@ def test_the_delay_budget_leaves_eighty():
 
 
 def test_a_copy_two_behind_misses_what_the_channel_says():
-    lost = bursts.losses(np.random.default_rng(4), 200_000, 0.1, 3.0)
+    lost = loss_bursts.losses(np.random.default_rng(4), 200_000, 0.1, 3.0)
     assert (lost[:-2] & lost[2:]).mean() == pytest.approx(two_behind(0.1, 3.0), rel=0.05)
 
 

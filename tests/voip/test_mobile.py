@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from voicewire.voip.adaptive import ramjee
-from voicewire.voip.drift import clock_drift
+from voicewire.voip.adaptive_playout import ramjee
+from voicewire.voip.clock_skew import clock_drift
 from voicewire.voip.emodel import delay_impairment
 from voicewire.voip.playout import bound, fixed
 from voicewire.voip.received import Received, in_order, read_arrivals, score

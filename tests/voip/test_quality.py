@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.voip import emodel, playout
-from voicewire.voip.adaptive import ramjee
+from voicewire.voip.adaptive_playout import ramjee
 from voicewire.voip.calls import call, udp_closed_form
 from voicewire.voip.conversation import from_activity, talk
 from voicewire.voip.errors import VoipError
 from voicewire.voip.paper import CODECS, MOS_TABLE
-from voicewire_book.chapters.voip import recursion
+from voicewire_book.chapters.voip import playout_recursion
 
 delays = st.one_of(st.sampled_from([60.0, 120.0, 180.0, 240.0, np.inf]), st.floats(0, 600))
 small = st.lists(st.tuples(delays, st.integers(0, 2)), min_size=1, max_size=7)
@@ -24,8 +24,8 @@ def test_bound_is_brute_force_and_the_repaired_recursion(codec, frames):
     frames.sort(key=lambda f: f[1])
     d, k = [f[0] for f in frames], [f[1] for f in frames]
     best = playout.bound(d, k, codec)
-    assert best.r == pytest.approx(recursion.brute_force(d, k, codec), abs=1e-9)
-    assert best.r == pytest.approx(recursion.repaired_recursion(d, k, codec), abs=1e-9)
+    assert best.r == pytest.approx(playout_recursion.brute_force(d, k, codec), abs=1e-9)
+    assert best.r == pytest.approx(playout_recursion.repaired_recursion(d, k, codec), abs=1e-9)
     assert playout.per_talkspurt(d, k, best.delays_ms, codec).r == pytest.approx(best.r, abs=1e-9)
 
 
@@ -33,7 +33,9 @@ def test_bound_at_full_size_against_the_recursion():
     rng = np.random.default_rng(1)
     k = np.repeat(np.arange(40), 25)
     d = rng.gamma(2.0, 60.0, 1000)
-    assert playout.bound(d, k, "G.729").r == pytest.approx(recursion.repaired_recursion(d, k, "G.729"), abs=1e-9)
+    assert playout.bound(d, k, "G.729").r == pytest.approx(
+        playout_recursion.repaired_recursion(d, k, "G.729"), abs=1e-9
+    )
 
 
 def test_no_rule_beats_the_bound():
@@ -46,14 +48,14 @@ def test_no_rule_beats_the_bound():
 
 def test_printed_recursion_is_wrong():
     d, k = [150.0, 210.0, 200.0, 240.0], [0, 0, 1, 1]
-    gap = recursion.printed_recursion(d, k, "G.729") - recursion.brute_force(d, k, "G.729")
+    gap = playout_recursion.printed_recursion(d, k, "G.729") - playout_recursion.brute_force(d, k, "G.729")
     assert gap > 1
 
 
 def test_where_nothing_arrives_every_way_gives_the_codec_without_a_frame():
     d, k = [np.inf, np.inf, np.inf], [0, 0, 1]
     nothing = float(emodel.r_factor(0.0, 1.0, "G.729"))
-    ways = recursion.printed_recursion, recursion.repaired_recursion, recursion.brute_force
+    ways = playout_recursion.printed_recursion, playout_recursion.repaired_recursion, playout_recursion.brute_force
     assert [way(d, k, "G.729") for way in ways] == [nothing] * 3
     assert playout.bound(d, k, "G.729").r == nothing
 

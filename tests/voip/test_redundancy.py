@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from voicewire import cli
 from voicewire._kit import pace
-from voicewire.voip import bursts, g729, listening, measures, opus, redundancy, reference
+from voicewire.voip import distortion_measures, g729, listening, loss_bursts, opus, redundant_frames, reference
 from voicewire.voip.errors import VoipError
 from voicewire_book.chapters.voip import figures
 from voicewire_book.chapters.voip import record as recording
 
 NONE = np.zeros(45, dtype=bool)  # the person's 0.9 s
-TABLE = redundancy.load()
+TABLE = redundant_frames.load()
 
 frames = st.lists(
     st.tuples(st.one_of(st.floats(0, 500), st.just(math.inf)), st.integers(0, 3)), min_size=1, max_size=30
@@ -34,7 +34,7 @@ def voice():
 @given(frames)
 def test_the_plain_second_chance_is_the_fast_one(rows):
     delays, spurts = [row[0] for row in rows], sorted(row[1] for row in rows)
-    assert reference.second_chance(delays, spurts) == redundancy.second_chance(delays, spurts).tolist()
+    assert reference.second_chance(delays, spurts) == redundant_frames.second_chance(delays, spurts).tolist()
 
 
 def test_a_second_chance_by_hand():
@@ -48,23 +48,23 @@ def test_a_second_chance_by_hand():
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.02, 0.5), st.floats(1, 5), st.integers(0, 2**32))
 def test_losses_have_the_share_the_ratio_and_the_rest_that_are_asked_for(loss, burst, seed):
-    lost = bursts.losses(np.random.default_rng(seed), 100_000, loss, burst)
+    lost = loss_bursts.losses(np.random.default_rng(seed), 100_000, loss, burst)
     assert lost.mean() == pytest.approx(loss, rel=0.15)
-    assert bursts.burst_ratio(lost) == pytest.approx(burst, rel=0.1)
-    rest = np.isinf(redundancy.second_chance(np.where(lost, np.inf, 50.0), np.zeros(lost.size, int))).mean()
-    assert rest == pytest.approx(redundancy.missing_with_copies(loss, burst), rel=0.2, abs=5e-4)
+    assert loss_bursts.burst_ratio(lost) == pytest.approx(burst, rel=0.1)
+    rest = np.isinf(redundant_frames.second_chance(np.where(lost, np.inf, 50.0), np.zeros(lost.size, int))).mean()
+    assert rest == pytest.approx(redundant_frames.missing_with_copies(loss, burst), rel=0.2, abs=5e-4)
 
 
 def test_nothing_and_everything_can_be_lost():
     rng = np.random.default_rng(1)
-    assert not bursts.losses(rng, 100, 0.0, 3.0).any() and bursts.losses(rng, 100, 1.0, 3.0).all()
+    assert not loss_bursts.losses(rng, 100, 0.0, 3.0).any() and loss_bursts.losses(rng, 100, 1.0, 3.0).all()
 
 
 @given(st.floats(0, 1), st.floats(1, 50))
 def test_copies_never_do_harm_to_the_count_and_save_less_of_longer_bursts(loss, burst):
-    rest = redundancy.missing_with_copies(loss, burst)
+    rest = redundant_frames.missing_with_copies(loss, burst)
     assert loss * loss - 1e-12 <= rest <= loss + 1e-12
-    assert redundancy.missing_with_copies(loss) == pytest.approx(loss * loss)
+    assert redundant_frames.missing_with_copies(loss) == pytest.approx(loss * loss)
 
 
 # Measures
@@ -73,24 +73,24 @@ def test_copies_never_do_harm_to_the_count_and_save_less_of_longer_bursts(loss, 
 def test_measures_of_a_known_disturbance(voice):
     """A tenth less everywhere is 20 dB; turned over, the spectra stay and the difference is twice the signal."""
     said = voice // 20 * 10
-    assert measures.segmental_snr(said, said // 10 * 9) == pytest.approx(20)
-    assert 0.5 < measures.log_spectral_distance(said, said // 10 * 9) < -20 * math.log10(0.9)
-    assert measures.segmental_snr(said, -said) == pytest.approx(-20 * math.log10(2))
-    assert measures.log_spectral_distance(said, -said) == pytest.approx(0, abs=1e-6)
+    assert distortion_measures.segmental_snr(said, said // 10 * 9) == pytest.approx(20)
+    assert 0.5 < distortion_measures.log_spectral_distance(said, said // 10 * 9) < -20 * math.log10(0.9)
+    assert distortion_measures.segmental_snr(said, -said) == pytest.approx(-20 * math.log10(2))
+    assert distortion_measures.log_spectral_distance(said, -said) == pytest.approx(0, abs=1e-6)
 
 
 def test_a_gap_costs_both_measures_and_silence_frames_do_not_count(voice):
     voiced = listening.activity(voice)
     gap = voice.copy().reshape(-1, 160)
     gap[np.flatnonzero(voiced)[5]] = 0
-    assert measures.segmental_snr(voice, gap.ravel()) == pytest.approx(35 * (1 - 1 / voiced.sum()))
-    assert measures.log_spectral_distance(voice, gap.ravel()) > 0
+    assert distortion_measures.segmental_snr(voice, gap.ravel()) == pytest.approx(35 * (1 - 1 / voiced.sum()))
+    assert distortion_measures.log_spectral_distance(voice, gap.ravel()) > 0
     quiet = voice.copy().reshape(-1, 160)
     quiet[~voiced] = 0
-    assert measures.segmental_snr(voice, quiet.ravel()) == 35
+    assert distortion_measures.segmental_snr(voice, quiet.ravel()) == 35
 
 
-@pytest.mark.parametrize("measure", [measures.segmental_snr, measures.log_spectral_distance])
+@pytest.mark.parametrize("measure", [distortion_measures.segmental_snr, distortion_measures.log_spectral_distance])
 def test_what_cannot_be_compared_is_refused(measure, voice):
     with pytest.raises(VoipError, match="equally long"):
         measure(voice, voice[:-160])
@@ -104,19 +104,19 @@ def test_what_cannot_be_compared_is_refused(measure, voice):
 @pytest.mark.parametrize("arm", ["G.711, gaps", "G.711, repeated"])
 def test_without_loss_g711_is_itself_and_a_loss_is_repaired_as_it_says(arm, voice):
     plain = listening.coded(voice)[1].reshape(-1, 160)
-    assert np.array_equal(redundancy.through(arm, voice, NONE), plain.ravel())
+    assert np.array_equal(redundant_frames.through(arm, voice, NONE), plain.ravel())
     lost = NONE.copy()
     lost[[20, 21]] = True
-    heard = redundancy.through(arm, voice, lost).reshape(-1, 160)
+    heard = redundant_frames.through(arm, voice, lost).reshape(-1, 160)
     assert np.array_equal(heard[~lost], plain[~lost])
     share = 0.6 if arm == "G.711, repeated" else 0.0
     assert np.array_equal(heard[20], np.round(share * plain[19])) and np.abs(heard[21]).max() <= np.abs(heard[20]).max()
 
 
 def test_flags_and_packets_must_be_as_many(voice):
-    for arm in redundancy.ARMS:
+    for arm in redundant_frames.ARMS:
         with pytest.raises(VoipError, match="lost says what became of 3 packets, and there are 45"):
-            redundancy.through(arm, voice, [False] * 3)
+            redundant_frames.through(arm, voice, [False] * 3)
 
 
 if opus.available():
@@ -161,8 +161,8 @@ if opus.available():
         for k in range(44):
             lost = NONE.copy()
             lost[k] = True
-            assert redundancy._missing("Opus, copies", voice, lost)[k] == (not held[k + 1])
-            assert redundancy._missing("Opus", voice, lost)[k]
+            assert redundant_frames._missing("Opus, copies", voice, lost)[k] == (not held[k + 1])
+            assert redundant_frames._missing("Opus", voice, lost)[k]
 
     def test_without_loss_it_does_not_matter_who_would_take_copies(voice):
         packets = opus.encoded(voice, copies=True)
@@ -213,9 +213,9 @@ def test_a_codec_that_is_missing_says_so_and_nothing_is_recorded(monkeypatch, tm
     monkeypatch.setattr(module, "_library", lambda: None)
     assert not module.available()
     with pytest.raises(VoipError, match=said):
-        redundancy.through(arm, voice, NONE)
+        redundant_frames.through(arm, voice, NONE)
     with pytest.raises(VoipError, match=said):
-        redundancy.record(tmp_path / "opus.csv")
+        redundant_frames.record(tmp_path / "opus.csv")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -229,18 +229,18 @@ def test_without_pyav_opus_is_not_available(monkeypatch):
 
 def test_all_arms_met_the_same_losses_in_every_setting():
     settings_ = TABLE.groupby(["voice", "loss", "burst", "seed"])
-    assert (settings_.size() == len(redundancy.ARMS)).all()
+    assert (settings_.size() == len(redundant_frames.ARMS)).all()
     assert (settings_["lost"].nunique() == 1).all()
     seeds = TABLE[TABLE["loss"] > 0].groupby(["voice", "arm", "loss", "burst"])["seed"].nunique()
-    assert len(seeds) == 2 * 5 * len(redundancy.LOSSES) * len(redundancy.BURSTS) and (seeds == 20).all()
+    assert len(seeds) == 2 * 5 * len(redundant_frames.LOSSES) * len(redundant_frames.BURSTS) and (seeds == 20).all()
 
 
 def test_recorded_rows_are_what_the_code_gives_now():
     """Arms of G.711 to the digit; Opus and G.729 where they are here, as far as two builds of a codec agree."""
     here = {"G.729": g729.available(), "Opus": opus.available(), "Opus, copies": opus.available()}
-    arms = [arm for arm in redundancy.ARMS if here.get(arm, True)]
+    arms = [arm for arm in redundant_frames.ARMS if here.get(arm, True)]
     keys = ["voice", "arm", "loss", "burst", "seed"]
-    again = pd.DataFrame(redundancy.rows(2, arms=arms, losses=[0.1])).set_index(keys)
+    again = pd.DataFrame(redundant_frames.rows(2, arms=arms, losses=[0.1])).set_index(keys)
     kept = TABLE.set_index(keys).loc[again.index]
     assert len(again) == len(arms) * 2 * 5
     assert again["lost"].equals(kept["lost"])
@@ -250,50 +250,52 @@ def test_recorded_rows_are_what_the_code_gives_now():
         assert again[column].to_numpy() == pytest.approx(kept[column].to_numpy(), abs=near)
 
 
-@pytest.mark.parametrize("burst", redundancy.BURSTS)
+@pytest.mark.parametrize("burst", redundant_frames.BURSTS)
 def test_copies_leave_missing_what_the_equation_says(burst):
     """Within the scatter of 40 calls; a frame before a silence has no copy, which leaves a little more."""
     rows = TABLE[(TABLE["arm"] == "Opus, copies") & (TABLE["loss"] == 0.1) & (TABLE["burst"] == burst)]
     spread = float(rows["missing"].sem())
-    assert -4 * spread < rows["missing"].mean() - redundancy.missing_with_copies(0.1, burst) < 4 * spread + 0.01
+    assert -4 * spread < rows["missing"].mean() - redundant_frames.missing_with_copies(0.1, burst) < 4 * spread + 0.01
 
 
 def test_orders_and_differences_are_those_of_the_rows():
-    for measure, sign in redundancy.MEASURES.items():
-        found = redundancy.order(TABLE, measure, "voice", 0.1, 1.0)
+    for measure, sign in redundant_frames.MEASURES.items():
+        found = redundant_frames.order(TABLE, measure, "voice", 0.1, 1.0)
         values = [sign * value for value in found.values()]
-        assert values == sorted(values, reverse=True) and sorted(found) == sorted(redundancy.ARMS)
+        assert values == sorted(values, reverse=True) and sorted(found) == sorted(redundant_frames.ARMS)
         rows = TABLE[(TABLE["voice"] == "voice") & (TABLE["loss"] == 0.1) & (TABLE["burst"] == 1)].set_index("seed")
         pairs = [rows[rows["arm"] == arm][measure] for arm in ("Opus, copies", "Opus")]
-        changed = redundancy.difference(TABLE, measure, "voice", 0.1, 1.0)
+        changed = redundant_frames.difference(TABLE, measure, "voice", 0.1, 1.0)
         assert changed.n == 20 and changed.estimate == pytest.approx(sign * float((pairs[0] - pairs[1]).mean()))
 
 
 def test_what_was_not_recorded_is_refused():
     with pytest.raises(VoipError, match="unknown measure"):
-        redundancy.order(TABLE, "beauty", "voice", 0.1, 1.0)
+        redundant_frames.order(TABLE, "beauty", "voice", 0.1, 1.0)
     with pytest.raises(VoipError, match="no rows of 'voice' at a loss of 0.5"):
-        redundancy.order(TABLE, "snr_db", "voice", 0.5, 1.0)
+        redundant_frames.order(TABLE, "snr_db", "voice", 0.5, 1.0)
     with pytest.raises(VoipError, match="recorded without 'pesq'"):
-        redundancy.difference(TABLE.assign(pesq=np.nan), "pesq", "voice", 0.1, 1.0)
+        redundant_frames.difference(TABLE.assign(pesq=np.nan), "pesq", "voice", 0.1, 1.0)
 
 
 def test_the_figure_draws_the_places():
     ax = figures.places(TABLE, "voice", 0.1)
-    lines = dict(zip(redundancy.ARMS, ax.lines, strict=True))
+    lines = dict(zip(redundant_frames.ARMS, ax.lines, strict=True))
     for k, measure in enumerate(figures.JUDGES):
-        found = list(redundancy.order(TABLE, measure, "voice", 0.1, 1.0))
-        assert [found[round(lines[arm].get_ydata()[k]) - 1] for arm in redundancy.ARMS] == list(redundancy.ARMS)
+        found = list(redundant_frames.order(TABLE, measure, "voice", 0.1, 1.0))
+        assert [found[round(lines[arm].get_ydata()[k]) - 1] for arm in redundant_frames.ARMS] == list(
+            redundant_frames.ARMS
+        )
 
 
 def test_the_verb_at_the_shell_records_it(tmp_path, monkeypatch, capsys):
     assert "opus" in recording.RECORDINGS
     if opus.available() and g729.available():
-        made = redundancy.rows(1, voices=["voice"], losses=[0.1])
-        monkeypatch.setattr(redundancy, "rows", lambda calls: made)
+        made = redundant_frames.rows(1, voices=["voice"], losses=[0.1])
+        monkeypatch.setattr(redundant_frames, "rows", lambda calls: made)
         monkeypatch.setattr(pace, "keep", lambda *_: None)
         assert cli.main(["record", "voip", "opus", "--out", str(tmp_path), "--calls", "1"]) == 0
-        again = redundancy.load(tmp_path / "opus.csv")
+        again = redundant_frames.load(tmp_path / "opus.csv")
         assert len(again) == 15 and list(again.columns) == list(TABLE.columns)
         spoken = "with PESQ" if importlib.util.find_spec("pesq") else "without PESQ"
         assert f"15 rows, {spoken}" in capsys.readouterr().out
@@ -301,11 +303,16 @@ def test_the_verb_at_the_shell_records_it(tmp_path, monkeypatch, capsys):
 
 # Sentences of the chapter
 
-EVERYWHERE = [(voice, loss, burst) for voice in redundancy.VOICES for loss in redundancy.LOSSES for burst in (1.0, 3.0)]
+EVERYWHERE = [
+    (voice, loss, burst)
+    for voice in redundant_frames.VOICES
+    for loss in redundant_frames.LOSSES
+    for burst in (1.0, 3.0)
+]
 
 
 def ranked(measure, voice, loss, burst):
-    return list(redundancy.order(TABLE, measure, voice, loss, burst))
+    return list(redundant_frames.order(TABLE, measure, voice, loss, burst))
 
 
 def test_by_the_waveform_g711_leads_and_g729_is_last():
@@ -317,16 +324,18 @@ def test_by_the_waveform_g711_leads_and_g729_is_last():
 
 
 def test_by_pesq_opus_leads_and_from_10_percent_on_with_copies():
-    for voice in redundancy.VOICES:
+    for voice in redundant_frames.VOICES:
         assert ranked("pesq", voice, 0.0, 1.0)[0] == "Opus"
     for where in EVERYWHERE:
         first = ranked("pesq", *where)[0]
         assert first.startswith("Opus") and (where[1] < 0.1 or first == "Opus, copies")
 
 
-@pytest.mark.parametrize("burst", redundancy.BURSTS)
+@pytest.mark.parametrize("burst", redundant_frames.BURSTS)
 def test_pesq_agrees_with_g107_on_the_person_and_not_on_the_stand_in(burst):
-    cost = {name: bursts.effective_impairment(0.1, *values, burst) for name, values in bursts.ROBUSTNESS.items()}
+    cost = {
+        name: loss_bursts.effective_impairment(0.1, *values, burst) for name, values in loss_bursts.ROBUSTNESS.items()
+    }
     assert cost["G.711"] < cost["G.729"] < cost["G.711, gaps"]
     arms = [arm for arm in ranked("pesq", "voice", 0.1, burst) if not arm.startswith("Opus")]
     assert arms == ["G.711, repeated", "G.729", "G.711, gaps"]
@@ -357,7 +366,7 @@ PAYS = {"missing": (0.01, 0.01), "pesq": (0.05, 0.05), "snr_db": (0.1, None), "l
 def test_from_which_loss_on_copies_pay(measure):
     for voice, loss, burst in EVERYWHERE:
         begin = PAYS[measure][burst > 1]
-        pays = redundancy.difference(TABLE, measure, voice, loss, burst).low > 0
+        pays = redundant_frames.difference(TABLE, measure, voice, loss, burst).low > 0
         if measure != "pesq" or loss > 0.01:  # PESQ at 1 %: yes and no and undecided
             assert pays == (begin is not None and loss >= begin)
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicewire.voip import emodel, planning, playout, reference
-from voicewire.voip.adaptive import ramjee
+from voicewire.voip import emodel, playout, reference, transmission_rating
+from voicewire.voip.adaptive_playout import ramjee
 from voicewire.voip.paper import CODECS, MOS_TABLE
-from voicewire_book.chapters.voip import recursion
+from voicewire_book.chapters.voip import playout_recursion
 
 delays = st.one_of(st.sampled_from([60.0, 120.0, 177.3, 240.0, np.inf]), st.floats(0, 900))
 traces = st.lists(st.tuples(delays, st.integers(0, 6)), min_size=1, max_size=120).map(
@@ -51,7 +51,9 @@ def test_the_best_playout_is_brute_force(frames, codec):
     d, k = [f[0] for f in frames], [f[1] % 3 for f in frames]
     frames = sorted(zip(d, k, strict=True), key=lambda f: f[1])
     d, k = [f[0] for f in frames], [f[1] for f in frames]
-    assert reference.best_playout(d, k, CODECS[codec]) == pytest.approx(recursion.brute_force(d, k, codec), abs=1e-9)
+    assert reference.best_playout(d, k, CODECS[codec]) == pytest.approx(
+        playout_recursion.brute_force(d, k, codec), abs=1e-9
+    )
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=20))
@@ -108,9 +110,13 @@ def test_a_spike_ends_when_its_slope_has_fallen_to_63_samples_of_8_khz(back, end
 
 
 def rated(ps: float, pr: float, slr: float, rlr: float, stmr: float, units: float) -> float:
-    no = planning.circuit_noise(ps, pr, slr, rlr)
-    r0 = planning.signal_to_noise(no, slr)
-    costs = planning.loudness_cost(no, slr, rlr), planning.sidetone_cost(stmr), planning.quantising_cost(r0, units)
+    no = transmission_rating.circuit_noise(ps, pr, slr, rlr)
+    r0 = transmission_rating.signal_to_noise(no, slr)
+    costs = (
+        transmission_rating.loudness_cost(no, slr, rlr),
+        transmission_rating.sidetone_cost(stmr),
+        transmission_rating.quantising_cost(r0, units),
+    )
     return r0 - sum(costs)
 
 
@@ -125,7 +131,7 @@ def test_what_is_planned_is_the_array_functions(ps, pr, slr, rlr, stmr, units):
 
 def test_the_defaults_of_g107_give_the_rating_that_it_prints():
     """Clause 7.7: 93.2. Without a delay what is left of Id is the listener's echo, with WEPL = 110 dB (clause 7.4)."""
-    r0 = planning.signal_to_noise(planning.circuit_noise(35, 35))
+    r0 = transmission_rating.signal_to_noise(transmission_rating.circuit_noise(35, 35))
     far = (r0 - 10.5 * (110 + 7)) / 2
     echo = far + np.sqrt(far**2 + 169)
     assert r0 == pytest.approx(94.77, abs=0.005)
@@ -134,8 +140,13 @@ def test_the_defaults_of_g107_give_the_rating_that_it_prints():
 
 def test_a_costs_part_is_nought_where_nothing_is_wrong():
     """A quiet call coded once: neither too loud nor too soft, hardly any sidetone; noise costs 1.5 a decibel."""
-    assert planning.loudness_cost(-61.2, slr=18) < 0.02 < 2 < planning.loudness_cost(-61.2, slr=0, rlr=0)
-    assert abs(planning.sidetone_cost(15)) < 0.001 < 3 < planning.sidetone_cost(5)
-    assert planning.quantising_cost(95, 14) > 20 * planning.quantising_cost(95, 1)
-    assert planning.signal_to_noise(-60) - planning.signal_to_noise(-59) == pytest.approx(1.5)
-    assert planning.added(-60, -60) == pytest.approx(-60 + 10 * np.log10(2))
+    assert (
+        transmission_rating.loudness_cost(-61.2, slr=18)
+        < 0.02
+        < 2
+        < transmission_rating.loudness_cost(-61.2, slr=0, rlr=0)
+    )
+    assert abs(transmission_rating.sidetone_cost(15)) < 0.001 < 3 < transmission_rating.sidetone_cost(5)
+    assert transmission_rating.quantising_cost(95, 14) > 20 * transmission_rating.quantising_cost(95, 1)
+    assert transmission_rating.signal_to_noise(-60) - transmission_rating.signal_to_noise(-59) == pytest.approx(1.5)
+    assert transmission_rating.added(-60, -60) == pytest.approx(-60 + 10 * np.log10(2))

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicewire.netsim import Bottleneck
-from voicewire.voip.chernov import chernov_delay
+from voicewire.voip.chernoff_bound import chernov_delay
 from voicewire.voip.errors import VoipError
-from voicewire_book.chapters.voip.startup import exchange
+from voicewire_book.chapters.voip.startup_padding import exchange
 
 
 def test_the_rate_doubles_each_round_trip_until_it_is_the_codec_s():

@@ -11,7 +11,7 @@ from voicewire.netsim import Flow, Path, Tcp, Tfrc, simulate
 from voicewire.voip import emodel, playout
 from voicewire.voip.errors import VoipError
 from voicewire_book.chapters.voip import flow_figures
-from voicewire_book.chapters.voip.switching import mixed_r, switched_link
+from voicewire_book.chapters.voip.codec_switching import mixed_r, switched_link
 
 delays = st.lists(
     st.lists(st.one_of(st.floats(0, 600), st.just(float("inf"))), min_size=1, max_size=4), min_size=1, max_size=3

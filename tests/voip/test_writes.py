@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicewire.voip.blocking import write_one_by_one
+from voicewire.voip.blocking_writes import write_one_by_one
 from voicewire.voip.calls import call
 from voicewire.voip.errors import VoipError
-from voicewire.voip.writes import estimated_rate, write_times
+from voicewire.voip.send_buffer import estimated_rate, write_times
 
 STEPS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=60)
 

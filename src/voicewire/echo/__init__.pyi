@@ -1,14 +1,13 @@
-from voicewire.echo import plain, reference
-from voicewire.echo.align import Alignment, Peak, alignment, phat
+from voicewire.echo import dcd_uncompiled, reference
+from voicewire.echo.adaptive_filter import AdaptiveFilter
 from voicewire.echo.cancellation import Cancelled, cancel, read_stereo, write_stereo
 from voicewire.echo.channels import nlms_apart, nlms_together, reuse_together, rls_together
-from voicewire.echo.counted import count_operations
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.family import AdaptiveFilter
+from voicewire.echo.delay_estimation import Alignment, Peak, alignment, phat
 from voicewire.echo.gradient import WLAPA, WLNLMS, StereoNLMS
-from voicewire.echo.guarded import Change, Guarded
+from voicewire.echo.input_validation import SignalError, stereo
 from voicewire.echo.live import cancel_live
-from voicewire.echo.measures import (
+from voicewire.echo.metrics import (
     Curve,
     Operations,
     dcd_operations,
@@ -19,24 +18,72 @@ from voicewire.echo.measures import (
     misalignment,
     woodbury_operations,
 )  # fmt: skip
-from voicewire.echo.model import Responses, complex_taps, echo, responses
+from voicewire.echo.nonuniqueness import foretold_floor, silent_directions, strengths
+from voicewire.echo.nonuniqueness import rows as signal_rows
+from voicewire.echo.operation_counts import count_operations
 from voicewire.echo.report import Report, decibels
 from voicewire.echo.rls import WLRLS, StereoRLS
-from voicewire.echo.rooms import decaying, image_source, room_response
-from voicewire.echo.samples import SignalError, stereo
+from voicewire.echo.room_impulse_responses import decaying, image_source, room_response
 from voicewire.echo.scene import Scene, Signals, changed, predistort
 from voicewire.echo.speech import talk
 from voicewire.echo.stream import cancel_files
-from voicewire.echo.uniqueness import foretold_floor, silent_directions, strengths
-from voicewire.echo.uniqueness import rows as signal_rows
+from voicewire.echo.two_path_filter import Change, Guarded
+from voicewire.echo.widely_linear import Responses, complex_taps, echo, responses
 
 __all__ = [
-    "WLAPA", "WLDRRLSDCD", "WLNLMS", "WLRLS", "AdaptiveFilter", "Alignment", "Cancelled", "Change", "Curve",
-    "Guarded", "Operations", "Peak", "Report", "Responses", "Scene", "SignalError", "Signals", "StereoNLMS",
-    "StereoRLS", "alignment", "cancel", "cancel_files", "cancel_live", "changed", "complex_taps",
-    "count_operations", "dcd_operations", "decaying", "decibels", "echo", "erle", "expected_rise",
-    "expected_tracking", "follow", "foretold_floor", "image_source", "misalignment", "nlms_apart",
-    "nlms_together", "phat", "plain", "predistort", "read_stereo", "reference", "responses", "reuse_together",
-    "rls_together", "room_response", "signal_rows", "silent_directions", "stereo", "strengths", "talk",
-    "woodbury_operations", "write_stereo",
+    "WLAPA",
+    "WLDRRLSDCD",
+    "WLNLMS",
+    "WLRLS",
+    "AdaptiveFilter",
+    "Alignment",
+    "Cancelled",
+    "Change",
+    "Curve",
+    "Guarded",
+    "Operations",
+    "Peak",
+    "Report",
+    "Responses",
+    "Scene",
+    "SignalError",
+    "Signals",
+    "StereoNLMS",
+    "StereoRLS",
+    "alignment",
+    "cancel",
+    "cancel_files",
+    "cancel_live",
+    "changed",
+    "complex_taps",
+    "count_operations",
+    "dcd_operations",
+    "dcd_uncompiled",
+    "decaying",
+    "decibels",
+    "echo",
+    "erle",
+    "expected_rise",
+    "expected_tracking",
+    "follow",
+    "foretold_floor",
+    "image_source",
+    "misalignment",
+    "nlms_apart",
+    "nlms_together",
+    "phat",
+    "predistort",
+    "read_stereo",
+    "reference",
+    "responses",
+    "reuse_together",
+    "rls_together",
+    "room_response",
+    "signal_rows",
+    "silent_directions",
+    "stereo",
+    "strengths",
+    "talk",
+    "woodbury_operations",
+    "write_stereo",
 ]  # fmt: skip

@@ -17,8 +17,8 @@ from tqdm import tqdm
 from voicewire._kit import checks
 from voicewire._kit._sound_file import silent_library
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.measures import erle
-from voicewire.echo.samples import SignalError, stereo
+from voicewire.echo.input_validation import SignalError, stereo
+from voicewire.echo.metrics import erle
 
 __all__ = ["Cancelled", "cancel", "read_stereo", "write_stereo"]
 

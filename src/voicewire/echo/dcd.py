@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from voicewire._kit import checks
 from voicewire._kit._compiled import COMPILED
-from voicewire.echo import plain
-from voicewire.echo.family import AdaptiveFilter, positive, whole
-from voicewire.echo.samples import SignalError
+from voicewire.echo import dcd_uncompiled
+from voicewire.echo.adaptive_filter import AdaptiveFilter, positive, whole
+from voicewire.echo.input_validation import SignalError
 
 __all__ = ["WLDRRLSDCD"]
 
@@ -77,10 +77,12 @@ class WLDRRLSDCD(AdaptiveFilter):
         self.bits = whole("bits", bits, 1, 30)
         self.amplitude = positive("amplitude", amplitude)
         self.regularization = positive("regularization", regularization)
-        self._plain: plain.WLDRRLSDCD | None = None
+        self._plain: dcd_uncompiled.WLDRRLSDCD | None = None
         if not COMPILED:
             search = self.updates, self.bits, self.amplitude
-            self._plain = plain.WLDRRLSDCD(self.length, self.forgetting, self.data_reuse, *search, self.regularization)
+            self._plain = dcd_uncompiled.WLDRRLSDCD(
+                self.length, self.forgetting, self.data_reuse, *search, self.regularization
+            )
             return
         self._settings = kernel.Settings(
             length=self.length,

@@ -9,8 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from voicewire._kit._compiled import COMPILED, njit
 from voicewire.echo import channels, reference
-from voicewire.echo.family import AdaptiveFilter, positive, whole
-from voicewire.echo.model import Responses, complex_taps
+from voicewire.echo.adaptive_filter import AdaptiveFilter, positive, whole
+from voicewire.echo.widely_linear import Responses, complex_taps
 
 __all__ = ["WLAPA", "WLNLMS", "StereoNLMS"]
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.echo.align import CLEAR, phat
-from voicewire.echo.guarded import Guarded
-from voicewire.echo.pair import Pair
+from voicewire.echo.delay_estimation import CLEAR, phat
+from voicewire.echo.input_validation import SignalError
+from voicewire.echo.paired_recordings import Pair
 from voicewire.echo.report import Report
-from voicewire.echo.samples import SignalError
 from voicewire.echo.stream import Work, Writer, lead, part
+from voicewire.echo.two_path_filter import Guarded
 
 __all__ = ["cancel_live"]
 

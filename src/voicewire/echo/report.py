@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo.guarded import Change
+from voicewire.echo.two_path_filter import Change
 
 __all__ = ["Report", "decibels"]
 

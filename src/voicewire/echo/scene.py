@@ -11,8 +11,8 @@ from scipy.signal import fftconvolve, lfilter
 
 from voicewire._kit import checks
 from voicewire.echo import paper
-from voicewire.echo.model import Responses, complex_taps, echo
-from voicewire.echo.rooms import decaying, room_response
+from voicewire.echo.room_impulse_responses import decaying, room_response
+from voicewire.echo.widely_linear import Responses, complex_taps, echo
 
 __all__ = ["Scene", "Signals", "changed", "predistort"]
 

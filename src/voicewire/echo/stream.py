@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from voicewire._kit import checks
-from voicewire.echo.guarded import Guarded
-from voicewire.echo.pair import Pair
+from voicewire.echo.input_validation import stereo
+from voicewire.echo.paired_recordings import Pair
 from voicewire.echo.report import Report
-from voicewire.echo.samples import stereo
+from voicewire.echo.two_path_filter import Guarded
 
 __all__ = ["Work", "Writer", "cancel_files", "lead", "part"]
 

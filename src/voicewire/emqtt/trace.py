@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from voicewire.emqtt import paper
 from voicewire.mqtt import packets as p
-from voicewire.mqtt.wire import Wire, Wired, connect
+from voicewire.mqtt.raw_socket_client import Wire, Wired, connect
 
 __all__ = [
     "BROKER",

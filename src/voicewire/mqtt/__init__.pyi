@@ -1,4 +1,6 @@
 from voicewire.mqtt.broker import Broker
+from voicewire.mqtt.broker_process import External, mosquitto, ours, running, start, stop
+from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.client import Client
 from voicewire.mqtt.config import Access, Config, ConfigError, Limits
 from voicewire.mqtt.config import load as load_config
@@ -6,8 +8,8 @@ from voicewire.mqtt.decoder import Decoder, decode
 from voicewire.mqtt.delivery import Delivery
 from voicewire.mqtt.errors import DisconnectedError, MalformedError, MQTTError, NotAcknowledgedError, RefusedError
 from voicewire.mqtt.hold import Missing, Report, Status
-from voicewire.mqtt.load import attach, latency, paced, throughput
-from voicewire.mqtt.memory import Line, MemoryBroker
+from voicewire.mqtt.in_memory_broker import Line, MemoryBroker
+from voicewire.mqtt.load_generator import attach, latency, paced, throughput
 from voicewire.mqtt.packets import (
     Connack,
     Connect,
@@ -28,11 +30,9 @@ from voicewire.mqtt.packets import (
     encode,
     encode_length,
 )  # fmt: skip
-from voicewire.mqtt.process import External, mosquitto, ours, running, start, stop
+from voicewire.mqtt.raw_socket_client import UnexpectedError, Wire, connect, subscribed
 from voicewire.mqtt.store import StoreError
-from voicewire.mqtt.thread import BrokerThread
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches
-from voicewire.mqtt.wire import UnexpectedError, Wire, connect, subscribed
 
 __all__ = [
     "Access", "Broker", "BrokerThread", "Client", "Config", "ConfigError", "Connack", "Connect", "Decoder",

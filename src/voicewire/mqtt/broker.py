@@ -3,7 +3,7 @@
     async with Broker(Config(port=0)) as broker:
         print(broker.port)
 
-In a notebook or any program without an event loop of its own: :class:`~voicewire.mqtt.thread.BrokerThread`.
+In a notebook or any program without an event loop of its own: :class:`~voicewire.mqtt.broker_thread.BrokerThread`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from voicewire.mqtt.decoder import Reader, topic_filters
 from voicewire.mqtt.endtoend import MAX_REPORT_FILTERS, EndToEnd
 from voicewire.mqtt.errors import MalformedError
 from voicewire.mqtt.hold import Missing
-from voicewire.mqtt.incoming import Talker
+from voicewire.mqtt.interfaces import Journal
 from voicewire.mqtt.listener import Listener
 from voicewire.mqtt.outbox import Outbox
+from voicewire.mqtt.packet_handlers import Talker
 from voicewire.mqtt.passwords import Passwords
-from voicewire.mqtt.protocols import Journal
 from voicewire.mqtt.routes import CLOSED, LIST
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import Session
 from voicewire.mqtt.store import Store
+from voicewire.mqtt.time_slicing import Work, weight
 from voicewire.mqtt.topics import MAX_LEVELS
-from voicewire.mqtt.work import Work, weight
 
 __all__ = ["Broker"]
 

@@ -6,13 +6,13 @@ import asyncio
 import os
 from typing import cast
 
+from voicewire.mqtt.back_pressure import Pressure
 from voicewire.mqtt.decoder import read_length
 from voicewire.mqtt.errors import MalformedError
-from voicewire.mqtt.incoming import BEFORE_CONNECT, Incoming, Services
 from voicewire.mqtt.outbox import PIECE
-from voicewire.mqtt.pressure import Pressure
+from voicewire.mqtt.packet_handlers import BEFORE_CONNECT, Incoming, Services
+from voicewire.mqtt.resource_limits import STRANGERS, Owner
 from voicewire.mqtt.session import COPIED, Session
-from voicewire.mqtt.shares import STRANGERS, Owner
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 

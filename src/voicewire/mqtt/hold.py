@@ -15,8 +15,8 @@ from itertools import chain, islice
 from typing import Any, Protocol
 
 from voicewire.mqtt.errors import MalformedError
+from voicewire.mqtt.interfaces import Peer
 from voicewire.mqtt.packets import WAIT_FOR_ALL
-from voicewire.mqtt.protocols import Peer
 
 __all__ = ["Hold", "Missing", "Report", "Status"]
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Collection
 
-from voicewire.mqtt.protocols import Journal, Peer
+from voicewire.mqtt.interfaces import Journal, Peer
 
 __all__: list[str] = []  # the broker's inside: only this room's own modules use it
 

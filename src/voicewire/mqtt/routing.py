@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 
 from voicewire.mqtt.config import EVERYTHING, Config, Permissions, permissions
 from voicewire.mqtt.hold import Hold, Missing
+from voicewire.mqtt.interfaces import Journal, Peer
 from voicewire.mqtt.outbox import Outbox
-from voicewire.mqtt.protocols import Journal, Peer
-from voicewire.mqtt.retained import Retained
+from voicewire.mqtt.resource_limits import ENTRY, Shares, Unwritten
+from voicewire.mqtt.retained_messages import Retained
 from voicewire.mqtt.routes import Route, find
 from voicewire.mqtt.session import COPIED, RELEASED, Message, Outgoing, Session
-from voicewire.mqtt.shares import ENTRY, Shares, Unwritten
+from voicewire.mqtt.time_slicing import SLICE, Work, weight
 from voicewire.mqtt.topics import SubscriptionTree
-from voicewire.mqtt.work import SLICE, Work, weight
 
 __all__ = ["Router"]
 

@@ -6,9 +6,9 @@ from collections import deque
 
 from voicewire.mqtt.config import Permissions
 from voicewire.mqtt.hold import Hold
+from voicewire.mqtt.interfaces import Peer
 from voicewire.mqtt.packets import Will, encode_length
-from voicewire.mqtt.protocols import Peer
-from voicewire.mqtt.shares import ENTRY, OVERHEAD
+from voicewire.mqtt.resource_limits import ENTRY, OVERHEAD
 
 __all__ = ["Message", "Session"]
 

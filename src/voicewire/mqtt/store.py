@@ -19,9 +19,9 @@ from pathlib import Path
 from zlib import crc32
 
 from voicewire.mqtt.hold import Hold
+from voicewire.mqtt.resource_limits import ENTRY
 from voicewire.mqtt.routing import Router
 from voicewire.mqtt.session import RELEASED, Message, Session
-from voicewire.mqtt.shares import ENTRY
 from voicewire.mqtt.topics import check_filter, check_name
 
 __all__ = ["StoreError"]

@@ -1,7 +1,7 @@
 """Simulated time for one flow or many: links, queues, losses, and senders from UDP to the sender of RFC 5348.
 
 The rules are compiled, yet written as the RFCs have them, each with its section: `tfrc_sender`, `tfrc_receiver`,
-`tcp`, `ccid2`, `wire`; `engine` is the event loop, `records` the memory. What a reader calls is here.
+`tcp`, `ccid2`, `compiled_link`; `engine` is the event loop, `flow_state` the memory. What a reader calls is here.
 """
 
 from voicewire._kit.lazy import lazily

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.records import DELIVERED, DROPPED_SENDER, NEVER, QUEUE, SECOND, Ack, FlowState, Packet, World
+from voicewire.netsim.compiled_link import send_back, transmit
+from voicewire.netsim.flow_state import DELIVERED, DROPPED_SENDER, NEVER, QUEUE, SECOND, Ack, FlowState, Packet, World
 from voicewire.netsim.tcp import _measure, _start_timer, vector_shift
-from voicewire.netsim.wire import send_back, transmit
 
 __all__: list[str] = []
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from voicewire.netsim import ccid2, tcp, tfrc_receiver, tfrc_sender
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.records import (
+from voicewire.netsim.compiled_link import transmit
+from voicewire.netsim.flow_state import (
     CCID2,
     DELIVERED,
     EV_ARRIVAL,
@@ -28,7 +29,6 @@ from voicewire.netsim.records import (
     FlowState,
     World,
 )
-from voicewire.netsim.wire import transmit
 
 __all__: list[str] = []
 

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from voicewire._kit import checks
-from voicewire.netsim import records
+from voicewire.netsim import flow_state
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import number
 
 __all__ = ["Ccid2", "Sender", "Tcp", "Tfrc", "Udp", "initial_window"]
 
 _X_RECV = {
-    "ccid3": records.XRECV_CCID3,
-    "thesis": records.XRECV_THESIS,
-    "since": records.XRECV_SINCE,
-    "rtt": records.XRECV_RTT,
-    "kame": records.XRECV_KAME,
+    "ccid3": flow_state.XRECV_CCID3,
+    "thesis": flow_state.XRECV_THESIS,
+    "since": flow_state.XRECV_SINCE,
+    "rtt": flow_state.XRECV_RTT,
+    "kame": flow_state.XRECV_KAME,
 }
 _SIZING = {"newest": 0, "average": 1}
-_SCHEDULE = {"nominal": records.FROM_NOMINAL, "sent": records.FROM_SENT, "grid": records.FROM_GRID}
+_SCHEDULE = {"nominal": flow_state.FROM_NOMINAL, "sent": flow_state.FROM_SENT, "grid": flow_state.FROM_GRID}
 
 
 @checks.takes(error=NetsimError, rfc=checks.one_of(2581, 3390))
@@ -77,9 +77,9 @@ class Udp:
         Parameters
         ----------
         f : numpy.void
-            The flow's record, as `netsim.records.FlowState` lays it out.
+            The flow's record, as `netsim.flow_state.FlowState` lays it out.
         """
-        f["kind"] = records.UDP
+        f["kind"] = flow_state.UDP
 
 
 _WINDOWED = {
@@ -94,7 +94,7 @@ _TCP = {
     "idle_since": checks.one_of("sent", "received"),
     **_WINDOWED,
 }
-_BUFFER = checks.whole(1, records.QUEUE)
+_BUFFER = checks.whole(1, flow_state.QUEUE)
 _TFRC = {
     "restart": checks.number(1.0, 1e6),
     "start": checks.number(1.0, 1e6),
@@ -168,9 +168,9 @@ class Tcp:
         Parameters
         ----------
         f : numpy.void
-            The flow's record, as `netsim.records.FlowState` lays it out.
+            The flow's record, as `netsim.flow_state.FlowState` lays it out.
         """
-        f["kind"] = records.TCP
+        f["kind"] = flow_state.TCP
         f["mss"] = self.mss
         f["initial_window"] = _window(float(self.mss), self.rfc)
         f["rto_min"] = self.rto_min
@@ -272,9 +272,9 @@ class Tfrc:
         Parameters
         ----------
         f : numpy.void
-            The flow's record, as `netsim.records.FlowState` lays it out.
+            The flow's record, as `netsim.flow_state.FlowState` lays it out.
         """
-        f["kind"] = records.TFRC
+        f["kind"] = flow_state.TFRC
         f["small"] = self.small
         f["restart_factor"] = self.restart
         f["start_factor"] = self.start
@@ -301,7 +301,7 @@ class Tfrc:
         f["pads"] = self.pads
         f["late"] = self.late
         f["averages"] = _SIZING[self.packet_size]
-        f["sizing"] = records.BY_RATE if self.lower else records.ONE_SIZE
+        f["sizing"] = flow_state.BY_RATE if self.lower else flow_state.ONE_SIZE
         f["segment"] = self.lower or f["payload"]  # it begins with the codec that needs less
         f["ecn"] = self.ecn
 
@@ -342,9 +342,9 @@ class Ccid2:
         Parameters
         ----------
         f : numpy.void
-            The flow's record, as `netsim.records.FlowState` lays it out.
+            The flow's record, as `netsim.flow_state.FlowState` lays it out.
         """
-        f["kind"] = records.CCID2
+        f["kind"] = flow_state.CCID2
         payload = float(f["payload"])
         f["initial_window"] = _window(payload, 3390) // payload  # RFC 4341 section 5, in packets
         f["buffer"] = self.buffer

@@ -15,11 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
-from voicewire.netsim import engine, records
+from voicewire.netsim import engine, flow_state
 from voicewire.netsim.errors import NetsimError
 from voicewire.netsim.links import Bottleneck, Path, number
 from voicewire.netsim.senders import SENDERS, Sender
-from voicewire.netsim.varied import as_stream, checked_importance, checked_sizes, room_for_importance, room_for_sizes
+from voicewire.netsim.variable_frame_sizes import (
+    as_stream,
+    checked_importance,
+    checked_sizes,
+    room_for_importance,
+    room_for_sizes,
+)
 
 __all__ = ["Flow", "FlowResult", "Result", "bulk", "simulate"]
 
@@ -187,7 +193,7 @@ def _frames(frames: ArrayLike) -> NDArray[np.int64]:
     elif times.dtype.kind not in "iu":
         raise NetsimError("frame times are numbers of nanoseconds")
     times = times.astype(np.int64)
-    if times[0] < 0 or times[-1] >= records.NEVER // 4:
+    if times[0] < 0 or times[-1] >= flow_state.NEVER // 4:
         raise NetsimError("frame times run from 0 on, in nanoseconds, for nine years at most")
     if times.size > 1 and np.any(times[1:] < times[:-1]):
         raise NetsimError("frame times must not fall: sort them")
@@ -207,9 +213,9 @@ def _fill(f: Any, flow: Flow, first: int, last: int, seeds: NDArray[Any], log: b
     f["loss_back"] = path.loss if path.loss_back is None else path.loss_back
     if path.burst is not None:
         f["to_bad"], f["to_good"], f["burst_loss"] = path.burst
-    f["lossy_until"] = records.NEVER if path.lossy_s is None else round(path.lossy_s * 1e9)
+    f["lossy_until"] = flow_state.NEVER if path.lossy_s is None else round(path.lossy_s * 1e9)
     f["rng"], f["rng_back"] = seeds
-    f["send_at"] = f["timer"] = f["delayed_ack"] = records.NEVER
+    f["send_at"] = f["timer"] = f["delayed_ack"] = flow_state.NEVER
     f["rtt"] = max(2 * path.delay_ms / 1e3, 1e-4)  # from the handshake
     f["r_seq"] = -1
     f["log"] = log
@@ -223,7 +229,7 @@ def _ring(flow: Flow, row: Sequence[Bottleneck]) -> int:
 
 def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
     """Records of the bottlenecks in a row, and rings for the departures from each."""
-    links = records.table(records.Link, len(row))
+    links = flow_state.table(flow_state.Link, len(row))
     room = 1 << max((int(one.packets).bit_length() for one in row), default=0)
     links["mask"] = room - 1
     links["since_mark"] = -1
@@ -241,12 +247,12 @@ def _links(row: Sequence[Bottleneck], first: np.uint64, seed: int) -> tuple[NDAr
 
 def _world(
     links: Any, departures: Any, frames: NDArray[np.int64], packets: dict[str, NDArray[Any]], room: int, rows: int
-) -> records.World:
+) -> flow_state.World:
     """Give what the rules work on: room for so many packets under way, and so many rows of the logs."""
     arrays: dict[str, Any] = {
-        "data": records.room(records.Packet, room),
-        "acks": records.room(records.Ack, room),
-        "segments": records.room(records.Segment, room),
+        "data": flow_state.room(flow_state.Packet, room),
+        "acks": flow_state.room(flow_state.Ack, room),
+        "segments": flow_state.room(flow_state.Segment, room),
         "sent": np.full(frames.size, -1, dtype=np.int64),
         "arrive": np.full(frames.size, -1, dtype=np.int64),
         "fate": np.zeros(frames.size, dtype=np.int8),
@@ -255,7 +261,7 @@ def _world(
         "rates": np.empty((rows, 6)),
         "levels": np.empty((rows, 2)),
     }
-    return records.World(links=links, departures=departures, frames=cast(Any, frames), **arrays)
+    return flow_state.World(links=links, departures=departures, frames=cast(Any, frames), **arrays)
 
 
 def _result(f: NDArray[np.void], world: Any, pieces: int) -> FlowResult:
@@ -351,9 +357,9 @@ def simulate(
     schedules = [np.asarray(flow.frames) for flow in flows]
     ends = np.cumsum([s.size for s in schedules])
     last = max(int(s[-1]) for s in schedules)
-    until = last + 30 * records.SECOND if until_s is None else round(1e9 * number(until_s, "the end in s", 0, 2e9))
+    until = last + 30 * flow_state.SECOND if until_s is None else round(1e9 * number(until_s, "the end in s", 0, 2e9))
     seeds = np.random.SeedSequence(seed).generate_state(2 * len(flows) + 1, np.uint64)
-    state = records.table(records.FlowState, len(flows))
+    state = flow_state.table(flow_state.FlowState, len(flows))
     for k, flow in enumerate(flows):
         end = int(ends[k])
         luck = seeds[2 * k + 1 : 2 * k + 3]

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from voicewire.netsim.compiled import rule
-from voicewire.netsim.records import DELIVERED, NEVER, SECOND, Ack, FlowState, Packet, Segment, World
-from voicewire.netsim.wire import send_back, transmit
+from voicewire.netsim.compiled_link import send_back, transmit
+from voicewire.netsim.flow_state import DELIVERED, NEVER, SECOND, Ack, FlowState, Packet, Segment, World
 
 __all__: list[str] = []
 

@@ -7,6 +7,7 @@ three later packets have come (NDUPACK), at a nominal time interpolated between 
 from __future__ import annotations
 
 from voicewire.netsim.compiled import rule
+from voicewire.netsim.compiled_link import send_back
 from voicewire.netsim.equation import (
     HEADER,
     NOMINAL_SEGMENT,
@@ -16,7 +17,7 @@ from voicewire.netsim.equation import (
     inverse,
     mean_interval,
 )
-from voicewire.netsim.records import (
+from voicewire.netsim.flow_state import (
     DELIVERED,
     GAPS,
     HISTORY,
@@ -29,7 +30,6 @@ from voicewire.netsim.records import (
     Packet,
     World,
 )
-from voicewire.netsim.wire import send_back
 
 __all__: list[str] = []
 

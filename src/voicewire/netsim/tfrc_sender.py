@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 
 from voicewire.netsim.compiled import rule
+from voicewire.netsim.compiled_link import transmit
 from voicewire.netsim.equation import HEADER, NOMINAL_SEGMENT, throughput
-from voicewire.netsim.records import (
+from voicewire.netsim.flow_state import (
     BY_RATE,
     DROPPED_SENDER,
     FROM_GRID,
@@ -24,7 +25,6 @@ from voicewire.netsim.records import (
     FlowState,
     World,
 )
-from voicewire.netsim.wire import transmit
 
 __all__: list[str] = []
 

@@ -1,8 +1,8 @@
 """TCP/IP through the slotted NFC channel of a cordless kitchen: chapter 7 of Kashyap et al. (2021).
 
-`paper` holds what is printed, `session` and `engine` simulate a TCP session on the link, `closed` gives the same
-numbers by formula, `channel` and `exchange` add bit errors and timers, `slots` covers the slot map and the control
-share, `experiments` runs them and asks which readings of the chapter fit, `witness` runs a real lwIP in virtual time.
+`paper` holds what is printed, `session` and `engine` simulate a TCP session on the link, `latency_formulas` gives the
+same numbers by formula, `channel` and `exchange` add bit errors and timers, `slot_sharing` covers the slot map and
+the control share, `lwip` runs a real lwIP in virtual time.
 """
 
 from voicewire._kit.lazy import lazily

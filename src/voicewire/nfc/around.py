@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from voicewire._kit._compiled import njit
 from voicewire._kit._records import rule
 from voicewire.nfc.link import ONE_SLOT_SLACK
-from voicewire.nfc.records import Around, World
 from voicewire.nfc.reference import ethernet, timer
+from voicewire.nfc.tcp_session_state import Around, World
 
 __all__: list[str] = []
 

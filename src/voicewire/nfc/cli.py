@@ -107,7 +107,7 @@ def _checked(handler: Callable[[argparse.Namespace], int], prog: str) -> Callabl
 def _session(options: argparse.Namespace) -> int:
     import numpy as np
 
-    from voicewire.nfc import closed
+    from voicewire.nfc import latency_formulas
     from voicewire.nfc.link import Link
     from voicewire.nfc.session import Session
 
@@ -127,8 +127,8 @@ def _session(options: argparse.Namespace) -> int:
     print(f"retransmissions   {result.timeouts} by timeout, {result.fast} fast")
     if options.ber == 0:
         try:
-            parts = closed.latency(asked)
-        except closed.OutsideRegimeError as error:
+            parts = latency_formulas.latency(asked)
+        except latency_formulas.OutsideRegimeError as error:
             print(f"closed form       none: {error}")
         else:
             period = asked.link.period
@@ -141,7 +141,7 @@ def _session(options: argparse.Namespace) -> int:
 
 def _session_row(asked: "Session", result: "Result", errors: bool) -> dict[str, object]:
     """What `_session` prints, under names with units."""
-    from voicewire.nfc import closed
+    from voicewire.nfc import latency_formulas
 
     found: dict[str, object] = {
         "latency_s": result.seconds, "outcome": str(result.outcome), "delivered": result.delivered, "bytes": asked.size,
@@ -151,8 +151,8 @@ def _session_row(asked: "Session", result: "Result", errors: bool) -> dict[str, 
     if errors:
         return found
     try:
-        parts = closed.latency(asked)
-    except closed.OutsideRegimeError as error:
+        parts = latency_formulas.latency(asked)
+    except latency_formulas.OutsideRegimeError as error:
         return {**found, "closed_form": None, "why": str(error)}
     period = asked.link.period
     named = {

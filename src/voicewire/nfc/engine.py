@@ -20,9 +20,9 @@ from voicewire._kit._records import room, rule, table
 from voicewire.nfc import around
 from voicewire.nfc.around import answered, begun, comes_back, handshaken, reaches, repeated
 from voicewire.nfc.channel import PERIODIC, cross
+from voicewire.nfc.congestion_window import halve, widen
 from voicewire.nfc.errors import ParameterError
-from voicewire.nfc.growth import halve, widen
-from voicewire.nfc.records import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
+from voicewire.nfc.tcp_session_state import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
 
 __all__: list[str] = []
 

@@ -2,7 +2,7 @@
  *
  * Nothing waits: lwIP's TCP timers are called whenever 250 ms of simulated time have passed, and each packet that
  * a stack puts out is handed to the other end when the link has carried it and the response latency is over.
- * Compiled on demand by voicewire.nfc.witness against the packaged library. One process, one session.
+ * Compiled on demand by voicewire.nfc.lwip against the packaged library. One process, one session.
  */
 #include <math.h>
 #include <stdint.h>

@@ -26,7 +26,7 @@ from voicewire.nfc.link import (
     slots_of_packet,
     slots_of_wait,
 )
-from voicewire.nfc.records import Around, Settings
+from voicewire.nfc.tcp_session_state import Around, Settings
 
 __all__ = ["LWIP", "MAXIMUM_RETRANSMISSIONS", "RESPONSE_LATENCY", "RTO", "Recovery", "Result", "Session"]
 

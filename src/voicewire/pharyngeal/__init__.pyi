@@ -1,22 +1,14 @@
-from voicewire.pharyngeal.components import ArticulatoryModel, guided
-from voicewire.pharyngeal.components import fit as fit_articulatory_model
+from voicewire.pharyngeal.audio_files import Sound, SoundError
+from voicewire.pharyngeal.audio_files import read as read_sound
+from voicewire.pharyngeal.contour_measures import Constriction, constriction, distances, elevation, to_rest_frame
 from voicewire.pharyngeal.corpora import Corpus, corpus
 from voicewire.pharyngeal.corpora import fetch as fetch_corpus
 from voicewire.pharyngeal.correlation import PermutationTest, leave_one_out, leverage, pearson, permutation_test
-from voicewire.pharyngeal.exposure import Levels, Sight, levels, look, look_through, normal
-from voicewire.pharyngeal.forensics import (
-    MissingToken,
-    Reading,
-    Search,
-    agreement,
-    difference_readings,
-    mean_readings,
-    missing_token,
-    percent_readings,
-    sd_readings,
-    tokens_for_sd,
-    unshift,
-)  # fmt: skip
+from voicewire.pharyngeal.film_audio_sync import by_context, labels, marks
+from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker, limits
+from voicewire.pharyngeal.formant_plausibility import answers as vetted_formants
+from voicewire.pharyngeal.formant_transitions import Transition
+from voicewire.pharyngeal.formant_transitions import fit as fit_transition
 from voicewire.pharyngeal.formants import (
     MALE,
     PRAAT_DEFAULT,
@@ -29,16 +21,13 @@ from voicewire.pharyngeal.formants import (
 from voicewire.pharyngeal.formants import (
     measure as measure_formants,
 )
-from voicewire.pharyngeal.grid import Grid as SpeakerGrid
-from voicewire.pharyngeal.grid import adapted as adapted_grid
+from voicewire.pharyngeal.frame_brightness import Levels, Sight, levels, look, look_through, normal
 from voicewire.pharyngeal.inversion import Solution, invert
 from voicewire.pharyngeal.inversion import family as solution_family
 from voicewire.pharyngeal.keyframes import KeyTracker
-from voicewire.pharyngeal.measure import Constriction, constriction, distances, elevation, to_rest_frame
 from voicewire.pharyngeal.organs import Posture, contours
-from voicewire.pharyngeal.sound import Sound, SoundError
-from voicewire.pharyngeal.sound import read as read_sound
-from voicewire.pharyngeal.synchrony import by_context, labels, marks
+from voicewire.pharyngeal.principal_components import ArticulatoryModel, guided
+from voicewire.pharyngeal.principal_components import fit as fit_articulatory_model
 from voicewire.pharyngeal.synthesis import (
     Speaker,
     Token,
@@ -50,6 +39,19 @@ from voicewire.pharyngeal.synthesis import (
 from voicewire.pharyngeal.synthesis import (
     corpus as synthetic_corpus,
 )
+from voicewire.pharyngeal.table_forensics import (
+    MissingToken,
+    Reading,
+    Search,
+    agreement,
+    difference_readings,
+    mean_readings,
+    missing_token,
+    percent_readings,
+    sd_readings,
+    tokens_for_sd,
+    unshift,
+)  # fmt: skip
 from voicewire.pharyngeal.textgrid import (
     Grid as TextGrid,
 )  # fmt: skip
@@ -75,14 +77,20 @@ from voicewire.pharyngeal.tract import (
 from voicewire.pharyngeal.tract import (
     formants as tract_formants,
 )
-from voicewire.pharyngeal.transitions import Transition
-from voicewire.pharyngeal.transitions import fit as fit_transition
+from voicewire.pharyngeal.tract_grid import Grid as SpeakerGrid
+from voicewire.pharyngeal.tract_grid import adapted as adapted_grid
 from voicewire.pharyngeal.tube import Resonances, praat_tract, resonances, response, two_tube, uniform
-from voicewire.pharyngeal.vetted import TALKERS, Talker, limits
-from voicewire.pharyngeal.vetted import answers as vetted_formants
-from voicewire.pharyngeal.vowels import bootstrap_by_speaker, ellipse, hedges, lobanov, mixed_model, nearey, wide
-from voicewire.pharyngeal.xray import Frame, film, render
-from voicewire.pharyngeal.xray import Tracker as ContourTracker
+from voicewire.pharyngeal.vowel_statistics import (
+    bootstrap_by_speaker,
+    ellipse,
+    hedges,
+    lobanov,
+    mixed_model,
+    nearey,
+    wide,
+)
+from voicewire.pharyngeal.xray_film import Frame, film, render
+from voicewire.pharyngeal.xray_film import Tracker as ContourTracker
 
 __all__ = [
     "MALE", "PRAAT_DEFAULT", "TALKERS", "TRACKERS", "Articulation", "ArticulatoryModel", "Constriction",

@@ -74,8 +74,8 @@ def formants(options: argparse.Namespace) -> int:
     if options.talker and (options.tracker or options.trajectory or (options.ceiling, options.count) != (5000.0, 5)):
         print("voicewire formants: --talker chooses tracker, points, ceiling, count; leave them out", file=sys.stderr)
         return 2
+    from voicewire.pharyngeal import audio_files, formant_plausibility, textgrid
     from voicewire.pharyngeal import formants as trackers
-    from voicewire.pharyngeal import sound, textgrid, vetted
 
     try:
         settings = trackers.Settings(ceiling=options.ceiling, count=options.count)
@@ -86,13 +86,13 @@ def formants(options: argparse.Namespace) -> int:
     rows: list[dict[Any, Any]] = []
     for file, grid in zip(options.files, grids, strict=True):
         try:
-            recording = sound.read(file, options.channel)
+            recording = audio_files.read(file, options.channel)
             length = None if options.talker else recording.duration  # with a talker each interval gets its own reason
             intervals = None if grid is None else textgrid.read(grid, length).tier(options.tier)
             if intervals is not None and not intervals:
                 raise textgrid.TextGridError(f"{grid}: the tier holds no labelled interval")
             if options.talker:
-                table = vetted.answers(recording, intervals, options.talker)
+                table = formant_plausibility.answers(recording, intervals, options.talker)
             else:
                 table = trackers.measure(
                     recording, intervals, options.tracker or ["praat"], settings, trajectory=options.trajectory

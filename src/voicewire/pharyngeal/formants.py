@@ -15,9 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.pharyngeal import libraries
-from voicewire.pharyngeal import sound as sounds
-from voicewire.pharyngeal.sound import Sound, SoundError
+from voicewire.pharyngeal import audio_files as sounds
+from voicewire.pharyngeal import librosa_import
+from voicewire.pharyngeal.audio_files import Sound, SoundError
 from voicewire.pharyngeal.textgrid import Interval
 
 __all__ = [
@@ -164,7 +164,7 @@ def _track_praat(samples: Array, rate: int, settings: Settings, robust: bool) ->
 
 
 def _track_lpc(samples: Array, rate: int, settings: Settings) -> tuple[Array, Array, Array]:
-    librosa = libraries.librosa()
+    librosa = librosa_import.librosa()
     target = 2 * settings.ceiling
     low = librosa.resample(samples, orig_sr=rate, target_sr=target)
     low = np.append(low[0], low[1:] - np.exp(-2 * np.pi * 50.0 / target) * low[:-1])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.pharyngeal import xray
+from voicewire.pharyngeal import xray_film
 from voicewire.pharyngeal.reference import COARSE, RIDGE, cosines
 
 __all__ = ["WINDOWS", "KeyTracker"]
@@ -31,7 +31,9 @@ WINDOWS: Final = {
 def window(name: str) -> tuple[slice, slice]:
     """Return the rows and columns of a frame in which an organ lies."""
     left, right, top, bottom = WINDOWS[name]
-    (row, column), (last_row, last_column) = xray.pixels(np.array([(left, top), (right, bottom)])).round().astype(int)
+    (row, column), (last_row, last_column) = (
+        xray_film.pixels(np.array([(left, top), (right, bottom)])).round().astype(int)
+    )
     return slice(int(row), int(last_row)), slice(int(column), int(last_column))
 
 
@@ -83,7 +85,7 @@ class KeyTracker:
         shapes = {name: contour.shape for name, contour in traced[0].items()}
         if any({name: contour.shape for name, contour in each.items()} != shapes for each in traced):
             raise ValueError("the tracings differ in their organs or in the number of points: trace the same on each")
-        greys = [xray.grey(image) for image in images]
+        greys = [xray_film.grey(image) for image in images]
         self._places = {name: window(name) for name in shapes}
         self._shapes = shapes
         self._across = {
@@ -122,7 +124,7 @@ class KeyTracker:
         """
         if name not in self._places:
             raise ValueError(f"{name!r:.40} was not traced on the key frames; traced were {', '.join(self._places)}")
-        return self._waves(name, xray.grey(image))
+        return self._waves(name, xray_film.grey(image))
 
     def _waves(self, name: str, grey: Array) -> Array:
         down, across = self._across[name]
@@ -147,7 +149,7 @@ class KeyTracker:
         ValueError
             If the image is no 256 x 256 frame.
         """
-        grey = xray.grey(image)
+        grey = xray_film.grey(image)
         found = {}
         for name, (middle, contour, matrix) in self._learned.items():
             found[name] = (contour + (self._waves(name, grey) - middle) @ matrix).reshape(self._shapes[name])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire._kit import checks
-from voicewire.pharyngeal import tract, xray
+from voicewire.pharyngeal import tract, xray_film
 from voicewire.pharyngeal.tract import Articulation
 
 __all__ = ["ORGANS", "POINTS", "Posture", "contours", "film", "guides", "height", "layers", "render"]
@@ -170,18 +170,18 @@ def layers(posture: Posture) -> list[tuple[Array, float]]:
 
 
 @checks.takes(posture=checks.a(Posture), rng=checks.generator)
-def render(posture: Posture, rng: np.random.Generator, **options: Any) -> xray.Frame:
+def render(posture: Posture, rng: np.random.Generator, **options: Any) -> xray_film.Frame:
     """Draw a frame with all organs."""
-    return xray.render(posture.articulation, rng, layers=layers(posture), **options)
+    return xray_film.render(posture.articulation, rng, layers=layers(posture), **options)
 
 
 @checks.takes(count=checks.whole(1, 10**5), rng=checks.generator)
-def film(count: int, rng: np.random.Generator, **options: Any) -> tuple[list[Posture], list[xray.Frame]]:
+def film(count: int, rng: np.random.Generator, **options: Any) -> tuple[list[Posture], list[xray_film.Frame]]:
     """Draw frames of organs that wander smoothly through their ranges."""
     ranges: Mapping[str, tuple[float, float]] = {
-        **xray.RANGES, "lips": (0.5, 5.0), "protrusion": (0.0, 0.8), "velum": (0.1, 1.0), "glottis": (0.0, 1.0)
+        **xray_film.RANGES, "lips": (0.5, 5.0), "protrusion": (0.0, 0.8), "velum": (0.1, 1.0), "glottis": (0.0, 1.0)
     }  # fmt: skip
-    paths = {name: xray.wander(count, rng, *ends) for name, ends in ranges.items()}
+    paths = {name: xray_film.wander(count, rng, *ends) for name, ends in ranges.items()}
     own = ("protrusion", "velum", "glottis")
     postures = []
     for i in range(count):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from voicewire._kit import checks
 from voicewire._kit._compiled import njit
 from voicewire.pharyngeal import paper
-from voicewire.pharyngeal.sound import Sound
+from voicewire.pharyngeal.audio_files import Sound
 
 __all__ = ["CONTEXTS", "RATE", "Speaker", "Token", "cascade", "corpus", "glottal_source", "speakers", "vowel"]
 

@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline
 
 from voicewire._kit import checks
 from voicewire.pharyngeal import synthesis, tube
-from voicewire.pharyngeal.sound import Sound
+from voicewire.pharyngeal.audio_files import Sound
 
 __all__ = [
     "LIMITS",

@@ -1,14 +1,14 @@
 """Real sockets on made-up networks: hosts, links, counters and captures that leave nothing behind.
 
-==================  =========================================================================
-`hosts.Host`        a host: a network namespace held by a descriptor
-`link.Link`         a link between two hosts (userspace TUN, netem, plain veth)
-`proxy.DelayProxy`  the fallback without privileges
-`counters`          what the kernel counted (``TCP_INFO``, ``sock_diag``)
-`capture`           what the wire carried (``AF_PACKET``)
-`mosquitto`         a broker as a child process
-`capability`        what this machine can do
-==================  =========================================================================
+======================  =============================================================
+`hosts.Host`            a host: a network namespace held by a descriptor
+`link.Link`             a link between two hosts (userspace TUN, netem, plain veth)
+`tcp_proxy.DelayProxy`  the fallback without privileges
+`counters`              what the kernel counted (``TCP_INFO``, ``sock_diag``)
+`capture`               what the wire carried (``AF_PACKET``)
+`mosquitto`             a broker as a child process
+`capability`            what this machine can do
+======================  =============================================================
 """
 
 from voicewire._kit.lazy import lazily

@@ -12,14 +12,14 @@ from voicewire.testbed.capture import (
 )  # fmt: skip
 from voicewire.testbed.counters import TcpInfo, connections, settled
 from voicewire.testbed.counters import read as read_tcp_info
-from voicewire.testbed.datagram import DatagramProxy
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.hosts import Host, may_make_namespaces
 from voicewire.testbed.link import Counts, Link, LinkSpec, netem_arguments
 from voicewire.testbed.mosquitto import Mosquitto
 from voicewire.testbed.offload import offloads, switch_off
-from voicewire.testbed.proxy import DelayProxy
 from voicewire.testbed.rabbitmq import RabbitMQ
+from voicewire.testbed.tcp_proxy import DelayProxy
+from voicewire.testbed.udp_proxy import DatagramProxy
 
 __all__ = [
     "Capabilities", "Capture", "Counts", "DatagramProxy", "DelayProxy", "Host", "Link", "LinkSpec", "Mosquitto",

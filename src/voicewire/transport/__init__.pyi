@@ -1,8 +1,6 @@
-from voicewire.transport.bed import Bed
-from voicewire.transport.cells import Cell, full_grid, small_grid
-from voicewire.transport.dissect import Packet, packets
-from voicewire.transport.elsewhere import read as read_sessions
-from voicewire.transport.elsewhere import sendings
+from voicewire.transport.experiment_grid import Cell, full_grid, small_grid
+from voicewire.transport.external_captures import read as read_sessions
+from voicewire.transport.external_captures import sendings
 from voicewire.transport.icto import (
     ExpiredError,
     Identity,
@@ -32,9 +30,10 @@ from voicewire.transport.icto_format import (
     encode as encode_object,
 )
 from voicewire.transport.icto_roles import assume, grant
-from voicewire.transport.payloads import Payload
-from voicewire.transport.recording import assemble, load_iterations, load_summary, record, run_cell, summarise
-from voicewire.transport.theory import (
+from voicewire.transport.linear_topology import Bed
+from voicewire.transport.measurement_runs import assemble, load_iterations, load_summary, record, run_cell, summarise
+from voicewire.transport.mqtt_dissector import Packet, packets
+from voicewire.transport.overhead_formulas import (
     Cost,
     Option,
     advise,
@@ -45,6 +44,7 @@ from voicewire.transport.theory import (
     round_trips,
     slow_start_rounds,
 )  # fmt: skip
+from voicewire.transport.payloads import Payload
 
 __all__ = [
     "AccountError", "Bed", "Cell", "Cost", "ExpiredError", "IctoError", "Identity", "MalformedError",

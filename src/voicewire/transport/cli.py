@@ -94,8 +94,8 @@ def _run(options: argparse.Namespace) -> int:
 
     from voicewire.testbed.capability import choose_bed
     from voicewire.testbed.errors import TestbedError
-    from voicewire.transport.cells import Cell
-    from voicewire.transport.recording import run_cell, summarise
+    from voicewire.transport.experiment_grid import Cell
+    from voicewire.transport.measurement_runs import run_cell, summarise
 
     cell = Cell(
         options.network, options.transport, options.qos if options.transport == "mqtt" else 0, options.session,

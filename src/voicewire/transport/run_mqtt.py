@@ -20,16 +20,16 @@ import numpy as np
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
 
+from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.thread import BrokerThread
 from voicewire.testbed import counters
 from voicewire.testbed.capture import Capture, Repeats, parse
 from voicewire.testbed.counters import TcpInfo
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.mosquitto import Mosquitto, free_port
 from voicewire.transport import paper
-from voicewire.transport.bed import Bed
-from voicewire.transport.cells import Cell
+from voicewire.transport.experiment_grid import Cell
+from voicewire.transport.linear_topology import Bed
 from voicewire.transport.payloads import Payload
 from voicewire.transport.run_tcp import TIMEOUT, Row, ends_row, sleep_until, wait_acknowledged
 

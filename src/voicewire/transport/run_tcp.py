@@ -18,10 +18,10 @@ import numpy as np
 from voicewire.testbed import counters
 from voicewire.testbed.counters import TcpInfo
 from voicewire.testbed.errors import TestbedError
-from voicewire.testbed.proxy import clamp
+from voicewire.testbed.tcp_proxy import clamp
 from voicewire.transport import paper
-from voicewire.transport.bed import Bed
-from voicewire.transport.cells import Cell
+from voicewire.transport.experiment_grid import Cell
+from voicewire.transport.linear_topology import Bed
 from voicewire.transport.payloads import Payload
 
 __all__ = ["run_tcp", "wait_acknowledged"]

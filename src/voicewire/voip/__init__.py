@@ -1,8 +1,8 @@
 """Voice over UDP, TCP and the TFRC family: the part `voip` of the book (a thesis of 2006 on DCCP).
 
-`paper` holds the printed parameters, `emodel` and `playout` the quality, `talk` the conversations, `transports`
-the variants, `calls` and `experiments` the runs, `dccp` the protocol itself, `listening` what can be heard, `opus`,
-`g729`, `measures` and `redundancy` codecs over the same losses, `ns3` a second simulator to be held against.
+`paper` holds the printed parameters, `emodel` and `playout` the quality, `conversation` what is said, `transports`
+the variants, `calls` the calls, `dccp` the protocol itself, `listening` what can be heard, `opus`, `g729`,
+`distortion_measures` and `redundant_frames` codecs over the same losses, `ns3` a second simulator to be held against.
 """
 
 from voicewire._kit.lazy import lazily

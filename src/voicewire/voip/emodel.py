@@ -225,7 +225,7 @@ def planned(
 
     Notes
     -----
-    Clauses 7.2, 7.3 and 7.7. Chapter ``notebooks/voip/02_quality_and_playout``; `planning` is the same to read.
+    Clauses 7.2, 7.3 and 7.7; `transmission_rating` is the same to read.
 
     Examples
     --------

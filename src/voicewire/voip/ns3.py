@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voicewire.netsim.errors import NetsimError
+from voicewire.netsim.flow_state import SECOND
 from voicewire.netsim.links import Path
-from voicewire.netsim.records import SECOND
 from voicewire.netsim.senders import Tcp, initial_window
 from voicewire.voip import playout
 from voicewire.voip.calls import delays_ms

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.signal import lfilter
 
 from voicewire._kit import checks
-from voicewire.voip.adaptive import ramjee
-from voicewire.voip.bursts import burst_ratio
+from voicewire.voip.adaptive_playout import ramjee
 from voicewire.voip.emodel import mos
 from voicewire.voip.errors import VoipError
+from voicewire.voip.loss_bursts import burst_ratio
 from voicewire.voip.paper import Codec
 from voicewire.voip.playout import Playout, bound, fixed
 

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from voicewire._kit import style as house
+from voicewire.voip.delay_trend import tilted
 from voicewire.voip.received import Received, Scored
-from voicewire.voip.tilt import tilted
 
 __all__ = ["parting", "received"]
 

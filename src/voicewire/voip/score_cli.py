@@ -82,7 +82,7 @@ def _write(path: Path, times: Any, numbers: Any, stamps: Any, speech: Any) -> No
 
 
 def _score(options: argparse.Namespace) -> int:
-    from voicewire.voip.drift import clock_drift, without_drift
+    from voicewire.voip.clock_skew import clock_drift, without_drift
     from voicewire.voip.errors import VoipError
     from voicewire.voip.received import score
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from voicewire._kit import checks
 from voicewire.voip.dccp.rules import reconcile
-from voicewire.voip.dccp.states import CLIENT, SERVER
+from voicewire.voip.dccp.state_machine import CLIENT, SERVER
 from voicewire.voip.errors import VoipError
 
 __all__ = ["FEATURES", "Feature", "FeatureError", "Negotiator", "agree", "settle"]

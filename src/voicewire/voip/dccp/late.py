@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire._kit import checks
 from voicewire.voip.dccp.importance import Candidate, best_set
-from voicewire.voip.dccp.ring import PacketRing
+from voicewire.voip.dccp.packet_ring import PacketRing
 from voicewire.voip.errors import VoipError
 
 __all__ = ["late_choice"]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from voicewire.echo.measures import erle, expected_rise, expected_tracking
+from voicewire.echo.metrics import erle, expected_rise, expected_tracking
 from voicewire.echo.reference import nlms_step
 from voicewire_book.kit.questions import Question, Step, shown
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from voicewire._kit import sheets
 from voicewire.echo import paper
-from voicewire.echo.counted import KINDS, count_operations
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.measures import Curve, dcd_operations, follow, misalignment, woodbury_operations
+from voicewire.echo.metrics import Curve, dcd_operations, follow, misalignment, woodbury_operations
+from voicewire.echo.operation_counts import KINDS, count_operations
 from voicewire.echo.scene import Scene, Signals
 from voicewire.echo.speech import talk
 from voicewire_book import paths

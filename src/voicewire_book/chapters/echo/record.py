@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from voicewire_book.chapters.echo import conversations, experiments, rivals, statements
+from voicewire_book.chapters.echo import experiments, prose_claims, recorded_conversations, rivals
 
 __all__ = ["RECORDINGS"]
 
-TABLES = experiments.RECORDINGS | rivals.RECORDINGS | statements.RECORDINGS | conversations.RECORDINGS
+TABLES = experiments.RECORDINGS | rivals.RECORDINGS | prose_claims.RECORDINGS | recorded_conversations.RECORDINGS
 
 
 def _table(name: str, folder: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from voicewire.echo.measures import Curve
+from voicewire.echo.metrics import Curve
 from voicewire.echo.reference import dr_rls_step
 from voicewire_book.chapters.echo import figures
 from voicewire_book.chapters.echo._reuse_lab import back, learned, missed, reuse, shorter, trial, windows

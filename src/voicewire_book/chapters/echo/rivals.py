@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicewire.echo import paper, printed, reference
-from voicewire.echo.family import AdaptiveFilter
+from voicewire.echo import paper, paper_tables, reference
+from voicewire.echo.adaptive_filter import AdaptiveFilter
 from voicewire.echo.gradient import WLNLMS
-from voicewire.echo.measures import Curve, follow
-from voicewire.echo.model import Responses, echo
+from voicewire.echo.metrics import Curve, follow
 from voicewire.echo.rls import StereoRLS
-from voicewire.echo.rooms import decaying
+from voicewire.echo.room_impulse_responses import decaying
 from voicewire.echo.scene import Scene, Signals, changed
 from voicewire.echo.speech import talk
-from voicewire_book.chapters.echo import conversations
+from voicewire.echo.widely_linear import Responses, echo
+from voicewire_book.chapters.echo import recorded_conversations
 from voicewire_book.chapters.echo.experiments import (
     CHANGE_AT,
     SEEDS,
@@ -259,7 +259,7 @@ def speech_gaps() -> dict[str, dict[str, float | Real]]:
         floors = {key: column(rows, "before", epsilon=epsilon, reuse=key[0], alpha=key[1])[0] for key in SPOKEN}
         found[name] = {str(n): floors[n, 0.0] - floors[n, 0.4] for n in (1, 3, 5)}
     for name, epsilon in (("1e-4", EPSILONS[0]), ("1", EPSILONS[1]), ("100", EPSILONS[2])):
-        found[name] |= {f"{n}, recorded voices": gap for n, gap in conversations.gaps(epsilon=epsilon).items()}
+        found[name] |= {f"{n}, recorded voices": gap for n, gap in recorded_conversations.gaps(epsilon=epsilon).items()}
     return found
 
 
@@ -273,8 +273,8 @@ def speech_times() -> dict[str, float | Real]:
     for name, epsilon in (("1e-4", EPSILONS[0]), ("100", EPSILONS[2])):
         of = {n: column(rows, "t15", epsilon=epsilon, reuse=n, alpha=0.4)[0] for n in (1, 3, 5)}
         found |= {f"{n} after {less}, epsilon {name}": of[n] / of[less] for less, n in ((1, 3), (3, 5))}
-    for family, name in zip(conversations.FAMILIES, ("", ", image sources"), strict=True):
-        people = conversations.times(family)
+    for family, name in zip(recorded_conversations.FAMILIES, ("", ", image sources"), strict=True):
+        people = recorded_conversations.times(family)
         found |= {
             f"{n} after {less}, recorded voices{name}": people[n] / people[less] for less, n in ((1, 2), (2, 3), (3, 5))
         }
@@ -353,7 +353,7 @@ def first_column_only(x: Complex, length: int, forgetting: float) -> Complex:
     window = np.zeros(2 * length, complex)
     for x_n in x:
         window = reference.shifted(window, x_n)
-        R = printed.one_column(R, window, forgetting)
+        R = paper_tables.one_column(R, window, forgetting)
     return R
 
 

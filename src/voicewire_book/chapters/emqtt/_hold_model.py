@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from voicewire.emqtt.confirmed_query import read_ids, write_ids
 from voicewire.emqtt.reference import ALL, FIRST, Held, after, cut, field_of, hold, length_bytes, publish
-from voicewire.emqtt.waiting import read_ids, write_ids
 
 __all__: list[str] = []  # for the checks of the lab
 

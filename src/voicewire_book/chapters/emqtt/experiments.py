@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from voicewire.emqtt import counting, paper
+from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config
-from voicewire.mqtt.thread import BrokerThread
 from voicewire.stats import Interval, t_interval
 from voicewire_book import paths
-from voicewire_book.chapters.emqtt.population import Population, Trial
+from voicewire_book.chapters.emqtt.many_subscribers import Population, Trial
 from voicewire_book.ledger.vocabulary import Plain
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from voicewire.emqtt.waiting import in_time, mean_wait
+from voicewire.emqtt.confirmed_query import in_time, mean_wait
 from voicewire_book.kit import figures as house
 
 __all__ = ["chances", "hold_states", "waits"]

@@ -18,10 +18,10 @@ from voicewire import __version__
 from voicewire._kit import sheets
 from voicewire._kit.pace import Pace
 from voicewire.emqtt import counting, paper
-from voicewire.mqtt import process
-from voicewire_book.chapters.emqtt import experiments, link, notified, suspended
-from voicewire_book.chapters.emqtt.population import Population
-from voicewire_book.chapters.emqtt.weak import weak
+from voicewire.mqtt import broker_process
+from voicewire_book.chapters.emqtt import blocking_publisher, experiments, notification_delay, publisher_link
+from voicewire_book.chapters.emqtt.many_subscribers import Population
+from voicewire_book.chapters.emqtt.slow_subscribers import weak
 
 __all__ = ["RECORDINGS", "record", "record_link", "record_notified", "record_suspended"]
 
@@ -35,11 +35,11 @@ def delays(sizes: Iterable[int], tests: int, seed: int, tell: Tell) -> list[dict
     pace = Pace("delays", tests * sum(sizes), tell)  # a trial takes about as long as it has subscribers
     with ExitStack() as stack:
         brokers = {
-            "voicewire": stack.enter_context(process.ours()),
-            experiments.PROTOCOL: stack.enter_context(process.ours("--no-favours")),
+            "voicewire": stack.enter_context(broker_process.ours()),
+            experiments.PROTOCOL: stack.enter_context(broker_process.ours("--no-favours")),
         }
-        if process.mosquitto_version() is not None:
-            brokers["mosquitto"] = stack.enter_context(process.mosquitto())
+        if broker_process.mosquitto_version() is not None:
+            brokers["mosquitto"] = stack.enter_context(broker_process.mosquitto())
         for n in sizes:
             with ExitStack() as inner:
                 arms = []
@@ -105,10 +105,10 @@ def _timed_broker(pipe: Pipe, favours: bool) -> None:
     import time
 
     from voicewire.mqtt.broker import Broker
+    from voicewire.mqtt.broker_thread import BrokerThread
     from voicewire.mqtt.config import Config
     from voicewire.mqtt.routing import Router
     from voicewire.mqtt.session import Message, Outgoing, Session
-    from voicewire.mqtt.thread import BrokerThread
 
     class Timed(Router):
         sent: dict[tuple[str, int], float]
@@ -146,10 +146,10 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
     _write(folder / "broker_subscriber.csv", broker_subscriber(paper.SUBSCRIBERS, tests, seed, tell))
     _write(folder / "large.csv", delays((200, 500, 1000), max(3, tests // 6), seed, tell))
     _write(folder / "weak.csv", weak(max(3, tests // 2), seed, tell))
-    if process.mosquitto_version() is not None:
+    if broker_process.mosquitto_version() is not None:
         from voicewire_book.chapters.emqtt.mqtt5 import asked_through_agent, request_response
 
-        with process.mosquitto() as broker:
+        with broker_process.mosquitto() as broker:
             counts = {
                 "mqtt5": request_response(broker.port),
                 "agent": {str(n): asked_through_agent(broker.port, n) for n in paper.SUBSCRIBERS},
@@ -163,23 +163,23 @@ def record(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell 
 def record_suspended(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
     """Measure what waiting costs a publisher in two threads; write `suspended.csv` and `suspended.json`."""
     folder.mkdir(parents=True, exist_ok=True)
-    with process.ours("--no-favours") as broker:
-        _write(folder / "suspended.csv", suspended.series(broker.port, tests, seed, tell))
+    with broker_process.ours("--no-favours") as broker:
+        _write(folder / "suspended.csv", blocking_publisher.series(broker.port, tests, seed, tell))
     _about(folder / "suspended.json", f"voicewire record emqtt suspended --tests {tests} --seed {seed}")
 
 
 def record_notified(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
     """Measure when a publisher in two threads knows, suspended or not; write `notified.csv` and `notified.json`."""
     folder.mkdir(parents=True, exist_ok=True)
-    with process.ours("--no-favours") as broker:
-        _write(folder / "notified.csv", notified.series(broker.port, paper.SUBSCRIBERS, tests, seed, tell))
+    with broker_process.ours("--no-favours") as broker:
+        _write(folder / "notified.csv", notification_delay.series(broker.port, paper.SUBSCRIBERS, tests, seed, tell))
     _about(folder / "notified.json", f"voicewire record emqtt notified --tests {tests} --seed {seed}")
 
 
 def record_link(folder: Path, tests: int = paper.TESTS, seed: int = 2023, tell: Tell = print) -> None:
     """Measure a publisher behind its own link, on each test bed that is here; write `link.csv` and `link.json`."""
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "link.csv", link.series(tests, seed, tell=tell))
+    _write(folder / "link.csv", publisher_link.series(tests, seed, tell=tell))
     _about(folder / "link.json", f"voicewire record emqtt link --tests {tests} --seed {seed}")
 
 
@@ -190,7 +190,7 @@ def _about(path: Path, command: str) -> None:
         "versions": {
             "voicewire": __version__,
             "python": platform.python_version(),
-            "mosquitto": process.mosquitto_version() or "not installed",
+            "mosquitto": broker_process.mosquitto_version() or "not installed",
         },
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, all parts on one machine",
         "load average (15 min) at the end": round(os.getloadavg()[2], 2),

@@ -17,7 +17,7 @@ from voicewire.emqtt.counting import messages
 from voicewire.mqtt.packets import Pubrec, encode
 from voicewire.nfc.link import HEADER_BYTES
 from voicewire.nfc.session import Result
-from voicewire.transport.theory import slow_start_rounds
+from voicewire.transport.overhead_formulas import slow_start_rounds
 from voicewire.voip import listening
 from voicewire.voip.listening import Heard
 from voicewire_book.chapters.journey import sentence, stations

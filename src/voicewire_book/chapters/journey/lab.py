@@ -17,7 +17,7 @@ from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.session import Session
 from voicewire.transport.icto_format import overhead
-from voicewire.transport.theory import MSS, slow_start_rounds
+from voicewire.transport.overhead_formulas import MSS, slow_start_rounds
 from voicewire.voip.listening import FRAME
 from voicewire_book.chapters.journey import stations
 from voicewire_book.chapters.journey.budget import HEADER, PUBREC, Budget

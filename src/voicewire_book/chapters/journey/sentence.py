@@ -15,9 +15,9 @@ from scipy.signal import fftconvolve, resample_poly
 
 from voicewire._kit import checks
 from voicewire.pharyngeal import synthesis, tract
-from voicewire.pharyngeal.sound import Sound
+from voicewire.pharyngeal.audio_files import Sound
 from voicewire.pharyngeal.tract import Articulation
-from voicewire_book.chapters.pharyngeal import shapes
+from voicewire_book.chapters.pharyngeal import vocal_tract_shapes
 
 __all__ = ["FRAME_MS", "LAST_VOWEL", "TELEPHONE", "WORDS", "Phone", "Spoken", "phones", "say", "telephone"]
 
@@ -92,7 +92,7 @@ def phones(emphatic: bool = True) -> tuple[Phone, ...]:
     lips, tip, back = Articulation(lips=0.3), Articulation(tip=0.95), Articulation(dorsum=0.95)
     side, teeth = Articulation(body=0.3, tip=0.7), Articulation(tip=0.6)
     near_u, near_e = Articulation(body=0.5, dorsum=0.4, lips=0.7), Articulation(body=-0.6, jaw=0.3, lips=3.5)
-    last = shapes.load()["tongue" if emphatic else "plain"][LAST_VOWEL]
+    last = vocal_tract_shapes.load()["tongue" if emphatic else "plain"][LAST_VOWEL]
     return (
         Phone("", 10, rest),
         Phone("p", 5, lips), Phone("ʰ", 2, lips, noise=0.4), Phone("ʊ", 9, near_u, 1.0),

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from voicewire._kit import checks
 from voicewire.echo import speech
 from voicewire.echo.dcd import WLDRRLSDCD
-from voicewire.echo.measures import erle
-from voicewire.echo.model import echo, responses
+from voicewire.echo.metrics import erle
 from voicewire.echo.scene import Scene
+from voicewire.echo.widely_linear import echo, responses
 from voicewire.mqtt.packets import Publish, encode
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.session import Result, Session

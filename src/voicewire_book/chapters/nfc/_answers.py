@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from voicewire.nfc import closed, paper
+from voicewire.nfc import latency_formulas, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange
 from voicewire.nfc.link import HEADER_BYTES, Link
@@ -25,7 +25,7 @@ def value(answer: object, *arguments: float) -> float:
 def stall(delay: float) -> float:
     """What a first window of two segments costs at this Ethernet delay, s."""
     session = Session(size=paper.FIGURE_72_BYTES, window=2048, ethernet_delay=delay)
-    return closed.latency(session).stalls * session.link.period
+    return latency_formulas.latency(session).stalls * session.link.period
 
 
 def far(delay: float) -> int:

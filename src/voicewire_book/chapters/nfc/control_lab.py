@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voicewire.nfc import control
+from voicewire.nfc import control_slots
 from voicewire.nfc.link import Link
 from voicewire.nfc.reference.control import crossed
-from voicewire.nfc.slots import ShortSession
+from voicewire.nfc.slot_sharing import ShortSession
 from voicewire_book.kit._student import staged
 from voicewire_book.kit.exercises import Feedback
 
@@ -51,14 +51,14 @@ def _spent(packets: Sequence[tuple[int, int]], free: Sequence[int], begin: int, 
 
 def _latency(size: int, overhead: int, rate: float, active: float, taken: int) -> float:
     session = ShortSession(size=size, overhead=overhead, scope="round trip")
-    return control.seconds(session, taken, "first", None, rate, active)
+    return control_slots.seconds(session, taken, "first", None, rate, active)
 
 
 def _latency_otherwise(
     size: int, overhead: int, rate: float, active: float, taken: int, *, begins: Sequence[int]
 ) -> float:
     session = ShortSession(size=size, overhead=overhead, scope="round trip")
-    packets = control.script(session, rate, active)
+    packets = control_slots.script(session, rate, active)
     free = _free(taken, 10, 10 + sum(slots + wait for slots, wait in packets))
     return LINK.period * float(np.mean([_spent(packets, free, begin) for begin in begins]))
 

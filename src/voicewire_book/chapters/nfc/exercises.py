@@ -6,12 +6,12 @@ A check takes whatever a student hands over; None means not answered yet.
 import math
 from collections.abc import Callable
 
-from voicewire.nfc import closed, paper
+from voicewire.nfc import latency_formulas, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.link import HEADER_BYTES, Link
 from voicewire.nfc.reference.timer import Estimator, measured
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
-from voicewire.nfc.slots import shared
+from voicewire.nfc.slot_sharing import shared
 from voicewire_book.chapters.nfc._answers import (
     SIZES,
     as_good,
@@ -64,7 +64,7 @@ def check_slots(answer: object, seed: int | None = None) -> Feedback:
 
 def check_by_hand(answer: object) -> Feedback:
     """Latency of 2500 bytes at an MSS of 1000, Ethernet delay 0.2 s, s (ex. 1.2)."""
-    parts = closed.latency(Session(size=2500, mss=1000, ethernet_delay=0.2))
+    parts = latency_formulas.latency(Session(size=2500, mss=1000, ethernet_delay=0.2))
     slot, expected = paper.SLOT_PERIOD, parts.total * paper.SLOT_PERIOD
     hints = {
         expected - parts.responses * slot: "the responses are missing: three at each end.",

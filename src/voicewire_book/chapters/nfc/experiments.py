@@ -18,7 +18,7 @@ from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import LWIP, RESPONSE_LATENCY, RTO, Recovery, Result, Session
-from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
+from voicewire.nfc.slot_sharing import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, Scope, ShortSession
 from voicewire_book.chapters.nfc.readings import (
     EFFICIENCY_WITHIN,
     SHORT_RESPONSE,

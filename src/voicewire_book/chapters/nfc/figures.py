@@ -7,12 +7,12 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from voicewire.nfc import closed, paper
+from voicewire.nfc import latency_formulas, paper
 from voicewire.nfc.channel import Channel
 from voicewire.nfc.exchange import Exchange, Outcomes
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Result, Session
-from voicewire.nfc.slots import ShortSession, latency_map
+from voicewire.nfc.slot_sharing import ShortSession, latency_map
 from voicewire_book.kit import figures
 
 __all__ = [
@@ -97,7 +97,7 @@ def decomposition(sessions: Mapping[str, Session], printed: Mapping[str, float],
     names = ("data", "acks", "handshake", "teardown", "responses", "stalls")
     hatches = ("", "//", "..", "xx", "\\\\", "++")
     left = np.zeros(len(sessions))
-    parts = [closed.latency(session) for session in sessions.values()]
+    parts = [latency_formulas.latency(session) for session in sessions.values()]
     period = next(iter(sessions.values())).link.period
     rows = np.arange(len(sessions))
     for name, hatch, colour in zip(names, hatches, figures.SERIES, strict=False):

@@ -17,7 +17,7 @@ from voicewire._kit import checks
 from voicewire.nfc import paper
 from voicewire.nfc.errors import ParameterError
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
-from voicewire.nfc.slots import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
+from voicewire.nfc.slot_sharing import DEFINITIONS, ROUNDINGS, SCOPES, Rounding, ShortSession
 
 __all__ = ["SHORT_RESPONSE", "LeftOpen", "as_printed", "efficiency_readings", "left_open", "sessions_left"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from voicewire.nfc import witness
+from voicewire.nfc import lwip
 
 __all__ = ["RECORDINGS"]
 
 
 def _lwip(folder: Path) -> None:
-    if not witness.available():
+    if not lwip.available():
         raise FileNotFoundError("a real lwIP is needed, and it is not installed here (Debian: liblwip-dev)")
-    witness.record(folder)
+    lwip.record(folder)
 
 
 RECORDINGS: dict[str, Callable[[Path], None]] = {"lwip": _lwip}

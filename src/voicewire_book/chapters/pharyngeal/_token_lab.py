@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from voicewire.pharyngeal import correlation, forensics
+from voicewire.pharyngeal import correlation, table_forensics
 from voicewire.stats import t_interval
 
 Rows = list[tuple[str, str, float]]
@@ -28,8 +28,8 @@ def fits(
     if tenths:
         return int(float(printed) - 0.05 <= value < float(printed) + 0.1)
     if either:
-        return int(abs(value - float(printed)) < 10.0 ** -forensics.decimals(printed))
-    how = forensics.agreement(printed, value)
+        return int(abs(value - float(printed)) < 10.0 ** -table_forensics.decimals(printed))
+    how = table_forensics.agreement(printed, value)
     return int((rounds and how in ("both", "rounded")) or (cuts and how in ("both", "truncated")))
 
 
@@ -51,7 +51,7 @@ def subsets(
 
 def searched(printed: str, tokens: Sequence[float]) -> int:
     named = {str(i): value for i, value in enumerate(tokens)}
-    return len(forensics.mean_readings(printed, named).matches)
+    return len(table_forensics.mean_readings(printed, named).matches)
 
 
 def pairings(

@@ -15,8 +15,20 @@ from scipy.stats import rankdata
 
 from voicewire.pharyngeal import correlation, paper
 from voicewire.pharyngeal.paper import cell, tokens
-from voicewire_book.chapters.pharyngeal.articulated import IN_FRONT, LARYNX_OF_TT, Derived, distances, rise
-from voicewire_book.chapters.pharyngeal.derived import BASELINES, context_means, printed_percent, raised, shifts
+from voicewire_book.chapters.pharyngeal.articulatory_measurements import (
+    IN_FRONT,
+    LARYNX_OF_TT,
+    Derived,
+    distances,
+    rise,
+)
+from voicewire_book.chapters.pharyngeal.recomputed_numbers import (
+    BASELINES,
+    context_means,
+    printed_percent,
+    raised,
+    shifts,
+)
 
 __all__ = ["conclusions", "rivals"]
 

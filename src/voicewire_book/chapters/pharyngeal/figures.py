@@ -15,12 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from voicewire.pharyngeal import libraries, tract, tube, vowels, xray
+from voicewire.pharyngeal import librosa_import, tract, tube, vowel_statistics, xray_film
+from voicewire.pharyngeal.audio_files import Sound
+from voicewire.pharyngeal.formant_transitions import Transition
 from voicewire.pharyngeal.formants import Track
-from voicewire.pharyngeal.grid import Grid
-from voicewire.pharyngeal.sound import Sound
 from voicewire.pharyngeal.tract import Articulation
-from voicewire.pharyngeal.transitions import Transition
+from voicewire.pharyngeal.tract_grid import Grid
 from voicewire_book.kit.figures import COLOURS, LINESTYLES, MARKERS, SERIES, origin
 
 __all__ = [
@@ -147,7 +147,7 @@ def sweep(base: Articulation, knob: str, values: Sequence[float], ax: Axes | Non
 
 def tracks(sound: Sound, track: Track, truth: tuple[Array, Array] | None = None, ax: Axes | None = None) -> Axes:
     """Draw formant tracks over a spectrogram, and the truth where it is known."""
-    librosa = libraries.librosa()
+    librosa = librosa_import.librosa()
     ax = _new_axes(ax)
     window = 80
     power = np.abs(librosa.stft(sound.samples, n_fft=512, hop_length=64, win_length=window)) ** 2
@@ -212,7 +212,7 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
     for i, (context, rows) in enumerate(table.groupby("context", sort=True)):
         x, y = rows["F2"].to_numpy(), rows["F1"].to_numpy()
         ax.plot(x, y, MARKERS[i], color=SERIES[i], alpha=0.45, markersize=4)
-        ring = vowels.ellipse(x, y)
+        ring = vowel_statistics.ellipse(x, y)
         ax.plot(
             ring[:, 0],
             ring[:, 1],
@@ -228,24 +228,24 @@ def vowel_space(table: pd.DataFrame, ax: Axes | None = None, unit: str = " (Hz)"
     return origin(ax, "synthetic stand-in")
 
 
-def _picture(shown: xray.Frame, ax: Axes) -> None:
+def _picture(shown: xray_film.Frame, ax: Axes) -> None:
     """Draw a frame's grey values, labelled in centimetres."""
     grey = np.round(16 * np.clip(shown.image, 0, 1)) / 16  # few greys make a small picture
     ax.imshow(grey, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     # pixels are labelled where whole centimetres fall
     across, down = np.arange(-2, 11, 2), np.arange(-2, 9, 2)
-    ax.set_xticks((across + xray.ORIGIN[0]) / xray.PIXEL, [str(x) for x in across])
-    ax.set_yticks((down + xray.ORIGIN[1]) / xray.PIXEL, [str(y) for y in down])
+    ax.set_xticks((across + xray_film.ORIGIN[0]) / xray_film.PIXEL, [str(x) for x in across])
+    ax.set_yticks((down + xray_film.ORIGIN[1]) / xray_film.PIXEL, [str(y) for y in down])
     ax.set(xlabel="behind the incisor (cm)", ylabel="below the incisor (cm)")
     ax.grid(False)
 
 
-def frame(shown: xray.Frame, tracker: xray.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
+def frame(shown: xray_film.Frame, tracker: xray_film.Tracker, opening: Array, ax: Axes | None = None) -> Axes:
     """Draw a synthetic x-ray frame with the tracked and the true contour."""
     ax = _new_axes(ax, (4.2, 3.8))
     _picture(shown, ax)
-    truth = xray.pixels(shown.outline.tongue)
-    found = xray.pixels(tracker.contour(opening))
+    truth = xray_film.pixels(shown.outline.tongue)
+    found = xray_film.pixels(tracker.contour(opening))
     ax.plot(truth[:, 1], truth[:, 0], color="#F5D000", linewidth=3.5, linestyle="-", label="truth")
     ax.plot(found[:, 1], found[:, 0], color="#D55E00", linewidth=1.6, linestyle="--", label="tracked")
     ax.legend(loc="lower left", frameon=True)
@@ -258,14 +258,16 @@ def _parts(contour: Array, gap: float) -> Array:
     return np.asarray(np.insert(contour, leaps, np.nan, axis=0))
 
 
-def organs(shown: xray.Frame, found: Mapping[str, Array], truth: Mapping[str, Array], ax: Axes | None = None) -> Axes:
+def organs(
+    shown: xray_film.Frame, found: Mapping[str, Array], truth: Mapping[str, Array], ax: Axes | None = None
+) -> Axes:
     """Draw a synthetic x-ray frame with the tracked and the true contours of its organs."""
     ax = _new_axes(ax, (4.8, 4.4))
     _picture(shown, ax)
     styles = (("truth", truth, "#F5D000", 3.0, "-"), ("tracked", found, "#D55E00", 1.4, "--"))
     for label, drawn, colour, width, style in styles:
         for index, contour in enumerate(drawn.values()):
-            points = _parts(xray.pixels(contour), 0.5 / xray.PIXEL)
+            points = _parts(xray_film.pixels(contour), 0.5 / xray_film.PIXEL)
             ax.plot(
                 points[:, 1], points[:, 0], color=colour, linewidth=width, linestyle=style,
                 label=label if index == 0 else "_",

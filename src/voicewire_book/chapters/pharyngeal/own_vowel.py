@@ -18,7 +18,7 @@ from scipy.signal import resample_poly
 
 from voicewire._kit import checks
 from voicewire.pharyngeal import reference
-from voicewire.pharyngeal.sound import Sound, SoundError, is_clipped, is_silent
+from voicewire.pharyngeal.audio_files import Sound, SoundError, is_clipped, is_silent
 from voicewire_book.kit import figures
 
 __all__ = ["CEILINGS", "CHART", "Vowel", "chart", "measure", "show"]

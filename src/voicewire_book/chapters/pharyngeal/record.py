@@ -6,25 +6,31 @@ from collections.abc import Callable
 from pathlib import Path
 
 from voicewire._kit import sheets
-from voicewire_book.chapters.pharyngeal import against, control, second_tract, shapes, validation
+from voicewire_book.chapters.pharyngeal import (
+    negative_control,
+    second_tract,
+    tracker_comparison,
+    tracker_validation,
+    vocal_tract_shapes,
+)
 
 __all__ = ["RECORDINGS"]
 
 
 def _control(folder: Path) -> None:
-    control.record(folder)
+    negative_control.record(folder)
 
 
 def _shapes(folder: Path) -> None:
-    shapes.record(folder=folder)
+    vocal_tract_shapes.record(folder=folder)
 
 
 def _errors(folder: Path) -> None:
-    sheets.to_csv(validation.compare(10, 8), folder / "tracker_errors.csv", index=False, float_format="%.2f")
+    sheets.to_csv(tracker_validation.compare(10, 8), folder / "tracker_errors.csv", index=False, float_format="%.2f")
 
 
 def _pitch(folder: Path) -> None:
-    against.record(folder)
+    tracker_comparison.record(folder)
 
 
 def _larynx(folder: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voicewire.pharyngeal import correlation, forensics
+from voicewire.pharyngeal import correlation, table_forensics
 from voicewire_book.chapters.pharyngeal.drawn import CROSSING, RISE
 from voicewire_book.kit.exercises import UNANSWERED, Feedback, Mistakes, choice, formula, function, number, unanswered
 
@@ -300,17 +300,17 @@ def check_cut(answer: object) -> Feedback:
     if not callable(answer):
         return function(answer, [])
     for value, printed in _PRINTS:
-        wanted = forensics.agreement(printed, value)
+        wanted = table_forensics.agreement(printed, value)
         try:
             said = str(answer(value, printed))
         except Exception as error:  # whatever a student's code may raise
             return Feedback(False, f"your function, given {value!r} and {printed!r}, raises {type(error).__name__}.")
         if said == wanted:
             continue
-        if value < 0 and said == forensics.agreement(printed, value - 10.0 ** -forensics.decimals(printed)):
+        if value < 0 and said == table_forensics.agreement(printed, value - 10.0 ** -table_forensics.decimals(printed)):
             return Feedback(False, "truncated is towards zero; a floor goes down.")
         if printed.endswith("0"):
-            return Feedback(False, f"{printed} has {forensics.decimals(printed)} decimals: the nought counts.")
+            return Feedback(False, f"{printed} has {table_forensics.decimals(printed)} decimals: the nought counts.")
         if abs(value - float(printed)) < 1e-6:
             return Feedback(False, f"{value!r} is {printed} but for binary dust: round to a dozen digits first.")
         return Feedback(False, f"of {value!r}, printed {printed}, it says {said[:20]!r}.")

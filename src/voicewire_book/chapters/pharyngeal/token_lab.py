@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from voicewire.pharyngeal import correlation
-from voicewire_book.chapters.pharyngeal import validation
+from voicewire_book.chapters.pharyngeal import tracker_validation
 from voicewire_book.chapters.pharyngeal._token_lab import (
     fits,
     interval,
@@ -47,8 +47,10 @@ SMALL: Rows = [
 
 def tracked(formant: int = 2) -> Rows:
     """Tokens of five made speakers, two a context, as Praat tracks them."""
-    made = [one for one in validation.tokens(speakers=5, repetitions=2, snr=30.0) if one.context in ("plain", "tt")]
-    off = validation.errors(made, *validation.METHODS["Praat Burg, male settings"])[:, formant - 1]
+    made = [
+        one for one in tracker_validation.tokens(speakers=5, repetitions=2, snr=30.0) if one.context in ("plain", "tt")
+    ]
+    off = tracker_validation.errors(made, *tracker_validation.METHODS["Praat Burg, male settings"])[:, formant - 1]
     return [
         (one.speaker, one.context, float(one.at(0.09)[formant - 1] + error))
         for one, error in zip(made, off, strict=True)

@@ -25,8 +25,8 @@ from voicewire.testbed import capture
 from voicewire.testbed.capture import Segment
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.rabbitmq import RabbitMQ
-from voicewire.transport import paper, recording
-from voicewire.transport.bed import Bed
+from voicewire.transport import measurement_runs, paper
+from voicewire.transport.linear_topology import Bed
 
 __all__ = ["MESSAGES", "PROTOCOLS", "SIZE", "message", "overhead", "record_amqp", "recorded_overhead"]
 
@@ -208,7 +208,9 @@ def record_amqp(folder: Path) -> dict[str, Any]:
                     counted[protocol][session] = recorded_overhead(folder, protocol, session)
     minutes = (time.monotonic() - begin) / 60
     about: dict[str, Any] = {
-        **recording.facts("voicewire record transport amqp", minutes, "namespaces", "embedded", {"lan": paper.LAN}),
+        **measurement_runs.facts(
+            "voicewire record transport amqp", minutes, "namespaces", "embedded", {"lan": paper.LAN}
+        ),
         "broker": RabbitMQ.version(),
         "seeds": "1, of the link's jitter",
         "size": SIZE,

@@ -37,7 +37,7 @@ class Recorded:
     Attributes
     ----------
     rows : pandas.DataFrame
-        As `recording.load_iterations` gives them.
+        As `measurement_runs.load_iterations` gives them.
     """
 
     rows: pd.DataFrame

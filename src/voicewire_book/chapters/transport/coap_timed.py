@@ -27,12 +27,12 @@ from tqdm import tqdm
 from voicewire._kit import sheets
 from voicewire.testbed.errors import TestbedError
 from voicewire.testbed.link import LinkSpec
-from voicewire.transport import paper, recording
-from voicewire.transport.bed import Bed
+from voicewire.transport import measurement_runs, paper
+from voicewire.transport.linear_topology import Bed
 from voicewire.transport.run_mqtt import ROLES, Session, broker
-from voicewire_book.chapters.transport import coap
-from voicewire_book.chapters.transport.series import NETWORKS
-from voicewire_book.chapters.transport.series_ends import CoapPair
+from voicewire_book.chapters.transport import coap_theory
+from voicewire_book.chapters.transport.extension_endpoints import CoapPair
+from voicewire_book.chapters.transport.extension_timings import NETWORKS
 
 __all__ = [
     "LOSSES", "PROTOCOLS", "SIZES", "delays", "differences", "half_blocks", "load_blocks", "load_loss", "measure",
@@ -47,7 +47,7 @@ LOSSES = {0.01: 600, 0.05: 300, 0.1: 150, 0.2: 150}
 SMALL = 100
 """Payload under loss, bytes: one datagram, one segment."""
 _LINE = replace(paper.INTERNET, loss=0.0)
-_LIMIT = 2 * coap.longest_wait()
+_LIMIT = 2 * coap_theory.longest_wait()
 
 Sender = Callable[[bytes], tuple[float, float, float]]
 """Sends one message; times to receipt, to the sender's knowing, and to the end, s, infinite if it did not happen."""
@@ -126,7 +126,7 @@ def record_coap(
         rows = measure(replace(_LINE, loss=loss), iterations=rounds, sizes=(SMALL,), seed=number, **more)
         rows.insert(0, "loss", loss)
         tables["loss"].append(rows)
-    about = recording.facts(command, (time.monotonic() - begin) / 60, bed, which, NETWORKS)
+    about = measurement_runs.facts(command, (time.monotonic() - begin) / 60, bed, which, NETWORKS)
     about["load average (1 min) at the start, at the end"] = [round(before, 2), round(os.getloadavg()[0], 2)]
     about["under loss"] = f"{_LINE}, {SMALL} B; rounds by loss: {LOSSES}"
     about["seeds"] = "1 for blocks, then 1, 2, 3 … by loss: payloads, order, jitter and loss. CoAP's waits have none"
@@ -166,7 +166,10 @@ def times(rows: pd.DataFrame, protocol: str, size: int) -> NDArray[np.float64]:
 
 def half_blocks(rows: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
     """Return what half a block more adds to CoAP's time, ms, by round: within a block, and across its border."""
-    low, border, high = (times(rows, "CoAP", 3 * coap.BLOCK + more) for more in (-coap.BLOCK // 2, 0, coap.BLOCK // 2))
+    low, border, high = (
+        times(rows, "CoAP", 3 * coap_theory.BLOCK + more)
+        for more in (-coap_theory.BLOCK // 2, 0, coap_theory.BLOCK // 2)
+    )
     return {"within a block": border - low, "across a border": high - border}
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from voicewire.transport.theory import delivery_time, packet_bytes
+from voicewire.transport.overhead_formulas import delivery_time, packet_bytes
 from voicewire_book.kit.questions import Question, Step, shown
 
 __all__ = ["hidden", "questions"]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from voicewire.transport import paper, recording, theory
+from voicewire.transport import measurement_runs, overhead_formulas, paper
 from voicewire_book import paths
-from voicewire_book.chapters.transport import readings, timing
+from voicewire_book.chapters.transport import readings, time_ratios
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 from voicewire_book.ledger.vocabulary import Plain
 
@@ -28,8 +28,8 @@ __all__ = [
     "run",
 ]
 
-KINDS, QUALITIES = timing.KINDS, timing.QUALITIES
-UDP = theory.IP_HEADER + 8  # with IP's header, bytes
+KINDS, QUALITIES = time_ratios.KINDS, time_ratios.QUALITIES
+UDP = overhead_formulas.IP_HEADER + 8  # with IP's header, bytes
 SHORTEST = 302  # bytes of the recorded object with one byte in it
 LINES = {"our private network": None, "54 Mbit/s": 54e6, "6 Mbit/s": 6e6}
 """Rates of the line, bit/s, by the reading of which the paper gives none: our own, and those of IEEE 802.11g."""
@@ -76,9 +76,9 @@ def header_time_share(r: Recorded, network: str, rate: float | None = None) -> f
     def share(size: int, session: str, qos: int) -> float:
         mqtt = r.cell(network, "mqtt", session, size, qos=qos)
         segments = mqtt.publisher_segments + mqtt.subscriber_segments
-        headers = (mqtt.publisher_header + mqtt.subscriber_header + theory.IP_HEADER * segments).mean()
+        headers = (mqtt.publisher_header + mqtt.subscriber_header + overhead_formulas.IP_HEADER * segments).mean()
         plain = r.cell(network, "tcp", "fresh", size)
-        extra = headers - (plain.sender_header + theory.IP_HEADER * plain.sender_segments).mean()
+        extra = headers - (plain.sender_header + overhead_formulas.IP_HEADER * plain.sender_segments).mean()
         beside = (mqtt.publisher_payload + mqtt.subscriber_payload).mean() - plain.sender_payload.mean()
         later = np.median(mqtt.time_ms) - np.median(plain.time_ms)
         later += 8e3 * (extra + beside) * (1 / speed - 1 / own)
@@ -143,11 +143,13 @@ def efficiency(r: Recorded, reading: str = readings.FRESH, *, instead: bool = Fa
 def mqtt_overhead(r: Recorded, size: int, session: str = "persistent") -> float:
     """Return the IP bytes beside the payload of one MQTT message (QoS 1, publisher's link, LAN)."""
     cell = r.cell("lan", "mqtt", session, size, qos=1)
-    whole = cell.publisher_header + cell.publisher_payload + theory.IP_HEADER * cell.publisher_segments
+    whole = cell.publisher_header + cell.publisher_payload + overhead_formulas.IP_HEADER * cell.publisher_segments
     return float(whole.mean()) - size
 
 
-def coap_share(more: Mapping[str, Any], transport: int = 2 * (theory.HEADER + theory.IP_HEADER)) -> float:
+def coap_share(
+    more: Mapping[str, Any], transport: int = 2 * (overhead_formulas.HEADER + overhead_formulas.IP_HEADER)
+) -> float:
     """Return the share of the bytes that MQTT needs more than CoAP which UDP and TCP make, for one small message.
 
     Notes
@@ -166,8 +168,8 @@ def run(quick: bool = False) -> dict[str, Plain]:
 
     It takes three seconds. Measuring anew takes hours: that is ``voicewire record transport``.
     """
-    r = Recorded(recording.load_iterations(paths.data("transport")))
-    factors = timing.Factors(r, 100 if quick else 1000)
+    r = Recorded(measurement_runs.load_iterations(paths.data("transport")))
+    factors = time_ratios.Factors(r, 100 if quick else 1000)
     found: dict[str, Plain] = {
         "transport.tcp-header-constant": {
             name: readings.header_curve(r, paper.PAYLOADS, session)
@@ -191,7 +193,7 @@ def run(quick: bool = False) -> dict[str, Plain]:
     ):
         found[f"transport.{name}"] = {way: factors.typical(networks, way).estimate for way in readings.COMPARED}
     found["transport.time-difference-observable"] = {
-        way: timing.least_difference(r, "lan", way) for way in readings.COMPARED
+        way: time_ratios.least_difference(r, "lan", way) for way in readings.COMPARED
     }
     found["transport.internet-tcp-faster"] = {
         way: {

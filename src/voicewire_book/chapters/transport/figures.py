@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from voicewire.stats import t_interval
 from voicewire.testbed.capture import Segment
-from voicewire.transport import paper, theory
-from voicewire_book.chapters.transport import series
+from voicewire.transport import overhead_formulas, paper
+from voicewire_book.chapters.transport import extension_timings
 from voicewire_book.chapters.transport.analysis import Recorded
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
 
@@ -87,7 +87,7 @@ def round_trips(recorded: Recorded, network: str, ax: Axes | None = None, size: 
             middle, place, xerr=[[middle - low], [high - middle]], color=SERIES[1], marker="o", linestyle="none",
             label="measured: median, quartiles" if place == 0 else None,
         )  # fmt: skip
-        counted.append(theory.round_trips(transport, qos, session))
+        counted.append(overhead_formulas.round_trips(transport, qos, session))
         labels.append(f"{_name(transport, qos)}, {session}")
     ax.plot(counted, range(len(labels)), color=SERIES[0], marker="|", markersize=16, markeredgewidth=2.5,
             linestyle="none", label="counted on paper")  # fmt: skip
@@ -141,7 +141,7 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
     ax = new_axes(ax, (7.2, 5.2))
     names: list[str] = []
     for number, (label, (rows, rtt)) in enumerate(networks.items(), start=1):
-        table = series.table(rows, size, rtt)
+        table = extension_timings.table(rows, size, rtt)
         names = list(table.series)
         unit = 1e3 * rtt
         middle = table.mean_ms / unit
@@ -153,7 +153,7 @@ def beyond(networks: Mapping[str, tuple[Any, float]], ax: Axes | None = None, si
         if number == 1:
             ax.plot(table.round_trips, range(len(names)), color=SERIES[0], marker="|", markersize=15,
                     markeredgewidth=2.5, linestyle="none", label="counted on paper")  # fmt: skip
-    ax.set_yticks(range(len(names)), [series.CATALOGUE[name].label for name in names])
+    ax.set_yticks(range(len(names)), [extension_timings.CATALOGUE[name].label for name in names])
     ax.invert_yaxis()
     ax.set(xlabel="round trips from start to complete receipt", xlim=(0, None))
     ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(-0.4, 1.03), borderaxespad=0.2, columnspacing=1.2)
@@ -217,7 +217,7 @@ def icto_cost(recorded: Recorded, network: str, ax: Axes | None = None) -> Axes:
 def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | None = None) -> Axes:
     """Draw bytes on the sender's link and total time of each way to send, counted on paper."""
     ax = new_axes(ax, (6.0, 2.7))
-    options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
+    options = overhead_formulas.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     ax.barh(range(len(options)), [o.cost.octets for o in options], color=SERIES[0], height=0.55)
     for row, o in enumerate(options):
         ax.text(o.cost.octets, row, f"  {o.cost.octets:,} B, {1e3 * o.cost.seconds:,.0f} ms", va="center", fontsize=8.5)
@@ -230,7 +230,7 @@ def advice(rtt: float, size: int, messages: int, subscribers: int, ax: Axes | No
 
 def describe_advice(rtt: float, size: int, messages: int, subscribers: int) -> str:
     """Say in words what `advice` shows."""
-    options = theory.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
+    options = overhead_formulas.advise(rtt=1e-3 * rtt, size=size, messages=messages, subscribers=subscribers)
     words = "; ".join(f"{o.name} {o.cost.octets} bytes, {1e3 * o.cost.seconds:.0f} ms" for o in options)
     return (
         f"Round trip {rtt:g} ms, objects of {size} bytes, {messages} a session, {subscribers} receivers, "

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from voicewire.stats import t_interval
 from voicewire.transport import paper
-from voicewire_book.chapters.transport import coap, coap_timed
+from voicewire_book.chapters.transport import coap_theory, coap_timed
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, new_axes, origin
 
 __all__ = ["by_loss", "by_size"]
@@ -23,7 +23,7 @@ def by_size(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
     ax = new_axes(ax, (7.2, 3.8))
     sizes = sorted(set(rows["size"]))
     steps = np.unique(np.geomspace(sizes[0], sizes[-1], 400).astype(int))
-    counted = [1e3 * rtt * (coap.exchanges(int(size)) - 0.5) for size in steps]
+    counted = [1e3 * rtt * (coap_theory.exchanges(int(size)) - 0.5) for size in steps]
     ax.step(steps, counted, where="post", color=SERIES[0], linestyle=LINESTYLES[1], label="CoAP, counted on paper")
     for number, protocol in enumerate(coap_timed.PROTOCOLS):
         found = [t_interval(coap_timed.times(rows, protocol, size), paper.CONFIDENCE) for size in sizes]
@@ -41,7 +41,8 @@ def by_loss(recorded: Mapping[float, pd.DataFrame], rtt: float, known: bool = Tr
     ax = new_axes(ax, (7.2, 3.8))
     losses = sorted(recorded)
     line = np.linspace(0, 1.1 * losses[-1], 60)
-    ax.plot(_WHOLE_PERCENT * line, [coap.expected_delay(float(loss), rtt, known) for loss in line], color=SERIES[0],
+    expected = [coap_theory.expected_delay(float(loss), rtt, known) for loss in line]
+    ax.plot(_WHOLE_PERCENT * line, expected, color=SERIES[0],
             linestyle=LINESTYLES[1], label="CoAP, closed form")  # fmt: skip
     for number, protocol in enumerate(coap_timed.PROTOCOLS):
         samples = [coap_timed.delays(recorded[loss], protocol, known) / 1e3 for loss in losses]

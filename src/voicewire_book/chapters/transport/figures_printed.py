@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from voicewire.stats import t_interval
 from voicewire.transport import paper
-from voicewire_book.chapters.transport import bounds
+from voicewire_book.chapters.transport import qos_guarantees
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 from voicewire_book.chapters.transport.readings import KINDS
 from voicewire_book.kit.figures import LINESTYLES, MARKERS, SERIES, interval_band, new_axes, origin
@@ -112,7 +112,7 @@ def under_loss(rows: pd.DataFrame, rtt: float, ax: Axes | None = None) -> Axes:
         ax.step(came, share, where="post", color=SERIES[qos], linestyle=LINESTYLES[qos], label=f"QoS {qos}")
     for qos, heights in ((1, (0.35, 0.6)), (2, (0.35, 0.45))):
         for timeouts, height in enumerate(heights):
-            limit = 1e3 * bounds.bound(qos, rtt, bool(timeouts))
+            limit = 1e3 * qos_guarantees.bound(qos, rtt, bool(timeouts))
             ax.vlines(limit, 0, height, color=SERIES[qos], linestyle=LINESTYLES[qos])
             words = f"QoS {qos}" + (", timeouts" if timeouts else "")
             ax.annotate(words, (limit, height), textcoords="offset points", xytext=(3, -2), fontsize="small")

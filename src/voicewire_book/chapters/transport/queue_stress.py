@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from voicewire._kit import checks
 from voicewire.mqtt import packets as p
+from voicewire.mqtt.broker_thread import BrokerThread
 from voicewire.mqtt.config import Config, Limits
-from voicewire.mqtt.thread import BrokerThread
-from voicewire.mqtt.wire import connect, subscribed
+from voicewire.mqtt.raw_socket_client import connect, subscribed
 from voicewire.transport import paper
-from voicewire_book.chapters.transport.rules_tried import unheard
+from voicewire_book.chapters.transport.conformance_checks import unheard
 
 __all__ = ["Queued", "filled"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from voicewire.mqtt import packets as p
-from voicewire.transport import paper, theory
+from voicewire.transport import overhead_formulas, paper
 from voicewire_book.chapters.transport.analysis import Recorded, Samples
 
 __all__ = [
@@ -143,7 +143,11 @@ def header_by_mss(size: int, mss: int) -> int:
     Eight segments, of which two are SYNs, and for each further one of data another with its acknowledgement.
     Chapter ``notebooks/transport/03_tcp_against_mqtt``.
     """
-    return 8 * theory.HEADER + 2 * theory.SYN_EXTRA + 2 * theory.HEADER * (-(-size // mss) - 1)
+    return (
+        8 * overhead_formulas.HEADER
+        + 2 * overhead_formulas.SYN_EXTRA
+        + 2 * overhead_formulas.HEADER * (-(-size // mss) - 1)
+    )
 
 
 def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, float]]:
@@ -160,7 +164,7 @@ def header_ranges(r: Recorded, transport: str = "mqtt") -> dict[str, dict[str, f
 
     if transport == "tcp":
         return {"150 payloads": span("loop", (0,))}
-    alone = float(theory.HEADER * 2 * paper.LOOP)
+    alone = float(overhead_formulas.HEADER * 2 * paper.LOOP)
     return {
         FRESH: span("fresh", QUALITIES),
         OPEN: span("persistent", QUALITIES),
@@ -208,8 +212,7 @@ def headers(
 def slowest_growth(
     r: Recorded, network: str, session: str, qualities: Sequence[int] = (0,), kinds: Sequence[str] = KINDS
 ) -> Samples:
-    """Return the same where they grow least from the smallest to the largest payload: over ends, kinds and qualities.
-    """
+    """Return the same where they grow least from smallest to largest payload: over ends, kinds and qualities."""
     return min((found for end in (0, 1) for found in _curves(r, network, session, qualities, end, kinds)), key=_grown)
 
 
@@ -252,7 +255,9 @@ def broker_share(session: bool, leg: float = 0.5) -> dict[str, float]:
     """Return the broker's share of the round trips that MQTT adds to TCP at QoS 0, counted on paper."""
     found = {}
     for name, kind in (("fresh", "fresh"), ("warm", "persistent")):
-        opening = 0.5 * sum(flight in ("CONNECT", "CONNACK") for flight in theory.flights("mqtt", 0, kind))
-        added = theory.round_trips("mqtt", 0, kind) - theory.round_trips("tcp", 0, kind) - 0.5 + leg
+        opening = 0.5 * sum(flight in ("CONNECT", "CONNACK") for flight in overhead_formulas.flights("mqtt", 0, kind))
+        added = (
+            overhead_formulas.round_trips("mqtt", 0, kind) - overhead_formulas.round_trips("tcp", 0, kind) - 0.5 + leg
+        )
         found[name] = (leg + opening * session) / added if added else 0.0
     return found

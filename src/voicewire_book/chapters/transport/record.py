@@ -26,9 +26,9 @@ def _experiment(
     broker: str | None = None,
 ) -> None:
     """Run every cell that the folder does not hold yet and put all together into tables."""
-    from voicewire.transport import paper, recording
-    from voicewire.transport.cells import full_grid
-    from voicewire_book.chapters.transport.series import broker_here
+    from voicewire.transport import measurement_runs, paper
+    from voicewire.transport.experiment_grid import full_grid
+    from voicewire_book.chapters.transport.extension_timings import broker_here
 
     grid = full_grid(iterations or paper.ITERATIONS)
     begin = time.monotonic()
@@ -39,26 +39,26 @@ def _experiment(
         grid = [c for c in grid if c.nodelay]  # Nagle's stall needs a broker that can be told to cause it
     chosen = [c for c in grid if network in (None, c.network)]
     if again:
-        for cell in recording.finished(folder, chosen):
+        for cell in measurement_runs.finished(folder, chosen):
             (folder / "cells" / f"{cell.name}.csv").unlink()
-    left = recording.record(chosen, folder, bed=bed, which=which, seconds=seconds, progress=not quiet)
-    recording.add_minutes(folder, (time.monotonic() - begin) / 60)
+    left = measurement_runs.record(chosen, folder, bed=bed, which=which, seconds=seconds, progress=not quiet)
+    measurement_runs.add_minutes(folder, (time.monotonic() - begin) / 60)
     if left or network:
         print(f"{len(left)} cells are still to run: the same command goes on")
         return
-    recording.assemble(grid, folder, print)
+    measurement_runs.assemble(grid, folder, print)
     command = "voicewire record transport experiment" + (f" --iterations {iterations}" if iterations else "")
-    recording.provenance(folder, command, bed, which)
+    measurement_runs.provenance(folder, command, bed, which)
 
 
 def _captures(folder: Path, broker: str = "embedded") -> None:
-    from voicewire_book.chapters.transport.examples import record_examples
+    from voicewire_book.chapters.transport.captured_sessions import record_examples
 
     record_examples(folder, broker)
 
 
 def _extras(folder: Path) -> None:
-    from voicewire_book.chapters.transport.extras import record_extras
+    from voicewire_book.chapters.transport.extension_experiments import record_extras
 
     print(json.dumps(record_extras(folder), indent=1))
 
@@ -67,21 +67,21 @@ def _series(
     folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
 ) -> None:
     """Run every series interleaved on one test bed and print what each takes beside its plain counterpart."""
-    from voicewire_book.chapters.transport import series
+    from voicewire_book.chapters.transport import extension_timings
 
     bed, words = choose_bed(bed)
     print(words)
-    about = series.record_series(
-        folder, iterations=iterations, bed=bed, which=broker or series.broker_here(),
+    about = extension_timings.record_series(
+        folder, iterations=iterations, bed=bed, which=broker or extension_timings.broker_here(),
         command=f"voicewire record transport series --iterations {iterations}", progress=not quiet,
     )  # fmt: skip
     for name, why in about["not measured here"].items():
         print(f"{name}: not measured: {why}")
-    for network, spec in series.NETWORKS.items():
-        rows = series.load_series(folder, network)
-        for size in series.SIZES:
+    for network, spec in extension_timings.NETWORKS.items():
+        rows = extension_timings.load_series(folder, network)
+        for size in extension_timings.SIZES:
             print(f"\n{network} ({spec}), {size} B: time (ms) on paper, measured, and beyond the plain counterpart")
-            for r in series.table(rows, size, spec.rtt).to_dict("records"):
+            for r in extension_timings.table(rows, size, spec.rtt).to_dict("records"):
                 line = f"{r['series']:<22}{r['counted_ms']:8.1f}{r['mean_ms']:9.2f} [{r['low']:.2f}, {r['high']:.2f}]"
                 if isinstance(r["plain"], str):
                     line += f"  {r['added_ms']:+.2f} [{r['added_low']:+.2f}, {r['added_high']:+.2f}] to {r['plain']}"
@@ -92,12 +92,12 @@ def _coap(
     folder: Path, iterations: int = 60, quiet: bool = False, bed: str | None = None, broker: str | None = None
 ) -> None:
     """Time CoAP beside MQTT, by block and under loss, and print the means."""
-    from voicewire_book.chapters.transport import coap_timed, series
+    from voicewire_book.chapters.transport import coap_timed, extension_timings
 
     bed, words = choose_bed(bed)
     print(words)
     coap_timed.record_coap(
-        folder, iterations=iterations, bed=bed, which=broker or series.broker_here(),
+        folder, iterations=iterations, bed=bed, which=broker or extension_timings.broker_here(),
         command=f"voicewire record transport coap --iterations {iterations}", progress=not quiet,
     )  # fmt: skip
     if bed == "proxy":
@@ -109,27 +109,30 @@ def _coap(
 
 
 def _rest(folder: Path) -> None:
-    from voicewire_book.chapters.transport.at_rest import record_rest
+    from voicewire_book.chapters.transport.broker_store_contents import record_rest
 
     print(json.dumps(record_rest(folder), indent=1))
 
 
 def _bounds(folder: Path, iterations: int = 200, broker: str | None = None) -> None:
     """Send messages at each quality of service over links with loss."""
-    from voicewire_book.chapters.transport import bounds
-    from voicewire_book.chapters.transport.series import broker_here
+    from voicewire_book.chapters.transport import qos_guarantees
+    from voicewire_book.chapters.transport.extension_timings import broker_here
 
     command = f"voicewire record transport bounds --iterations {iterations}"
-    rows = bounds.record_bounds(folder, messages=iterations, which=broker or broker_here(), command=command)
+    rows = qos_guarantees.record_bounds(folder, messages=iterations, which=broker or broker_here(), command=command)
     for qos in range(3):
-        came, in_time = (x.mean() for x in (bounds.reliability(rows, qos), bounds.met(rows, qos, bounds.SPEC.rtt)))
+        came, in_time = (
+            x.mean()
+            for x in (qos_guarantees.reliability(rows, qos), qos_guarantees.met(rows, qos, qos_guarantees.SPEC.rtt))
+        )
         print(f"QoS {qos}: {came:.1%} arrived, {in_time:.1%} within the mode's own round trips")
 
 
 def _wireshark(folder: Path) -> None:
     """Let tshark read the book's captures."""
     from voicewire_book import paths
-    from voicewire_book.chapters.transport.wireshark import record_wireshark
+    from voicewire_book.chapters.transport.wireshark_crosscheck import record_wireshark
 
     record_wireshark(paths.data("transport") / "captures", folder)
 

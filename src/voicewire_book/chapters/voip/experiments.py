@@ -17,14 +17,14 @@ from voicewire._kit import checks
 from voicewire.netsim.links import Bottleneck, Path, Red
 from voicewire.netsim.senders import Tcp
 from voicewire.netsim.simulation import Flow, bulk, simulate
-from voicewire.sweep.running import sweep
+from voicewire.sweep.runner import sweep
 from voicewire.voip import paper, playout
 from voicewire.voip.calls import call, late_by
 from voicewire.voip.conversation import Talk, drawn
 from voicewire.voip.emodel import codec as codec_of
 from voicewire.voip.errors import VoipError
 from voicewire.voip.transports import NAMES, PRINTED, TFRC_VARIANTS, transport
-from voicewire_book.chapters.voip.points import DELAYS, FIGURES, LOSSES, Curve
+from voicewire_book.chapters.voip.operating_points import DELAYS, FIGURES, LOSSES, Curve
 from voicewire_book.chapters.voip.readings import under
 from voicewire_book.ledger.vocabulary import Plain
 

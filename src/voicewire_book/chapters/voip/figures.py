@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from voicewire.netsim import equation
 from voicewire.netsim.simulation import FlowResult
-from voicewire.voip import bursts, emodel, paper, redundancy
+from voicewire.voip import emodel, loss_bursts, paper, redundant_frames
 from voicewire.voip.calls import Call
-from voicewire_book.chapters.voip.points import Curve
+from voicewire_book.chapters.voip.operating_points import Curve
 from voicewire_book.kit import figures as house
 
 __all__ = [
@@ -304,7 +304,7 @@ def shared(rows: Mapping[str, Sequence[Any]], rates: Sequence[float], ax: Axes |
 
 def states_plot(ax: Axes | None = None) -> Axes:
     """The client's and the server's states, drawn from the same data that walks them."""
-    from voicewire.voip.dccp.states import TRANSITIONS
+    from voicewire.voip.dccp.state_machine import TRANSITIONS
 
     ax = house.new_axes(ax, (6.4, 5.2))
     place = {
@@ -358,7 +358,7 @@ def loss_rules(ax: Axes | None = None) -> Axes:
         cost_then = emodel.loss_impairment(loss, name)
         ax.plot(100 * loss, cost_then, color=colour, linestyle="-", label=f"{name}, thesis")
         for burst, style, words in ((1.0, "--", "G.107"), (2.0, ":", "G.107, bursts twice as long")):
-            cost = [bursts.effective_impairment(float(e), *bursts.ROBUSTNESS[name], burst) for e in loss]
+            cost = [loss_bursts.effective_impairment(float(e), *loss_bursts.ROBUSTNESS[name], burst) for e in loss]
             ax.plot(100 * loss, cost, color=colour, linestyle=style, label=f"{name}, {words}")
     ax.set(xlabel="frames not played / %", ylabel="impairment (units of R)", xlim=(0, 30), ylim=(0, 95))
     ax.legend(fontsize="small")
@@ -371,9 +371,9 @@ JUDGES = {"snr_db": "signal to noise / dB", "lsd_db": "spectral distance / dB", 
 def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax: Axes | None = None) -> Axes:
     """Draw which place each codec and repair takes by each measure, with the median beside it."""
     ax = house.new_axes(ax)
-    orders = [redundancy.order(table, measure, voice, loss, burst) for measure in JUDGES]
+    orders = [redundant_frames.order(table, measure, voice, loss, burst) for measure in JUDGES]
     at = np.arange(len(orders))
-    for k, arm in enumerate(redundancy.ARMS):
+    for k, arm in enumerate(redundant_frames.ARMS):
         place = [1 + list(found).index(arm) for found in orders]
         colour = house.SERIES[k]
         ax.plot(at, place, color=colour, linestyle=house.LINESTYLES[k], marker=house.MARKERS[k])
@@ -382,7 +382,7 @@ def places(table: pd.DataFrame, voice: str, loss: float, burst: float = 1.0, ax:
             ax.annotate(f"{found[arm]:.1f}", (x, y), (0, 6), textcoords="offset points", ha="center", fontsize="small")
     ax.set(
         xticks=at, xticklabels=list(JUDGES.values()), xlim=(-0.3, at[-1] + 1.0), ylabel="place",
-        yticks=range(1, len(redundancy.ARMS) + 1), ylim=(len(redundancy.ARMS) + 0.4, 0.4),
+        yticks=range(1, len(redundant_frames.ARMS) + 1), ylim=(len(redundant_frames.ARMS) + 0.4, 0.4),
         title=f"{voice}: {100 * loss:.0f} % of the packets lost, burst ratio {burst:.0f}",
     )  # fmt: skip
     ax.grid(visible=False, axis="y")

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from voicewire.voip import playout, reference
-from voicewire_book.chapters.voip import recursion
+from voicewire_book.chapters.voip import playout_recursion
 from voicewire_book.kit._student import Function, called
 from voicewire_book.kit.exercises import Feedback, sequence
 
@@ -97,7 +97,7 @@ def check_joined(answer: Function) -> Feedback:
 def check_all_costs(answer: Function) -> Feedback:
     """Stage 4: (delays, spurts) -> least cost of playing 0, 1, 2, … frames of a call."""
     for delays, spurts in (SMALL, _call(5), _call(6)):
-        wanted = recursion.repaired_costs(delays, spurts).tolist()
+        wanted = playout_recursion.repaired_costs(delays, spurts).tolist()
         got = answer(list(delays), list(spurts))
         if got is not None and list(got) == _costs(sorted(d for d in delays if d < math.inf)) != wanted:
             return Feedback(False, "each talkspurt waits for the last of its own frames only: join them one by one.")

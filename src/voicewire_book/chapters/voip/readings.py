@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from voicewire._kit import paths, sheets
-from voicewire.sweep.running import sweep
+from voicewire.sweep.runner import sweep
 from voicewire.voip.calls import call
 from voicewire.voip.transports import PRINTED, TFRC_VARIANTS
-from voicewire_book.chapters.voip.points import DELAYS, FIGURES, LOSSES, Curve
+from voicewire_book.chapters.voip.operating_points import DELAYS, FIGURES, LOSSES, Curve
 
 __all__ = ["READINGS", "Reading", "load", "measured", "record", "under"]
 

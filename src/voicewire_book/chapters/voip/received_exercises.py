@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from voicewire.voip.tilt import tilted
+from voicewire.voip.delay_trend import tilted
 from voicewire_book.chapters.voip.drawn import RECEIVED
 from voicewire_book.kit import exercises
 from voicewire_book.kit.exercises import Feedback, Mistakes, formula

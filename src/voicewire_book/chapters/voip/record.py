@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from voicewire._kit import sheets
-from voicewire.voip import pesq, redundancy
+from voicewire.voip import pesq, redundant_frames
 from voicewire_book.chapters.voip import experiments, readings
 
 __all__ = ["RECORDINGS", "quality"]
@@ -51,7 +51,7 @@ def _readings(
 
 
 def _opus(folder: Path, calls: int = 30) -> None:
-    made = redundancy.record(folder / "opus.csv", calls)
+    made = redundant_frames.record(folder / "opus.csv", calls)
     print(f"{made} rows, {'with' if pesq.available() else 'without'} PESQ")
 
 
