@@ -58,7 +58,7 @@ def nlms_together(
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``. With S = M = 2 it is
+    With S = M = 2 it is
     `voicewire.echo.reference.nlms_step` with an eps twice as large.
 
     Examples
@@ -158,7 +158,7 @@ def next_block(R: Real, window: Real, lam: float, S: int) -> Real:
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``, step 2 of Tables I and II
+    Step 2 of Tables I and II
     for more than two channels.
     """
     new = np.empty_like(R)
@@ -199,7 +199,7 @@ def reuse_together(
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``: Table II, mended, for any
+    Table II, mended, for any
     number of channels.
 
     Examples

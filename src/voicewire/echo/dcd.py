@@ -47,7 +47,6 @@ class WLDRRLSDCD(AdaptiveFilter):
     Notes
     -----
     While the whole window of x is zero nothing changes: ageing R in silence would end in 0/0.
-    Chapter ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def one_column(R: Complex, window: Complex, lam: float) -> Complex:
 
     Notes
     -----
-    Chapter ``notebooks/echo/03_data_reuse``, Tables I and II, step 2.
+    Tables I and II, step 2.
     """
     new = np.empty_like(R)
     new[1:, 1:] = R[:-1, :-1]
@@ -55,7 +55,7 @@ def table_1(
 
     Notes
     -----
-    Chapter ``notebooks/echo/03_data_reuse``; the comments count the steps.
+    The comments count the steps.
     """
     g, r, window, e = *np.zeros((3, 2 * L), complex), np.array(d, complex)
     R = eps * np.eye(2 * L, dtype=complex)
@@ -90,7 +90,7 @@ class Memory:
 
     Notes
     -----
-    Chapter ``notebooks/echo/03_data_reuse``, Tables I and II, Init.
+    Tables I and II, Init.
     """
 
     g: Complex
@@ -108,7 +108,7 @@ def fresh(L: int, eps: float = 1.0) -> Memory:
 
     Notes
     -----
-    Chapter ``notebooks/echo/03_data_reuse``, Tables I and II, Init.
+    Tables I and II, Init.
     """
     g, r, change, window = np.zeros((4, 2 * L), complex)
     return Memory(g, r, change, window, eps * np.eye(2 * L) + 0j)

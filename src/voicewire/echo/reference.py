@@ -152,7 +152,7 @@ def dcd(
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-test``.
+    Equation ``eq-echo-test``.
     """
     change, alpha, m = np.zeros_like(r), H / 2, 1
     for _ in range(N_u):
@@ -175,7 +175,7 @@ def reuse_step(
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``, equation ``eq-echo-error``:
+    Equation ``eq-echo-error``:
     Table II of the paper with its misprints repaired; Table I is N_it = 1.
     """
     e = first = d_n - np.vdot(g, window)
@@ -211,7 +211,7 @@ def dr_rls_step(
 
     Notes
     -----
-    Chapter ``notebooks/echo/02_rls_by_shifts``: steps 4 to 7 of the paper's
+    Steps 4 to 7 of the paper's
     Table II with (12) and (13), misprints repaired, where R change = p_0 is
     solved exactly, so that no residual is left. All passes together are
     equation ``eq-echo-passes``.

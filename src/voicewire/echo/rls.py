@@ -120,10 +120,6 @@ class WLRLS(AdaptiveFilter):
     data_reuse : int
         How often each sample is used, N_it. All passes are made as one, by the sum of equation ``eq-echo-passes``.
 
-    Notes
-    -----
-    Chapters ``notebooks/echo/01_adaptive_filters`` and, for data reuse, ``notebooks/echo/02_rls_by_shifts``.
-
     Examples
     --------
     >>> filter_ = WLRLS(1, 1.0, regularization=1e-9)
@@ -230,10 +226,6 @@ class StereoRLS(AdaptiveFilter):
     ----------
     length, forgetting, regularization, dtype, data_reuse : int
         As in `WLRLS`; regularization is the complex filter's epsilon.
-
-    Notes
-    -----
-    Chapters ``notebooks/echo/01_adaptive_filters`` and, for data reuse, ``notebooks/echo/02_rls_by_shifts``.
 
     Examples
     --------

@@ -160,7 +160,6 @@ def cancel_files(
     -----
     The filter is the study's own, equation (13) of the paper, as `Guarded` has it; a mono recording is the left channel
     beside silence.
-    Chapter ``notebooks/echo/01_adaptive_filters``.
 
     Examples
     --------

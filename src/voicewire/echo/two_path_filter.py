@@ -97,7 +97,7 @@ class Guarded:
     .. math:: \\rho = \\frac{\\overline{|f|^2}}{\\overline{|d|^2} + \\overline{\\overline{|d|^2}}}
 
     with f the copy's error and d the microphone. Four times its usual value is odd, 8 times is called double talk, 16
-    times begins anew. The loudspeakers' power should be about 1. Chapter ``notebooks/echo/01_adaptive_filters``.
+    times begins anew. The loudspeakers' power should be about 1.
 
     Examples
     --------

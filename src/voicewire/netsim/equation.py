@@ -143,7 +143,6 @@ def rate(s: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     Notes
     -----
     ``X = s / (R sqrt(2p/3) + 4R · 3 sqrt(3p/8) p (1 + 32 p²))``, RFC 3448 section 3.1 with b = 1 and t_RTO = 4R.
-    Chapter ``notebooks/voip/01_rate_control``.
 
     Examples
     --------
@@ -183,7 +182,7 @@ def loss_rate(x: ArrayLike, s: ArrayLike, rtt: ArrayLike) -> NDArray[np.float64]
 
     Notes
     -----
-    The inverse of `rate`, bisected on a logarithmic scale. Chapter ``notebooks/voip/01_rate_control``.
+    The inverse of `rate`, bisected on a logarithmic scale.
 
     Examples
     --------
@@ -220,7 +219,7 @@ def small_packet_rate(s_true: ArrayLike, rtt: ArrayLike, p: ArrayLike) -> NDArra
 
     Notes
     -----
-    ``X(1460) · s / (s + 40)``. Chapter ``notebooks/voip/01_rate_control``.
+    ``X(1460) · s / (s + 40)``.
 
     Examples
     --------
@@ -255,7 +254,7 @@ def average_interval(intervals: ArrayLike) -> float:
     Notes
     -----
     ``I_mean = max(Σ w_i I_i / Σ w_i, Σ w_i I_(i+1) / Σ w_i)`` with `WEIGHTS`: the open interval counts only where it
-    raises the mean. Chapter ``notebooks/voip/01_rate_control``.
+    raises the mean.
 
     Examples
     --------

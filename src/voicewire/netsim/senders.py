@@ -136,7 +136,7 @@ class Tcp:
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; RFC 2018, 2581, 2988, 3390 and 3517.
+    RFC 2018, 2581, 2988, 3390 and 3517.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class Tfrc:
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; RFC 3448, 4342, 4828 and 5348.
+    RFC 3448, 4342, 4828 and 5348.
 
     Examples
     --------
@@ -318,7 +318,7 @@ class Ccid2:
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; RFC 4341.
+    RFC 4341.
 
     Examples
     --------

@@ -94,7 +94,7 @@ class FlowResult:
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; `simulate` has an example.
+    `simulate` has an example.
 
     Examples
     --------
@@ -126,7 +126,7 @@ class Result:
 
     Notes
     -----
-    Chapter ``notebooks/voip/03_reproduction``; `simulate` has an example.
+    `simulate` has an example.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def bulk(segments: int, start_ns: int = 0) -> NDArray[np.int64]:
 
     Notes
     -----
-    Chapter ``notebooks/voip/03_reproduction``: the transfers that compete with calls.
+    The transfers that compete with calls.
 
     Examples
     --------
@@ -339,7 +339,7 @@ def simulate(
     Notes
     -----
     Times are whole nanoseconds. What falls on one nanosecond has a fixed order: feedback, arrival, frame, sending,
-    timer. Chapter ``notebooks/voip/01_rate_control``.
+    timer.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def limits(talker: Talker = "any") -> Array:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``. The 1,520 tokens come with Praat.
+    The 1,520 tokens come with Praat.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def answers(sound: Sound, intervals: Sequence[Interval] | None = None, talker: T
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``, equation ``eq-foundations-levinson``.
+    Equation ``eq-foundations-levinson``.
 
     Examples
     --------

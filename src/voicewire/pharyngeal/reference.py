@@ -170,8 +170,7 @@ def levinson(r: Array) -> tuple[Array, float]:
 
     Notes
     -----
-    Chapter ``notebooks/foundations/01_signals``, equation
-    ``eq-foundations-levinson``.
+    Equation ``eq-foundations-levinson``.
     """
     r = np.asarray(r)
     a, E = np.array([1.0]), r[0]

@@ -89,8 +89,6 @@ class Host:
     ``with host.inside():`` runs the block's thread on the host. ``Host`` is itself a context manager that
     closes.
 
-    Chapter ``notebooks/transport/02_measuring_honestly``.
-
     Examples
     --------
     It needs the privilege to make namespaces, so it is only shown here:

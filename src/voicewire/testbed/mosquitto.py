@@ -129,8 +129,7 @@ def end_with_parent() -> None:
 
     Notes
     -----
-    For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing. Chapter
-    ``notebooks/transport/02_measuring_honestly``.
+    For `subprocess.Popen`'s ``preexec_fn``; elsewhere than on Linux it does nothing.
     """
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -23,8 +23,7 @@ def conversation(writes: str, riding: bool) -> list[str]:
 
     Notes
     -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``, equation
-    ``eq-transport-segments``.
+    Equation ``eq-transport-segments``.
     """
     if riding:  # the third step on the first write, the FIN on the last
         said = ["A"] * len(writes)
@@ -40,8 +39,7 @@ def tag(
 
     Notes
     -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``, equation
-    ``eq-transport-tag``.
+    Equation ``eq-transport-tag``.
     """
     total = 0
     for block in blocks:
@@ -64,8 +62,7 @@ def response(k: int, challenge: int, secret: int, order: int) -> int:
 
     Notes
     -----
-    Chapter ``notebooks/transport/01_sockets_and_segments``, equation
-    ``eq-transport-sign``.
+    Equation ``eq-transport-sign``.
     """
     return (k + challenge * secret) % order
 

@@ -88,8 +88,7 @@ def ramjee(delays_ms: ArrayLike, spurts: ArrayLike, codec_name: str | Codec, fac
     Notes
     -----
     ``d̂ ← α d̂ + (1 - α) d``, ``v̂ ← α v̂ + (1 - α) |d̂ - d|`` with α = 0.998002; after a jump of more than ``2 v̂ +
-    100 ms`` the spike is followed by eighths until it has flattened out (Ramjee et al. 1994, algorithm 4). Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    100 ms`` the spike is followed by eighths until it has flattened out (Ramjee et al. 1994, algorithm 4).
 
     Examples
     --------
@@ -162,8 +161,7 @@ def moon(
     -----
     Delays in a spike are not logged: it begins with a frame later than four times the playout delay and ends with one
     within twice that of before; a talkspurt that begins in it is played at its first frame's delay (Moon, Kurose and
-    Towsley 1998; the thesis has no number of theirs, share, memory, four and two are defaults here). Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    Towsley 1998; the thesis has no number of theirs, share, memory, four and two are defaults here).
 
     Examples
     --------

@@ -18,7 +18,7 @@ def write_one_by_one(
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; `send_buffer.write_times` is fast.
+    `send_buffer.write_times` is fast.
     """
     now, buffer, returned = 0, deque[int](), []
     for frame, ready in enumerate(spoken):

@@ -43,7 +43,7 @@ def chernov_delay(delays_ms: ArrayLike, late: float) -> float:
     -----
     ``d = min_t D_max + t (ln mean(exp((D - D_max) / t)) - ln late)`` with t = 1/s, which is convex in t. Since the
     mean is at least ``exp((mean(D) - D_max) / t)``, beyond ``t = (D_max - mean(D)) / -ln late`` it is above the
-    longest delay. Chapter ``notebooks/voip/02_quality_and_playout``.
+    longest delay.
 
     Examples
     --------

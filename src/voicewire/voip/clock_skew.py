@@ -62,7 +62,6 @@ def clock_drift(stream: Received) -> Drift:
     It is told where it is larger than what it may be off, and not steeper than 1,000 ppm. That bound takes the least
     excess of the worst tenth of the call, over a quarter of its time: a route that becomes longer on the way raises
     it. A delay that grows all call long, by as much each second, can't be told from a drift by anybody at one end.
-    Chapter ``notebooks/voip/02_quality_and_playout``.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def without_drift(stream: Received, drift: Drift) -> Received:
 
     Notes
     -----
-    The jitter is left as RFC 3550 computes it. Chapter ``notebooks/voip/02_quality_and_playout``.
+    The jitter is left as RFC 3550 computes it.
 
     Examples
     --------

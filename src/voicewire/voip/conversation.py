@@ -81,7 +81,7 @@ def talk(
 
     Notes
     -----
-    Both lengths are exponential. Chapter ``notebooks/voip/03_reproduction``.
+    Both lengths are exponential.
 
     Examples
     --------

@@ -176,7 +176,7 @@ def mos(r: ArrayLike) -> NDArray[np.float64]:
 
     Notes
     -----
-    ITU-T G.107, Annex B. Chapter ``notebooks/voip/02_quality_and_playout``.
+    ITU-T G.107, Annex B.
 
     Examples
     --------

@@ -152,7 +152,7 @@ def has_copy(packet: bytes) -> bool:
 
     Notes
     -----
-    RFC 6716, sections 3.1 and 4.2.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    RFC 6716, sections 3.1 and 4.2.3.
 
     Examples
     --------

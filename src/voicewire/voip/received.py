@@ -196,8 +196,7 @@ def in_order(
     Notes
     -----
     Number ``n`` follows the highest before by ``((n - highest + 2**15) mod 2**16) - 2**15``; timestamps alike with
-    ``2**32``. A talkspurt begins with a marker, or where timestamps go on by half a frame more than numbers. Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    ``2**32``. A talkspurt begins with a marker, or where timestamps go on by half a frame more than numbers.
 
     Examples
     --------
@@ -293,8 +292,7 @@ def score(stream: Received, codec_name: str | Codec, delay_ms: float) -> Scored:
 
     Notes
     -----
-    Echo is taken as perfectly cancelled, as in the thesis: ``R = 94.2 - Ie - Id``. Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    Echo is taken as perfectly cancelled, as in the thesis: ``R = 94.2 - Ie - Id``.
 
     Examples
     --------

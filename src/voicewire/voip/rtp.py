@@ -264,8 +264,7 @@ def read_capture(path: Path) -> Capture | None:
     about, are something else that begins like RTP. Ethernet (with VLAN or PPPoE), Linux's cooked, loopback and raw IP
     captures are read; in a datagram that was cut short, the first 12 bytes of RTP are enough. Over TCP, framed after
     RFC 4571 or by RTSP, a packet has come when its last byte has, and all before it; behind a hole that no segment
-    fills, or a segment that was cut short, nothing of that connection is read. Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    fills, or a segment that was cut short, nothing of that connection is read.
 
     Examples
     --------

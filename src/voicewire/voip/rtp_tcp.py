@@ -127,8 +127,7 @@ class Connections:
 
     Notes
     -----
-    What is no RTP is told by its first bytes, and nothing of it is kept. Chapter
-    ``notebooks/voip/02_quality_and_playout``.
+    What is no RTP is told by its first bytes, and nothing of it is kept.
     """
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ def write_times(spoken: ArrayLike, sent: ArrayLike, places: int = 5) -> NDArray[
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; equal to `blocking_writes.write_one_by_one`.
+    Equal to `blocking_writes.write_one_by_one`.
 
     Examples
     --------

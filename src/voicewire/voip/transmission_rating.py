@@ -32,7 +32,7 @@ def circuit_noise(
 
     Notes
     -----
-    G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.2.
     """
     sent = ps - slr - 3 - 100 + 0.004 * (ps - slr - rlr - 3 - 14) ** 2
     heard = added(pr, pr + 10 - 18)  # the own microphone hears the room, too
@@ -45,7 +45,7 @@ def signal_to_noise(no: float, slr: float = 8.0) -> float:
 
     Notes
     -----
-    G.107, clause 7.2. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.2.
     """
     return 15 - 1.5 * (slr + no)
 
@@ -55,7 +55,7 @@ def loudness_cost(no: float, slr: float = 8.0, rlr: float = 2.0) -> float:
 
     Notes
     -----
-    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3.
     """
     x = (slr + rlr + 0.2 * (64 + no - rlr)) / 8
     return 20 * ((1 + x**8) ** (1 / 8) - x)
@@ -66,7 +66,7 @@ def sidetone_cost(stmr: float = 15.0) -> float:
 
     Notes
     -----
-    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3.
     """
 
     def knee(at: float, width: float, n: int) -> float:
@@ -82,7 +82,7 @@ def quantising_cost(r0: float, units: float = 1.0) -> float:
 
     Notes
     -----
-    G.107, clause 7.3. Chapter ``notebooks/voip/02_quality_and_playout``.
+    G.107, clause 7.3.
     """
     q = 37 - 15 * math.log10(units)
     g = 1.07 + 0.258 * q + 0.0602 * q**2

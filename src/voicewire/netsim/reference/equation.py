@@ -27,8 +27,7 @@ def tcp_rate(s: float, rtt: float, p: float) -> float:
 
     Notes
     -----
-    With b = 1 and a time-out of four round trips. Chapter
-    ``notebooks/voip/01_rate_control``.
+    With b = 1 and a time-out of four round trips.
     """
     roots = math.sqrt(2 * p / 3), math.sqrt(3 * p / 8)
     timeouts = 4 * rtt * 3 * roots[1] * p * (1 + 32 * p * p)
@@ -40,8 +39,7 @@ def small_packet_rate(s: float, rtt: float, p: float) -> float:
 
     Notes
     -----
-    RFC 4828 section 3: segments of 1460 bytes, headers of 40. Chapter
-    ``notebooks/voip/01_rate_control``.
+    RFC 4828 section 3: segments of 1460 bytes, headers of 40.
     """
     return tcp_rate(1460.0, rtt, p) * s / (s + 40.0)
 
@@ -88,7 +86,7 @@ def weighted_mean(
 
     Notes
     -----
-    RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 3448 section 5.5.
     """
     total = weights = 0.0
     for weight, interval, share in zip(
@@ -116,7 +114,7 @@ def discounted_interval(
 
     Notes
     -----
-    RFC 3448 section 5.5. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 3448 section 5.5.
     """
     past = weighted_mean(closed, kept)
     df = discount(newest, past, least)

@@ -34,7 +34,7 @@ def counted(counter: int, quarters: int) -> int:
 
     Notes
     -----
-    RFC 4342 section 8.1. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 4342 section 8.1.
     """
     return (counter + min(quarters, 5)) % 16
 
@@ -44,7 +44,7 @@ def answered(counter: int, reported: int) -> int:
 
     Notes
     -----
-    RFC 4342 section 8.1. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 4342 section 8.1.
     """
     if (counter - reported) % 16 < 4:
         return (reported + 4) % 16
@@ -228,8 +228,7 @@ def report_wait(s: float, rtt: float, x: float) -> float:
 
     Notes
     -----
-    RFC 3448 section 4.3, step 5. Chapter
-    ``notebooks/voip/01_rate_control``.
+    RFC 3448 section 4.3, step 5.
     """
     return max(4.0 * rtt, 2.0 * s / x)
 
@@ -267,7 +266,7 @@ def kept_limit(
 
     Notes
     -----
-    RFC 5348 section 4.3. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 5348 section 4.3.
     """
     if worse:
         known, rate = [x / 2 for x in known], 0.85 * rate

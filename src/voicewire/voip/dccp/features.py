@@ -359,7 +359,7 @@ def settle(
 
     Notes
     -----
-    RFC 4340 section 6.6.3. Chapter ``notebooks/voip/01_rate_control``.
+    RFC 4340 section 6.6.3.
 
     Examples
     --------

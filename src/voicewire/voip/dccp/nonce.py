@@ -122,7 +122,7 @@ def found_after(
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``. This is the parity of `echoed` for many receivers at once: a report is
+    This is the parity of `echoed` for many receivers at once: a report is
     wrong if the guesses for what it hides have another parity than what was drawn.
 
     Examples

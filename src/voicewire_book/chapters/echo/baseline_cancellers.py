@@ -71,7 +71,7 @@ def ours(far: Samples, microphone: Samples, taps: int = TAPS) -> Left:
 
     Notes
     -----
-    The time holds the search for the delay, too. Chapter ``notebooks/echo/01_adaptive_filters``.
+    The time holds the search for the delay, too.
     """
     import soundfile
 
@@ -158,7 +158,6 @@ def aec3(far: Samples, microphone: Samples, library: str | Path) -> Left:
     Notes
     -----
     The length of its filter is fixed: 13 blocks of 64 samples at 16 kHz, 52 ms.
-    Chapter ``notebooks/echo/01_adaptive_filters``.
     """
     try:
         run = ctypes.CDLL(str(library))

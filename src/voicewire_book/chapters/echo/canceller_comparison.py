@@ -60,7 +60,7 @@ def measured(made: Trial, output: Samples, band: Band = "all") -> dict[str, floa
     .. math:: \\mathrm{SDR} = 10 \\log_{10} \\frac{\\sum s^2}{\\sum (e - s)^2}
 
     Without a canceller it is what the microphone has: about 0 dB in these trials. The output is shifted by what it
-    lags, up to 50 ms, and is not scaled. Chapter ``notebooks/echo/01_adaptive_filters``.
+    lags, up to 50 ms, and is not scaled.
     """
     if output.size != made.microphone.size:
         raise SignalError(f"the output has {output.size} samples, the microphone {made.microphone.size}")

@@ -14,12 +14,7 @@ __all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_erle(rng), _nlms(rng), _rls(rng), _tracking(rng), _trade(rng)]
 
 
@@ -159,12 +154,7 @@ def _trade(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/echo/01_adaptive_filters`` and those after it; ``notebooks/echo/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     def some(count: int, spread: int = 9) -> list[float]:
         return [float(v) for v in rng.integers(1, spread, count) * rng.choice([-1, 1], count)]
 

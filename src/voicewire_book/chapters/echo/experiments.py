@@ -158,7 +158,7 @@ def far_rooms(
 
     Notes
     -----
-    Chapter ``notebooks/echo/01_adaptive_filters``, equation ``eq-echo-dimension``.
+    Equation ``eq-echo-dimension``.
     """
     found: dict[float, dict[int, list[float]]] = {0.0: {}, 0.4: {}}
     for alpha, by_length in found.items():

@@ -70,7 +70,7 @@ def living_room() -> Samples:
 
     Notes
     -----
-    Chapter ``notebooks/echo/01_adaptive_filters``. Where it comes from stands in ``data/echo/README.md``.
+    Where it comes from stands in ``data/echo/README.md``.
     """
     import soundfile
 
@@ -89,7 +89,6 @@ def laboratories(folder: str | Path) -> dict[str, Samples]:
     Notes
     -----
     What was recorded is divided by the sweep, frequency by frequency, from 100 Hz on.
-    Chapter ``notebooks/echo/01_adaptive_filters``.
     """
     import soundfile
 
@@ -130,7 +129,7 @@ def high_pass(samples: ArrayLike) -> Samples:
 
     Notes
     -----
-    10 dB are gone at 100 Hz, 5 dB at 150 Hz. Chapter ``notebooks/echo/01_adaptive_filters``.
+    10 dB are gone at 100 Hz, 5 dB at 150 Hz.
     """
     r = 0.9
     given = np.asarray(samples, float)
@@ -154,7 +153,6 @@ def trial(name: str, seed: int, rooms: Mapping[str, ArrayLike] | None = None) ->
     Notes
     -----
     The voices are synthetic in all of them; in the last three trials the room was measured.
-    Chapter ``notebooks/echo/01_adaptive_filters``.
     """
     x = talk(SECONDS, seed)
     if name in LABORATORIES:

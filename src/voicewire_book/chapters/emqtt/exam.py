@@ -16,12 +16,7 @@ __all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_length(rng), _count(rng), _link(rng), _in_time(rng), _receipt(rng)]
 
 
@@ -143,12 +138,7 @@ def _receipt(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/emqtt/01_packets`` and those after it; ``notebooks/emqtt/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     lengths = [int(2 ** rng.uniform(0, 28)) - 1 for _ in range(6)]
     queries = [(int(rng.integers(2, 200)), int(rng.integers(0, 3))) for _ in range(5)]
     words = ["room", "lamp", "door", "", "hall"]

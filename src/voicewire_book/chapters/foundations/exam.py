@@ -14,12 +14,7 @@ __all__ = ["questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/foundations/01_signals`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_predictor(rng), _slow_start(rng), _timer(rng), _interval(rng), _tokens(rng)]
 
 

@@ -14,12 +14,7 @@ __all__ = ["questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_object(rng), _live(rng), _wire(rng), _room(rng)]
 
 

@@ -121,7 +121,7 @@ def identities() -> tuple[Identity, Identity, Identity]:
 
     Notes
     -----
-    Chapter ``notebooks/journey/01_from_mouth_to_kettle``. Keys that are the same at each run protect nothing.
+    Keys that are the same at each run protect nothing.
     """
     draw = np.random.default_rng(_KEYS).bytes
     phone, kettle, stranger = (Identity.create(name, draw) for name in ("phone", "kettle", "stranger"))

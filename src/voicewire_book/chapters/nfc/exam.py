@@ -15,12 +15,7 @@ __all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_slots(rng), _latency(rng), _losses(rng), _timers(rng), _size(rng)]
 
 
@@ -143,12 +138,7 @@ def _size(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/nfc/01_slow_link`` and those after it; ``notebooks/nfc/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     sizes = [int(n) for n in rng.integers(60, 1500, 6)]
     right = "[slots(n) for n in (40, 44, 540)] == [4, 4, 46]"  # else the function is judged with the student's own
     # whole segments, so that each packet takes longer than a response, as the question says

@@ -19,12 +19,7 @@ SPEED = 353.0
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_tube(rng), _narrowing(rng), _resonator(rng), _missing(rng), _transition(rng)]
 
 
@@ -155,12 +150,7 @@ def _transition(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants`` and those after it; ``notebooks/pharyngeal/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     drawn = (rng.uniform(3, 6, 5) for _ in range(99))
     tables = ({name: round(float(v), 4) for name, v in zip("abcde", values, strict=True)} for values in drawn)
     tokens, spread = next(found for table in tables if (found := (table, _only_once(table, rng)))[1] > 0)

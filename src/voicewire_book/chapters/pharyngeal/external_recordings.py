@@ -62,7 +62,7 @@ def letters(folder: str | Path) -> pd.DataFrame:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``. Each letter is a file of its own, with a ceiling of its own.
+    Each letter is a file of its own, with a ceiling of its own.
     """
     rows = []
     for kind, names in KINDS.items():
@@ -77,7 +77,7 @@ def sentences(folder: str | Path) -> pd.DataFrame:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``. Vowels shorter than 60 ms are left out.
+    Vowels shorter than 60 ms are left out.
     """
     rows = []
     for file in sorted(Path(folder).glob("*.phone.json")):

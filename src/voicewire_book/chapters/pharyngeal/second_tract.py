@@ -85,7 +85,7 @@ def record(folder: str | Path) -> Path:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/01_tract_to_formants``. A height that the speaker file's limits exclude is left out.
+    A height that the speaker file's limits exclude is left out.
     """
     try:
         program = importlib.import_module("vocaltractlab_cython")

@@ -52,7 +52,7 @@ def spoken(rng: np.random.Generator, f0: int, snr: float) -> tuple[NDArray[np.fl
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``, equation ``eq-pharyngeal-klatt``.
+    Equation ``eq-pharyngeal-klatt``.
     """
     talker = TALKERS[f0]
     own = dict(formant_plausibility._tokens())[talker]
@@ -92,7 +92,7 @@ def record(folder: str | Path, each: int = _EACH) -> Path:
 
     Notes
     -----
-    Chapter ``notebooks/pharyngeal/02_formants``. The command is told whose voice it is; the two others keep the
+    The command is told whose voice it is; the two others keep the
     settings they come with, which know no talker.
     """
     rng = np.random.default_rng(_SEED)

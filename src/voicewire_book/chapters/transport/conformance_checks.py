@@ -61,7 +61,6 @@ def hidden_by_tcp(message: bytes) -> bool:
     Notes
     -----
     The message goes through a relay, which looks at what it passes on: it sees what a capture would.
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
     """
     with socket.create_server(("127.0.0.1", 0)) as receiver, socket.create_server(("127.0.0.1", 0)) as relay:
         with socket.create_connection(relay.getsockname(), TIMEOUT) as sender:
@@ -158,7 +157,7 @@ def copies_after_cut(qos: int, lost: str) -> int:
     -----
     A packet of the publisher's is cut within, one of the broker's is not seen by the publisher's program. The publisher
     comes back to its session and repeats what was not answered, as MQTT 3.1.1 asks for in section 4.4; at QoS 0 it
-    repeats nothing. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    repeats nothing.
     """
     dialogue = DIALOGUES[qos]
     at = dialogue.index(lost)

@@ -14,12 +14,7 @@ __all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_packet(rng), _time(rng), _worth(rng), _nonces(rng), _even(rng)]
 
 
@@ -138,13 +133,7 @@ def _even(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/transport/01_sockets_and_segments`` and those after it;
-    ``notebooks/transport/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     counts = [(int(rng.integers(4, 60)), int(rng.integers(1, 4)), bool(k % 2)) for k in range(4)]
     sizes = [int(2 ** rng.uniform(0, 21)) for _ in "12345"]
     packets = [("t" * int(rng.integers(1, 30)), size, int(rng.integers(0, 3))) for size in sizes]

@@ -154,7 +154,7 @@ def coap_share(
 
     Notes
     -----
-    What is left of either is the protocol's own. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    What is left of either is the protocol's own.
     """
     size = more["size"]
     coap = more["coap"][str(size)]

@@ -174,7 +174,6 @@ def tls_bytes(size: int) -> dict[str, int]:
     -----
     The number differs by a few bytes from run to run: the certificate's signature and that of CertificateVerify are
     pairs of integers in DER, each of which takes a byte more where its first bit is set, and one less in 256.
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
     """
     from voicewire.testbed import counters
 

@@ -32,7 +32,7 @@ def curve(r: Recorded, what: str, network: str, transport: str, kind: str, end: 
     Notes
     -----
     Header bytes of MQTT are those of 150 publishes at QoS 0, the reading that comes nearest to the printed range; all
-    else is one message in a session of its own. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    else is one message in a session of its own.
     """
     if what == "header":
         session = "loop" if transport == "mqtt" else "fresh"

@@ -141,7 +141,6 @@ def header_by_mss(size: int, mss: int) -> int:
     Notes
     -----
     Eight segments, of which two are SYNs, and for each further one of data another with its acknowledgement.
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
     """
     return (
         8 * overhead_formulas.HEADER
@@ -228,7 +227,7 @@ def forwarded(r: Recorded) -> tuple[Samples, Samples]:
     Notes
     -----
     Fresh sessions and loops are taken one by one; open sessions are summed by configuration, as an acknowledgement may
-    cross after the next message has begun. Chapter ``notebooks/transport/03_tcp_against_mqtt``.
+    cross after the next message has begun.
     """
     own = ["publisher_payload", "subscriber_payload", "broker_in_payload", "broker_out_payload"]
     rows = r.rows[r.rows.transport == "mqtt"]

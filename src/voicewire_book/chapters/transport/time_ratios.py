@@ -96,7 +96,6 @@ def least_difference(r: Recorded, network: str, reading: str, rng: np.random.Gen
     Notes
     -----
     The interval is that of B. L. Welch, which allows for unequal variances.
-    Chapter ``notebooks/transport/03_tcp_against_mqtt``.
     """
     mqtt, tcp, qualities = COMPARED[reading]
     found = []

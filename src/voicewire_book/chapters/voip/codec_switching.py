@@ -58,8 +58,7 @@ def mixed_r(delays_ms: ArrayLike, spurts: ArrayLike, shares: Mapping[str, float]
     Notes
     -----
     ``Ie(e) = Σ w (λ1 + λ2 ln(1 + λ3 e))``: the thesis scores no call in two codecs, and Table 4.1 has each alone. For
-    fixed shares it is still convex in e, so the hulls hold the best playout. Chapter
-    ``notebooks/voip/03_reproduction``.
+    fixed shares it is still convex in e, so the hulls hold the best playout.
     """
     delay, starts = playout.as_trace(delays_ms, spurts)
     weights = _shares(shares)

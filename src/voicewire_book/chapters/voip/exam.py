@@ -14,12 +14,7 @@ __all__ = ["hidden", "questions"]
 
 
 def questions(rng: np.random.Generator) -> list[Question]:
-    """Return the questions, their numbers drawn.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control`` and those after it.
-    """
+    """Return the questions, their numbers drawn."""
     return [_interval(rng), _loss(rng), _events(rng), _quality(rng), _buffer(rng)]
 
 
@@ -155,12 +150,7 @@ def _buffer(rng: np.random.Generator) -> Question:
 
 
 def hidden(rng: np.random.Generator) -> dict[str, list[tuple[str, str]]]:
-    """Return calls with which an assignment's hidden tests try the functions that it asks for.
-
-    Notes
-    -----
-    Chapter ``notebooks/voip/01_rate_control`` and those after it; ``notebooks/voip/assignment.ipynb``.
-    """
+    """Return calls with which an assignment's hidden tests try the functions that it asks for."""
     rates = [
         (int(rng.integers(20, 1460)), int(rng.integers(2, 40)) / 100, int(rng.integers(1, 300)) / 1000) for _ in "123"
     ]

@@ -22,7 +22,7 @@ def codec_changes(
 
     Notes
     -----
-    Chapter ``notebooks/voip/01_rate_control``; the thesis' Figure 3.6 has the idea.
+    The thesis' Figure 3.6 has the idea.
     """
     ax = house.new_axes(ax)
     spoken = np.asarray(words) / 1e9
