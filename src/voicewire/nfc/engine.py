@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from voicewire._kit._compiled import njit
 from voicewire._kit._records import room, rule, table
-from voicewire.nfc import around
-from voicewire.nfc.around import answered, begun, comes_back, handshaken, reaches, repeated
+from voicewire.nfc import ethernet_queue
 from voicewire.nfc.channel import PERIODIC, cross
 from voicewire.nfc.congestion_window import halve, widen
 from voicewire.nfc.errors import ParameterError
+from voicewire.nfc.ethernet_queue import comes_back, reaches
+from voicewire.nfc.retransmission_timer import answered, begun, handshaken, repeated
 from voicewire.nfc.tcp_session_state import Air, Answer, Appliance, Around, Sender, Settings, Tally, World
 
 __all__: list[str] = []
@@ -422,7 +423,7 @@ def session(
     sender, appliance, air, tally = table(Sender, 1), table(Appliance, 1), table(Air, 1), table(Tally, 1)
     air["bad"] = bad
     if beside is not None:
-        digesting += around.switch_on(beside, sender, air) // settings.ack
+        digesting += ethernet_queue.switch_on(beside, sender, air) // settings.ack
     again = 1 + settings.limit if settings.waits or settings.runs_on else 1  # a segment may wait more than once
     queue = np.empty(_ring(min(again * len(slots) + 1, ROOM + len(slots))), np.int64)
     have = np.zeros(len(slots), np.bool_)
