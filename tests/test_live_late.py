@@ -122,11 +122,11 @@ print(line.get_linewidth(), line.set(linewidth=2) is not None, plt.getp(line, "l
 def test_tables_are_checked_without_waking_pandas() -> None:
     code = """
 late.install()
-from voicewire_book.chapters.pharyngeal import against
-from voicewire.pharyngeal import vowels
+from voicewire_book.chapters.pharyngeal import tracker_comparison
+from voicewire.pharyngeal import vowel_statistics
 print("pandas.core" in sys.modules)
 try:
-    vowels.lobanov(3)
+    vowel_statistics.lobanov(3)
 except ValueError as error:
     print(error)
 """

@@ -278,13 +278,13 @@ def test_ctrl_c_never_reaches_a_worker(tmp_path):
     script.write_text(
         textwrap.dedent("""
             import pickle, signal
-            from voicewire.sweep import pools
+            from voicewire.sweep import workers
 
             def held():
                 return pickle.dumps(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])), None
 
             if __name__ == "__main__":
-                pool = pools.Local(2, 4)
+                pool = workers.Local(2, 4)
                 calls = [pool.submit(held) for _ in range(4)]
                 print([pickle.loads(pool.result(call)[0]) for call in calls], pickle.loads(held()[0]))
         """),

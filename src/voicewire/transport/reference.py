@@ -1,7 +1,7 @@
 """What crosses a network, and a sealed object, to read: counted, cut, opened.
 
 Nothing here is clever. The chapters are woven from these pieces. The counts
-equal those of `voicewire.transport.overhead_formulas` and of the captures; what opens
+equal those of `transport.overhead_formulas` and of the captures; what opens
 here opens with `voicewire.transport.icto`, which refuses more besides.
 """
 

@@ -2,7 +2,7 @@
 
 After Moon, Kurose and Towsley (1998).
 
-Notebook 2 is woven from it; `adaptive_playout.moon` holds the same for arrays.
+Notebook 2 is woven from it; `adaptive_playout` holds the same for arrays.
 """
 
 from __future__ import annotations

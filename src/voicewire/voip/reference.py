@@ -1,7 +1,7 @@
 """The E-model, the best playout and an adaptive one, to read.
 
-Notebook 2 is woven from these. `emodel`, `playout` and `adaptive_playout` hold the
-same for arrays and compiled, with the same results. Delays are in
+Notebook 2 is woven from these. `emodel`, `playout` and `adaptive_playout`
+hold the same for arrays and compiled, with the same results. Delays are in
 milliseconds, inf for a frame that never arrived; `spurts` numbers the
 talkspurt of each frame.
 """

@@ -1,6 +1,7 @@
 """A packet between control messages, to read: slot by slot.
 
-Notebook 3 is woven from this; `nfc.control_slots` finds the same slots at once.
+Notebook 3 is woven from this; `nfc.control_slots` finds the same slots
+at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The timer of RFC 6298, to read; times in seconds.
 
 Notebook 2 is woven from this. `measured` and `backed_off` are compiled from
-here for the engine, too; `rto_estimator` drives them in exchanges, `session` in
-a window, where a stopwatch says which segment is timed.
+here for the engine, too; `rto_estimator` drives them in exchanges,
+`session` in a window, where a stopwatch says which segment is timed.
 """
 
 from __future__ import annotations

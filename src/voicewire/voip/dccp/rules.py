@@ -1,5 +1,5 @@
 """Rules of RFC 4340 to read: which numbers are valid, which wish wins,
-which nonce is echoed. `sequence_numbers`, `features` and `nonce` work by them.
+which nonce is echoed. `sequence_numbers`, `features` and `nonce` work so.
 """
 
 from __future__ import annotations
