@@ -19,7 +19,8 @@ __all__ = ["homes", "lazily"]
 def homes(package: str) -> dict[str, tuple[str, str]]:
     """Return, for each name that a room declares, the module that holds it and its name there."""
     stub = pkgutil.get_data(package, "__init__.pyi")
-    lines = ast.parse(stub or b"").body
+    assert stub is not None, f"{package} lies where no file can be read"
+    lines = ast.parse(stub).body
     return {
         each.asname or each.name: (line.module, each.name)
         for line in lines if isinstance(line, ast.ImportFrom) and line.module for each in line.names
@@ -34,9 +35,8 @@ def lazily(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
         if name not in room.__all__:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, own = homes(package)[name]
-        place = f"{module}.{own}" if module == package else module
-        loaded = importlib.import_module(place)
-        value = loaded if module == package else getattr(loaded, own)
+        whole = module == package  # a module is declared
+        value = importlib.import_module(f"{module}.{own}") if whole else getattr(importlib.import_module(module), own)
         setattr(room, name, value)
         return value
 

@@ -29,7 +29,7 @@ from voicewire.mqtt.packets import (
     Will,
     encode,
     encode_length,
-)  # fmt: skip
+)
 from voicewire.mqtt.raw_socket_client import UnexpectedError, Wire, connect, subscribed
 from voicewire.mqtt.store import StoreError
 from voicewire.mqtt.topics import SubscriptionTree, check_filter, check_name, matches

@@ -12,10 +12,10 @@ __all__ = [
     "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "glottal_source", "guided", "hedges",
     "invert", "labels", "leave_one_out", "levels", "leverage", "limits", "lobanov", "look", "look_through",
     "marks", "mean_readings", "measure_formants", "midpoint", "missing_token", "mixed_model", "moved", "nearey",
-    "normal", "outline", "pearson", "percent_readings", "permutation_test", "praat_tract", "random_open",
-    "read_sound", "read_textgrid", "render", "resonances", "response", "sd_readings", "solution_family",
-    "speak", "speakers", "synthetic_corpus", "to_rest_frame", "tokens_for_sd", "track", "tract_formants",
-    "two_tube", "uniform", "unshift", "vetted_formants", "vowel", "wide", "write_textgrid",
+    "normal", "outline", "pearson", "percent_readings", "permutation_test", "plausible_formants", "praat_tract",
+    "random_open", "read_sound", "read_textgrid", "render", "resonances", "response", "sd_readings",
+    "solution_family", "speak", "speakers", "synthetic_corpus", "to_rest_frame", "tokens_for_sd", "track",
+    "tract_formants", "two_tube", "uniform", "unshift", "vowel", "wide", "write_textgrid",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazily(__name__)

@@ -6,21 +6,11 @@ from voicewire.pharyngeal.corpora import fetch as fetch_corpus
 from voicewire.pharyngeal.correlation import PermutationTest, leave_one_out, leverage, pearson, permutation_test
 from voicewire.pharyngeal.film_audio_sync import by_context, labels, marks
 from voicewire.pharyngeal.formant_plausibility import TALKERS, Talker, limits
-from voicewire.pharyngeal.formant_plausibility import answers as vetted_formants
+from voicewire.pharyngeal.formant_plausibility import answers as plausible_formants
 from voicewire.pharyngeal.formant_transitions import Transition
 from voicewire.pharyngeal.formant_transitions import fit as fit_transition
-from voicewire.pharyngeal.formants import (
-    MALE,
-    PRAAT_DEFAULT,
-    TRACKERS,
-    Settings,
-    Track,
-    midpoint,
-    track,
-)  # fmt: skip
-from voicewire.pharyngeal.formants import (
-    measure as measure_formants,
-)
+from voicewire.pharyngeal.formants import MALE, PRAAT_DEFAULT, TRACKERS, Settings, Track, midpoint, track
+from voicewire.pharyngeal.formants import measure as measure_formants
 from voicewire.pharyngeal.frame_brightness import Levels, Sight, levels, look, look_through, normal
 from voicewire.pharyngeal.inversion import Solution, invert
 from voicewire.pharyngeal.inversion import family as solution_family
@@ -28,17 +18,8 @@ from voicewire.pharyngeal.keyframes import KeyTracker
 from voicewire.pharyngeal.organs import Posture, contours
 from voicewire.pharyngeal.principal_components import ArticulatoryModel, guided
 from voicewire.pharyngeal.principal_components import fit as fit_articulatory_model
-from voicewire.pharyngeal.synthesis import (
-    Speaker,
-    Token,
-    cascade,
-    glottal_source,
-    speakers,
-    vowel,
-)  # fmt: skip
-from voicewire.pharyngeal.synthesis import (
-    corpus as synthetic_corpus,
-)
+from voicewire.pharyngeal.synthesis import Speaker, Token, cascade, glottal_source, speakers, vowel
+from voicewire.pharyngeal.synthesis import corpus as synthetic_corpus
 from voicewire.pharyngeal.table_forensics import (
     MissingToken,
     Reading,
@@ -51,32 +32,13 @@ from voicewire.pharyngeal.table_forensics import (
     sd_readings,
     tokens_for_sd,
     unshift,
-)  # fmt: skip
-from voicewire.pharyngeal.textgrid import (
-    Grid as TextGrid,
-)  # fmt: skip
-from voicewire.pharyngeal.textgrid import (
-    Interval,
-    TextGridError,
 )
-from voicewire.pharyngeal.textgrid import (
-    read as read_textgrid,
-)
-from voicewire.pharyngeal.textgrid import (
-    write as write_textgrid,
-)
-from voicewire.pharyngeal.tract import (
-    Articulation,
-    Outline,
-    area_function,
-    moved,
-    outline,
-    random_open,
-    speak,
-)  # fmt: skip
-from voicewire.pharyngeal.tract import (
-    formants as tract_formants,
-)
+from voicewire.pharyngeal.textgrid import Grid as TextGrid
+from voicewire.pharyngeal.textgrid import Interval, TextGridError
+from voicewire.pharyngeal.textgrid import read as read_textgrid
+from voicewire.pharyngeal.textgrid import write as write_textgrid
+from voicewire.pharyngeal.tract import Articulation, Outline, area_function, moved, outline, random_open, speak
+from voicewire.pharyngeal.tract import formants as tract_formants
 from voicewire.pharyngeal.tract_grid import Grid as SpeakerGrid
 from voicewire.pharyngeal.tract_grid import adapted as adapted_grid
 from voicewire.pharyngeal.tube import Resonances, praat_tract, resonances, response, two_tube, uniform
@@ -102,8 +64,8 @@ __all__ = [
     "fetch_corpus", "film", "fit_articulatory_model", "fit_transition", "glottal_source", "guided", "hedges",
     "invert", "labels", "leave_one_out", "levels", "leverage", "limits", "lobanov", "look", "look_through",
     "marks", "mean_readings", "measure_formants", "midpoint", "missing_token", "mixed_model", "moved", "nearey",
-    "normal", "outline", "pearson", "percent_readings", "permutation_test", "praat_tract", "random_open",
-    "read_sound", "read_textgrid", "render", "resonances", "response", "sd_readings", "solution_family",
-    "speak", "speakers", "synthetic_corpus", "to_rest_frame", "tokens_for_sd", "track", "tract_formants",
-    "two_tube", "uniform", "unshift", "vetted_formants", "vowel", "wide", "write_textgrid",
+    "normal", "outline", "pearson", "percent_readings", "permutation_test", "plausible_formants", "praat_tract",
+    "random_open", "read_sound", "read_textgrid", "render", "resonances", "response", "sd_readings",
+    "solution_family", "speak", "speakers", "synthetic_corpus", "to_rest_frame", "tokens_for_sd", "track",
+    "tract_formants", "two_tube", "uniform", "unshift", "vowel", "wide", "write_textgrid",
 ]  # fmt: skip

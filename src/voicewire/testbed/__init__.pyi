@@ -9,7 +9,7 @@ from voicewire.testbed.capture import (
     read_pcap,
     stream,
     write_pcap,
-)  # fmt: skip
+)
 from voicewire.testbed.counters import TcpInfo, connections, settled
 from voicewire.testbed.counters import read as read_tcp_info
 from voicewire.testbed.errors import TestbedError

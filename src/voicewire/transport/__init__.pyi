@@ -12,7 +12,7 @@ from voicewire.transport.icto import (
     inspect,
     open_object,
     seal,
-)  # fmt: skip
+)
 from voicewire.transport.icto_account import AccountError, Opening, open_on_account, verify, witness
 from voicewire.transport.icto_format import (
     IctoError,
@@ -22,13 +22,9 @@ from voicewire.transport.icto_format import (
     Sealed,
     UnknownVersionError,
     overhead,
-)  # fmt: skip
-from voicewire.transport.icto_format import (
-    decode as decode_object,
 )
-from voicewire.transport.icto_format import (
-    encode as encode_object,
-)
+from voicewire.transport.icto_format import decode as decode_object
+from voicewire.transport.icto_format import encode as encode_object
 from voicewire.transport.icto_roles import assume, grant
 from voicewire.transport.linear_topology import Bed
 from voicewire.transport.measurement_runs import assemble, load_iterations, load_summary, record, run_cell, summarise
@@ -43,7 +39,7 @@ from voicewire.transport.overhead_formulas import (
     packet_bytes,
     round_trips,
     slow_start_rounds,
-)  # fmt: skip
+)
 from voicewire.transport.payloads import Payload
 
 __all__ = [
