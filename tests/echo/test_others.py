@@ -70,9 +70,8 @@ def test_what_is_measured():
     later = canceller_comparison.measured(made, np.roll(made.near + 0.01 * echo, 37))  # what lags isn't punished
     assert later["sdr"] == pytest.approx(perfect["sdr"]) and perfect["sdr"] > 35
     assert canceller_comparison.measured(made, made.microphone)["erle"] == 0
-    passed = recording_pairs.high_pass(
-        made.near + 0.01 * echo
-    )  # as good behind the high-pass, and bad beside what isn't
+    # as good behind the high-pass, and bad beside what isn't
+    passed = recording_pairs.high_pass(made.near + 0.01 * echo)
     assert canceller_comparison.measured(made, passed, "passed")["sdr"] == pytest.approx(perfect["sdr"], abs=3)
     assert canceller_comparison.measured(made, passed)["sdr"] < 10
     with pytest.raises(SignalError, match="the output has"):
@@ -96,9 +95,8 @@ def test_speexdsp_where_it_is():
     )  # fmt: skip
     assert canceller_comparison.measured(made, left.linear, "passed")["erle"] == pytest.approx(recorded, abs=0.5)
     samples = 0.05 * np.random.default_rng(1).standard_normal(8000)
-    alone = baseline_cancellers.speex(
-        np.zeros(8000), samples
-    ).linear  # nothing is played, so the high-pass is all it does
+    # nothing is played, so the high-pass is all it does
+    alone = baseline_cancellers.speex(np.zeros(8000), samples).linear
     expected = recording_pairs.high_pass(samples)
     assert np.sum((alone - expected) ** 2) < 1e-6 * np.sum(expected**2)  # 16 bits
 
