@@ -198,6 +198,11 @@ def test_exercises_have_a_check_and_a_folded_solution(path):
     assert set(labels) == set(solved)
     tags = [tag for cell in code(path) for tag in cell["metadata"].get("tags", [])]
     assert tags.count("check") >= len(labels)
+    checks = ["".join(cell["source"]) for cell in code(path) if "check" in cell["metadata"].get("tags", [])]
+    asked = [re.match(r'check\(\s*"(.+?)"', source)[1] for source in checks]
+    lab = next(label for label in labels if label not in asked)
+    assert [label for label in labels if label not in asked] == [lab]
+    assert all(label in labels or label.startswith(f"{lab}-") for label in asked) and len(set(asked)) == len(asked)
 
 
 @pytest.mark.parametrize("path", ASSIGNMENTS, ids=[p.parent.name for p in ASSIGNMENTS])

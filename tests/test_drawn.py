@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from fractions import Fraction
 from functools import cache
 
+import asking
 import nbformat
 import numpy as np
 import pytest
@@ -18,21 +18,14 @@ from voicewire_book.kit.drawn import Drawn, Exercise, reader_seed
 
 CHAPTERS = {f"{path.parent.name}/{path.stem}": path for path in paths.chapters()}
 CELL = re.compile(
-    r"from voicewire_book\.chapters\.(\w+)\.drawn import (\w+)\nfrom voicewire_book\.kit\.drawn import reader_seed\n\n"
-    r"my_seed = reader_seed\(\)  # or a whole number of your own\nprint\((\w+)\.own\(my_seed\)\)\n"
+    r"from voicewire_book\.kit\.drawn import reader_seed\n\n"
+    r"my_seed = reader_seed\(\)  # or a whole number of your own\nprint\(given\(\"(.+)\", my_seed\)\)\n"
     r"(answer_\w+) = None  # your answer"
 )
 
 
-def found() -> dict[str, Exercise]:
-    names = {part.name: f"voicewire_book.chapters.{part.name}.drawn" for part in paths.PARTS}
-    rooms = [room for room, name in names.items() if importlib.util.find_spec(name)]
-    modules = [importlib.import_module(names[room]) for room in rooms]
-    return {f"{room}.{name}": getattr(module, name) for room, module in zip(rooms, modules, strict=True)
-            for name in module.__all__}  # fmt: skip
-
-
-EXERCISES = found()
+RECORDS = {label: table[label] for table in asking.tables().values() for label in table}
+EXERCISES = {label: record for label, record in RECORDS.items() if isinstance(record, Exercise)}
 each = pytest.mark.parametrize("name", EXERCISES)
 seeds = st.integers(0, 10**18 - 1)
 
@@ -97,15 +90,15 @@ def test_each_chapter_has_one_whose_question_check_and_solution_follow_the_reade
     places = [i for i, cell in enumerate(rows) if CELL.fullmatch(cell.source)]
     assert places
     for i in places:
-        room, name, again, answer = CELL.fullmatch(rows[i].source).groups()  # type: ignore[union-attr]
-        assert name == again and room == chapter.split("/")[0]
-        exercise = EXERCISES[f"{room}.{name}"]
+        label, answer = CELL.fullmatch(rows[i].source).groups()  # type: ignore[union-attr]
+        exercise = EXERCISES[label]
         assert rows[i].outputs[0].text == f"{exercise.own()!r}\n"
         assert "(by hand, " in rows[i - 1].source
         given_ = re.findall(r"(?<![\w.])\d{2,}(?:\.\d+)?", exercise.own().numbers)
         assert not [n for n in given_ if re.search(rf"(?<![\w.]){re.escape(n)}(?![\w.])", rows[i - 1].source)]
-        assert rows[i + 1].source.endswith(f"({answer}, my_seed)")
-        shown = [cell for cell in rows[i + 2 : i + 7] if f"print({name}.own(my_seed).worked)" in cell.get("source", "")]
+        assert rows[i + 1].source == f'check("{label}", {answer}, my_seed)'
+        worked = f'print(given("{label}", my_seed).worked)'
+        shown = [cell for cell in rows[i + 2 : i + 7] if worked in cell.get("source", "")]
         assert len(shown) == 1
         assert exercise.own().worked in "".join(output.get("text", "") for output in shown[0].outputs)
 

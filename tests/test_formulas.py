@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 
 import nbformat
 import pytest
 import sympy
+from asking import check
 
 from voicewire_book import paths
 
@@ -37,48 +36,35 @@ def named(question: str) -> list[str]:
     return list(dict.fromkeys(code or math))
 
 
-def asked() -> list[tuple[str, str, list[str]]]:
-    """(label, part and name of the check, letters) of each question that wants a formula derived."""
+def asked() -> list[tuple[str, list[str]]]:
+    """(label, letters) of each question that wants a formula derived."""
     found = []
     for chapter in sorted((paths.root() / "notebooks").glob("*/[0-9]*.ipynb")):
         cells = nbformat.read(chapter, as_version=4).cells
-        for at, cell in enumerate(cells):
+        for cell in cells:
             label = re.search(r"\(derive, \w+\)\n:label: (\S+)", cell.source)
-            check = next((m for c in cells[at : at + 5] if (m := re.search(r"(check_\w+)\(", c.source))), None)
-            if not label or not check:
+            if not label or label[1] in NONE:
                 continue
             letters = SAID_ELSEWHERE.get(label[1], "").split() or named(cell.source)
-            if letters and label[1] not in NONE:
-                found.append((label[1], f"{chapter.parent.name}.{check[1]}", letters))
+            if letters:
+                found.append((label[1], letters))
     return found
 
 
 ASKED = asked()
 RIGHT = {
-    "echo.check_gain": "(1 - (1 - mu * kappa)**N) / kappa",
-    "foundations.check_largest": "268435453 - t - 2 * Min(qos, 1)",
-    "nfc.check_wait": "Sum(2**(k - 1) * p**k, (k, 1, m)) + 2**m * p**(m + 1) / (1 - p)",
-    "pharyngeal.check_false_alarms": "1 - (1 - alpha)**(1 / n)",
-    "pharyngeal.check_frames": "sqrt(between**2 / tokens + within**2 / (tokens * frames))",
-    "pharyngeal.check_least": "d0 + error - slope**2 / (2 * bend)",
-    "pharyngeal.check_missing_token": "(n + 1) * 10**(-decimals)",
-    "transport.check_long_run": "(6 * m + 4) / (m + 2)",
-    "transport.check_merged": "64 * ceiling(n * size / 1448)",
-    "voip.check_chernov": "m + sigma * sqrt(-2 * log(eps))",
+    "echo-ex-gain": "(1 - (1 - mu * kappa)**N) / kappa",
+    "foundations-mqtt-largest": "268435453 - t - 2 * Min(qos, 1)",
+    "nfc-ex-wait": "Sum(2**(k - 1) * p**k, (k, 1, m)) + 2**m * p**(m + 1) / (1 - p)",
+    "pharyngeal-ex-alarms": "1 - (1 - alpha)**(1 / n)",
+    "pharyngeal-ex-frames": "sqrt(between**2 / tokens + within**2 / (tokens * frames))",
+    "pharyngeal-ex-least": "d0 + error - slope**2 / (2 * bend)",
+    "pharyngeal-ex-missing": "(n + 1) * 10**(-decimals)",
+    "transport-ex-long": "(6 * m + 4) / (m + 2)",
+    "transport-ex-loop": "64 * ceiling(n * size / 1448)",
+    "voip-ex-chernov": "m + sigma * sqrt(-2 * log(eps))",
 }
 """Right answers, in the letters of their questions."""
-
-
-def check_of(place: str) -> object:
-    """The check itself, from the part's modules of exercises."""
-    part, name = place.split(".")
-    package = importlib.import_module(f"voicewire_book.chapters.{part}")
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if "exercises" in module.name:
-            found = getattr(importlib.import_module(module.name), name, None)
-            if found is not None:
-                return found
-    raise LookupError(place)
 
 
 def test_the_lists_name_questions_that_there_are():
@@ -88,17 +74,17 @@ def test_the_lists_name_questions_that_there_are():
     assert len(ASKED) > 30
 
 
-@pytest.mark.parametrize("place", RIGHT)
-def test_a_right_expression_passes(place):
-    letters = {name: sympy.Symbol(name) for _, where, names in ASKED for name in names if where == place}
-    feedback = check_of(place)(sympy.sympify(RIGHT[place], locals=letters))
+@pytest.mark.parametrize("label", RIGHT)
+def test_a_right_expression_passes(label):
+    letters = {name: sympy.Symbol(name) for name in dict(ASKED)[label]}
+    feedback = check(label, sympy.sympify(RIGHT[label], locals=letters))
     assert feedback.ok, feedback
 
 
-@pytest.mark.parametrize(("label", "place", "letters"), ASKED, ids=[label for label, _, _ in ASKED])
-def test_an_expression_in_the_question_s_letters_is_read(label, place, letters):
+@pytest.mark.parametrize(("label", "letters"), ASKED, ids=[label for label, _ in ASKED])
+def test_an_expression_in_the_question_s_letters_is_read(label, letters):
     wrong = sum(map(sympy.Symbol, letters), sympy.Rational(22, 7))
-    feedback = check_of(place)([wrong, wrong] if label == "foundations-signals-pair" else wrong)
+    feedback = check(label, [wrong, wrong] if label == "foundations-signals-pair" else wrong)
     assert not feedback.ok
     for refused in ("hand over the function", "is not a quantity", "raises", "fails with", "is asked, you gave"):
         assert refused not in feedback.message, feedback.message

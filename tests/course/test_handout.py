@@ -32,7 +32,7 @@ def chapter():
             new_markdown_cell("The secret reason."),
             code("secret = 4\nanswer_slots, answer_more = secret, [secret]", ["solution"], [shown]),
             code("def answer_function(n):\n    return 'secret'", ["solution"]),
-            code("check_slots(answer_slots)", ["check"], [shown]),
+            code("check(\"nfc-ex-slots\", answer_slots)", ["check"], [shown]),
             new_markdown_cell("```{solution-end}\n```"),
             new_markdown_cell("Goodbye."),
         ]
@@ -44,11 +44,11 @@ def test_where_the_place_to_answer_is_in_view_the_fold_leaves_nothing():
     cells = [
         new_markdown_cell("```{exercise} Slots\n:label: nfc-ex-slots\nHow many?\n```"),
         code("answer_slots = None  # your answer"),
-        code("check_slots(answer_slots)", ["check"]),
+        code("check(\"nfc-ex-slots\", answer_slots)", ["check"]),
         new_markdown_cell("```{solution-start} nfc-ex-slots\n:class: dropdown\n```"),
         new_markdown_cell("The secret reason."),
         code("secret = 4", ["solution"]),
-        code("solved_slots = secret\ncheck_slots(solved_slots)", ["solution"]),
+        code("solved_slots = secret\ncheck(\"nfc-ex-slots\", solved_slots)", ["solution"]),
         new_markdown_cell("```{solution-end}\n```"),
     ]
     copy = handout.student_copy(new_notebook(cells=cells))
@@ -66,7 +66,7 @@ def test_a_students_chapter_has_no_solution_and_keeps_its_checks():
         "```{exercise} Slots\n:label: nfc-ex-slots\nHow many?\n```",
         "answer_slots = ...  # your answer\nanswer_more = ...  # your answer",
         "answer_function = ...  # your answer",
-        "check_slots(answer_slots)",
+        "check(\"nfc-ex-slots\", answer_slots)",
         "Goodbye.",
     ]
     assert copy.cells[1].outputs[0].text == "kept\n"

@@ -8,6 +8,7 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from asking import check, of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import convolution_matrix
@@ -17,38 +18,39 @@ from voicewire.echo.metrics import expected_rise, expected_tracking, follow
 from voicewire.echo.reference import dcd, dr_rls_step, nlms_step, rls_gain
 from voicewire.echo.scene import Scene
 from voicewire_book import paths
-from voicewire_book.chapters.echo import exercises as ex
-from voicewire_book.chapters.echo._answers import halvings
+from voicewire_book.chapters.echo.exercises import adaptive_filters, data_reuse, rls_by_shifts
+from voicewire_book.chapters.echo.exercises.rls_by_shifts import halvings
 
-CHECKS = [getattr(ex, name) for name in ex.__all__]
+TABLES = (adaptive_filters.EXERCISES, rls_by_shifts.EXERCISES, data_reuse.EXERCISES)
+CHECKS = [of(label) for table in TABLES for label in table if label.startswith("echo-ex-")]  # labs: tests/test_labs.py
 
 NUMBERS = {
-    ex.check_erle: 18.26,
-    ex.check_rls: 28 / 13,
-    ex.check_faint: 21.97,
-    ex.check_taps: 2181.6,
-    ex.check_shift: 8191,
-    ex.check_memory: 2.129,
-    ex.check_tracking: 9431,
-    ex.check_passes: 0.2545,
-    ex.check_short: 5,
-    ex.check_exchanged: 0.0625,
+    of("echo-ex-erle"): 18.26,
+    of("echo-ex-rls"): 28 / 13,
+    of("echo-ex-faint"): 21.97,
+    of("echo-ex-taps"): 2181.6,
+    of("echo-ex-shift"): 8191,
+    of("echo-ex-memory"): 2.129,
+    of("echo-ex-tracking"): 9431,
+    of("echo-ex-passes"): 0.2545,
+    of("echo-ex-short"): 5,
+    of("echo-ex-exchanged"): 0.0625,
 }
 HINTS = {
-    ex.check_erle: {20: "echo alone", 9.81: "what power", 36.52: "10 log10, not 20", 23.03: "counts too"},
-    ex.check_rls: {1.778: "first sample", 1.833: "halved", 2.333: "begins with 1", 3.385: "p ages", 3: "NLMS"},
-    ex.check_taps: {2133: "leaves the noise out", 1091: "16 kHz", 4363: "a million"},
-    ex.check_faint: {40: "all 64", -0.068: "inverses", 43.93: "powers already", 4.06: "ten thousand"},
-    ex.check_shift: {8192: "still loses", 13: "give nothing", 4096: "cuts off", 4095: "cuts off", 0: "last place"},
-    ex.check_memory: {
+    of("echo-ex-erle"): {20: "echo alone", 9.81: "what power", 36.52: "10 log10, not 20", 23.03: "counts too"},
+    of("echo-ex-rls"): {1.778: "first sample", 1.833: "halved", 2.333: "begins with 1", 3.385: "p ages", 3: "NLMS"},
+    of("echo-ex-taps"): {2133: "leaves the noise out", 1091: "16 kHz", 4363: "a million"},
+    of("echo-ex-faint"): {40: "all 64", -0.068: "inverses", 43.93: "powers already", 4.06: "ten thousand"},
+    of("echo-ex-shift"): {8192: "still loses", 13: "give nothing", 4096: "cuts off", 4095: "cuts off", 0: "last place"},
+    of("echo-ex-memory"): {
         3.072: "1/e",
         1.536: "equal times",
         4.432: "divided",
         17035: "in samples",
         0.008318: "not 1/K",
     },
-    ex.check_tracking: {12271: "all paths", 28294: "one pass", 6592: "quarter", 18863: "20 log10", 110.5: "not K"},
-    ex.check_passes: {
+    of("echo-ex-tracking"): {12271: "all paths", 28294: "one pass", 6592: "quarter", 18863: "20 log10", 110.5: "not K"},
+    of("echo-ex-passes"): {
         0.4: "T = c/N",
         0.636: "five are asked",
         8.2: "what share",
@@ -56,7 +58,7 @@ HINTS = {
         0.112: "not of one",
         0.7455: "what remains",
     },
-    ex.check_short: {
+    of("echo-ex-short"): {
         4: "1.375",
         4.52: "whole",
         8: "keeps its sign",
@@ -64,15 +66,21 @@ HINTS = {
         9: "as large as 3",
         3: "two passes",
     },
-    ex.check_exchanged: {1 / 32: "still better", 2: "share", 4 / 32: "of this sign", 0.2: "negative", 0.5: "positive"},
+    of("echo-ex-exchanged"): {
+        1 / 32: "still better",
+        2: "share",
+        4 / 32: "of this sign",
+        0.2: "negative",
+        0.5: "positive",
+    },
 }
 CHOICES = {
-    ex.check_nonunique: ("b", {"a": "64 taps", "c": "L - M + 1", "d": "can be silenced"}),
-    ex.check_loud: ("b", {"a": "0.9", "c": "below -1", "d": "no number of passes"}),
-    ex.check_trade: ("b", {"a": "five sixths", "c": "memory can be changed", "d": "-25.8"}),
+    of("echo-ex-nonunique"): ("b", {"a": "64 taps", "c": "L - M + 1", "d": "can be silenced"}),
+    of("echo-ex-loud"): ("b", {"a": "0.9", "c": "below -1", "d": "no number of passes"}),
+    of("echo-ex-trade"): ("b", {"a": "five sixths", "c": "memory can be changed", "d": "-25.8"}),
 }
 ROWS = {
-    ex.check_rectifier: (
+    of("echo-ex-rectifier"): (
         [2.68, 1.16],
         {
             (2, 2): "pre-distortion in",
@@ -82,7 +90,7 @@ ROWS = {
             (2.92, 1.64): "second error",
         },
     ),
-    ex.check_even_tap: (
+    of("echo-ex-even"): (
         [0.7, -0.2, 0.2, -0.1],
         {
             (0.7, 0.2, 0.2, 0.1): "conjugates",
@@ -92,7 +100,7 @@ ROWS = {
             (0.7, -0.1, 0.2, -0.2): "difference",
         },
     ),
-    ex.check_first_step: (
+    of("echo-ex-step"): (
         [0.0625, 0.4375],
         {
             (1 / 16, 1 / 4): "not set back",
@@ -107,7 +115,7 @@ ROWS = {
 
 
 WORDS = {
-    ex.check_who: (
+    of("echo-ex-who"): (
         ["C, A, B, D", "cabd", "C A B D", ["C", "A", "B", "D"]],
         {"ACBD": "longer memory", "CADB": "larger step", "ACDB": "both pairs", "BDCA": "creeps", "DBAC": "creeps"},
     ),
@@ -148,7 +156,7 @@ def nearest(v, R, H, M):
 
 
 FUNCTIONS = {
-    ex.check_unknowns: (
+    of("echo-ex-unknowns"): (
         lambda S, L, M: max((S - 1) * L - M + 1, 0),
         {
             "each further one": lambda S, L, M: max(0, L - M + 1),
@@ -159,7 +167,7 @@ FUNCTIONS = {
             "the unknowns": lambda S, L, M: S * L,
         },
     ),
-    ex.check_spread: (
+    of("echo-ex-spread"): (
         lambda C: (1 + np.sqrt(C)) ** 2 / (1 - C),
         {
             "its root": lambda C: (1 + C) / (1 - C),
@@ -168,7 +176,7 @@ FUNCTIONS = {
             "both depend": lambda C: 1 / (1 - C),
         },
     ),
-    ex.check_smallest: (
+    of("echo-ex-smallest"): (
         bounded,
         {
             "must move": lambda g, x, d, delta: g,
@@ -178,7 +186,7 @@ FUNCTIONS = {
             "moves too far": lambda g, x, d, delta: bounded(g, x, d, delta, 0.0),
         },
     ),
-    ex.check_gain: (
+    of("echo-ex-gain"): (
         lambda a, N, mu: sum(mu * (1 - mu * a) ** phi for phi in range(N)),
         {
             "small kappa": lambda a, N, mu: N * mu,
@@ -188,7 +196,7 @@ FUNCTIONS = {
             "error that is left": lambda a, N, mu: (1 - mu * a) ** N,
         },
     ),
-    ex.check_bits: (
+    of("echo-ex-bits"): (
         halvings,
         {
             "one less": lambda H, most, d: max(1, np.ceil(np.log2(H * most / d))),
@@ -198,7 +206,7 @@ FUNCTIONS = {
             "diagonal": lambda H, most, d: max(1, np.ceil(np.log2(H / d)) - 1),
         },
     ),
-    ex.check_best: (
+    of("echo-ex-best"): (
         best,
         {
             "DCD's own": dcd_step,
@@ -208,7 +216,7 @@ FUNCTIONS = {
             "as a ratio": nearest,
         },
     ),
-    ex.check_floor: (
+    of("echo-ex-floor"): (
         lambda N, rise: N * 10 ** (-rise / 10),
         {
             "a rise is allowed": lambda N, rise: N,
@@ -218,7 +226,7 @@ FUNCTIONS = {
             "for one pass": lambda N, rise: 10 ** (-rise / 10),
         },
     ),
-    ex.check_sign: (
+    of("echo-ex-sign"): (
         lambda a, N: 1 - a * sum((1 + a) ** phi for phi in range(N)),
         {
             "with the minus": lambda a, N: (1 - a) ** N,
@@ -228,7 +236,7 @@ FUNCTIONS = {
             "own sign": lambda a, N: (1 + a) ** N - 2,
         },
     ),
-    ex.check_back: (
+    of("echo-ex-back"): (
         back,
         {
             "stay there": lambda s, y, change, level, hold: back(s, y, change, level, 1),
@@ -245,101 +253,101 @@ FUNCTIONS = {
 
 def test_every_check_is_tried_and_knows_three_mistakes():
     assert {*NUMBERS, *CHOICES, *ROWS, *WORDS, *FUNCTIONS} == set(CHECKS)
-    known = [HINTS[check] for check in NUMBERS]
+    known = [HINTS[ask] for ask in NUMBERS]
     known += [hints for group in (CHOICES, ROWS, WORDS, FUNCTIONS) for _, hints in group.values()]
     assert min(map(len, known)) >= 3
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_no_answer_is_not_a_wrong_one(check):
+@pytest.mark.parametrize("ask", CHECKS, ids=lambda ask: ask.label)
+def test_no_answer_is_not_a_wrong_one(ask):
     for blank in (None, ..., "", []):
-        assert "not answered yet" in check(blank).message
+        assert "not answered yet" in ask(blank).message
 
 
-@pytest.mark.parametrize("check", NUMBERS, ids=lambda check: check.__name__)
-def test_right_numbers_in_any_form(check):
-    value = NUMBERS[check]
+@pytest.mark.parametrize("ask", NUMBERS, ids=lambda ask: ask.label)
+def test_right_numbers_in_any_form(ask):
+    value = NUMBERS[ask]
     for form in (value, float(value), np.float64(value), [value], np.array(value), str(value)):
-        assert check(form), form
+        assert ask(form), form
 
 
 def test_rounded_as_asked_is_right():
     rounded = {
-        ex.check_erle: ("18.3", 18.26, "18,3 dB"),
-        ex.check_rls: (2.15, 2.154, "28/13"),
-        ex.check_faint: (22, "22.0 dB", 21.97),
-        ex.check_taps: (2180, "2200 taps", 2181),
-        ex.check_memory: (2.13, "2.129 s"),
-        ex.check_tracking: (9431, 9430, "9,431"),
-        ex.check_passes: (0.25, 0.255, "25 %", "14/55"),
-        ex.check_exchanged: ("2/32", "1/16", "6 %", 0.0625),
+        of("echo-ex-erle"): ("18.3", 18.26, "18,3 dB"),
+        of("echo-ex-rls"): (2.15, 2.154, "28/13"),
+        of("echo-ex-faint"): (22, "22.0 dB", 21.97),
+        of("echo-ex-taps"): (2180, "2200 taps", 2181),
+        of("echo-ex-memory"): (2.13, "2.129 s"),
+        of("echo-ex-tracking"): (9431, 9430, "9,431"),
+        of("echo-ex-passes"): (0.25, 0.255, "25 %", "14/55"),
+        of("echo-ex-exchanged"): ("2/32", "1/16", "6 %", 0.0625),
     }
-    for check, forms in rounded.items():
+    for ask, forms in rounded.items():
         for form in forms:
-            assert check(form), (check.__name__, form)
+            assert ask(form), (ask.label, form)
 
 
 @pytest.mark.parametrize(
-    ("check", "wrong", "hint"),
-    [(check, wrong, hint) for check, known in HINTS.items() for wrong, hint in known.items()],
+    ("ask", "wrong", "hint"),
+    [(ask, wrong, hint) for ask, known in HINTS.items() for wrong, hint in known.items()],
 )
-def test_each_usual_number_gets_its_own_hint(check, wrong, hint):
-    feedback = check(wrong)
+def test_each_usual_number_gets_its_own_hint(ask, wrong, hint):
+    feedback = ask(wrong)
     assert not feedback
     assert hint in feedback.message
 
 
 @given(st.sampled_from(list(NUMBERS)), st.floats(1.11, 50))
-def test_a_number_that_is_not_near_is_not_called_close(check, factor):
-    feedback = check(NUMBERS[check] * factor)
+def test_a_number_that_is_not_near_is_not_called_close(ask, factor):
+    feedback = ask(NUMBERS[ask] * factor)
     assert not feedback
     assert "close" not in feedback.message
 
 
-@pytest.mark.parametrize("check", CHOICES, ids=lambda check: check.__name__)
-def test_choices(check):
-    right, hints = CHOICES[check]
+@pytest.mark.parametrize("ask", CHOICES, ids=lambda ask: ask.label)
+def test_choices(ask):
+    right, hints = CHOICES[ask]
     for form in (right, right.upper(), f"{right})", f" ({right}) "):
-        assert check(form)
+        assert ask(form)
     for wrong, hint in hints.items():
-        assert not check(wrong)
-        assert hint in check(wrong).message
+        assert not ask(wrong)
+        assert hint in ask(wrong).message
 
 
-@pytest.mark.parametrize("check", ROWS, ids=lambda check: check.__name__)
-def test_rows(check):
-    right, hints = ROWS[check]
+@pytest.mark.parametrize("ask", ROWS, ids=lambda ask: ask.label)
+def test_rows(ask):
+    right, hints = ROWS[ask]
     for form in (right, tuple(right), np.array(right), " ".join(map(str, right))):
-        assert check(form)
+        assert ask(form)
     for wrong, hint in hints.items():
-        assert not check(wrong)
-        assert hint in check(list(wrong)).message
-    assert not check([*right, 0])
+        assert not ask(wrong)
+        assert hint in ask(list(wrong)).message
+    assert not ask([*right, 0])
 
 
-@pytest.mark.parametrize("check", WORDS, ids=lambda check: check.__name__)
-def test_words(check):
-    right, hints = WORDS[check]
+@pytest.mark.parametrize("ask", WORDS, ids=lambda ask: ask.label)
+def test_words(ask):
+    right, hints = WORDS[ask]
     for form in right:
-        assert check(form), form
+        assert ask(form), form
     for wrong, hint in hints.items():
         for form in (wrong, list(wrong), ", ".join(wrong)):
-            assert not check(form)
-            assert hint in check(form).message
+            assert not ask(form)
+            assert hint in ask(form).message
 
 
 def test_complex_taps_may_be_handed_over_as_such():
-    assert ex.check_even_tap([0.7 - 0.2j, 0.2 - 0.1j])
-    assert ex.check_even_tap(np.array([0.7 - 0.2j, 0.2 - 0.1j]))
-    assert "conjugates" in ex.check_even_tap([0.7 + 0.2j, 0.2 + 0.1j]).message
+    assert check("echo-ex-even", [0.7 - 0.2j, 0.2 - 0.1j])
+    assert check("echo-ex-even", np.array([0.7 - 0.2j, 0.2 - 0.1j]))
+    assert "conjugates" in check("echo-ex-even", [0.7 + 0.2j, 0.2 + 0.1j]).message
 
 
-@pytest.mark.parametrize("check", FUNCTIONS, ids=lambda check: check.__name__)
-def test_functions(check):
-    right, mistakes = FUNCTIONS[check]
-    assert check(right), check(right)
+@pytest.mark.parametrize("ask", FUNCTIONS, ids=lambda ask: ask.label)
+def test_functions(ask):
+    right, mistakes = FUNCTIONS[ask]
+    assert ask(right), ask(right)
     for hint, wrong in mistakes.items():
-        feedback = check(wrong)
+        feedback = ask(wrong)
         assert not feedback, hint
         assert hint in feedback.message, (hint, feedback)
 
@@ -361,10 +369,10 @@ HANDED_OVER = [
 ]
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_whatever_is_handed_over_gets_a_sentence(check):
+@pytest.mark.parametrize("ask", CHECKS, ids=lambda ask: ask.label)
+def test_whatever_is_handed_over_gets_a_sentence(ask):
     for answer in HANDED_OVER:
-        feedback = check(answer)
+        feedback = ask(answer)
         assert not feedback
         assert len(feedback.message) > 10
 
@@ -375,14 +383,14 @@ def test_whatever_is_handed_over_gets_a_sentence(check):
 def test_echo_and_noise_by_simulation():
     rng = np.random.default_rng(1)
     echo, noise = rng.standard_normal((2, 400_000)) * [[2.0], [0.02**0.5]]
-    assert ex.check_erle(10 * np.log10(np.var(echo + noise) / np.var(0.1 * echo + noise)))
+    assert check("echo-ex-erle", 10 * np.log10(np.var(echo + noise) / np.var(0.1 * echo + noise)))
 
 
 def test_two_windows_of_pre_distorted_sound():
     g = np.zeros(2)
     for left, right in ((4, 2), (-1, -2)):
         g, _ = nlms_step(g, np.array([left, right]), 3 * left + right, 1.0, 0.0)
-    assert ex.check_rectifier(g.real)
+    assert check("echo-ex-rectifier", g.real)
 
 
 def test_one_tap_of_rls():
@@ -390,7 +398,7 @@ def test_one_tap_of_rls():
     for x, d in ((2, 4), (1, 3)):
         k, P = rls_gain(P, np.array([x]), 0.5)
         g = g + k * (d - g * x)
-    assert ex.check_rls(g.real)
+    assert check("echo-ex-rls", g.real)
 
 
 def test_silent_directions_of_several_loudspeakers_by_rank():
@@ -400,7 +408,7 @@ def test_silent_directions_of_several_loudspeakers_by_rank():
         far = [convolution_matrix(rng.standard_normal(M), L) for _ in range(S)]
         return S * L - np.linalg.matrix_rank(np.hstack(far))
 
-    assert ex.check_unknowns(count)
+    assert check("echo-ex-unknowns", count)
 
 
 @given(st.floats(0, 0.99))
@@ -412,7 +420,7 @@ def test_spread_by_eigenvalues(C):
 @given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(-9, 9), st.floats(0.1, 3))
 def test_the_smallest_change_ends_on_the_border_or_is_none(rows, d, delta):
     g, x = np.array(rows[:2]), np.array(rows[2:]) + np.array([0, 4])
-    new = FUNCTIONS[ex.check_smallest][0](g, x, d, delta)
+    new = FUNCTIONS[of("echo-ex-smallest")][0](g, x, d, delta)
     assert abs(d - np.dot(new, x)) == pytest.approx(min(delta, abs(d - g @ x)), abs=1e-9)
 
 
@@ -432,12 +440,12 @@ def test_the_four_curves_are_as_the_solution_and_the_picture_say():
 
 def test_even_and_odd_tap():
     one = Responses(LL=np.array([0.9]), LR=np.array([0.3]), RL=np.array([-0.1]), RR=np.array([0.5]))
-    assert ex.check_even_tap(complex_taps(one))
+    assert check("echo-ex-even", complex_taps(one))
 
 
 def test_three_moves():
     change, _ = dcd(np.array([[10, 2], [2, 4]]) + 0j, np.array([1.5, 1.6]) + 0j, 3)
-    assert ex.check_first_step(change.real)
+    assert check("echo-ex-step", change.real)
 
 
 def moves(choose, reset=False, exact=False, back=True):
@@ -458,8 +466,8 @@ def test_the_rows_of_the_three_moves_are_what_their_hints_say():
     def largest(_, r):
         return int(np.argmax(abs(r)))
 
-    assert ex.check_first_step(moves(largest))
-    known = ROWS[ex.check_first_step][1]
+    assert check("echo-ex-step", moves(largest))
+    known = ROWS[of("echo-ex-step")][1]
     by_mistake = {
         "not set back": moves(largest, reset=True),
         "goes back": moves(largest, back=False),
@@ -478,7 +486,7 @@ def test_the_rows_of_the_two_samples_are_what_their_hints_say():
             g = g + (sign if i else 1) * (window @ [3, 1] - g @ window) * window / (window @ window)
         return tuple(g)
 
-    known = ROWS[ex.check_rectifier][1]
+    known = ROWS[of("echo-ex-rectifier")][1]
     by_mistake = {
         "pre-distortion in": taps((2, 2), (-1, -1)),
         "first sample": taps((4, 2)),
@@ -491,12 +499,12 @@ def test_the_rows_of_the_two_samples_are_what_their_hints_say():
 
 
 def test_the_entries_that_do_not_age():
-    assert ex.check_shift(max(entry for entry in range(2**15) if entry - (entry >> 13) == entry))
+    assert check("echo-ex-shift", max(entry for entry in range(2**15) if entry - (entry >> 13) == entry))
 
 
 def test_half_a_weight():
     lam = 1 - 1 / (96 * 256)
-    assert ex.check_memory(next(n for n in range(100_000) if lam**n <= 0.5) / 8000)
+    assert check("echo-ex-memory", next(n for n in range(100_000) if lam**n <= 0.5) / 8000)
 
 
 def test_passes_that_go_a_share_of_the_way():
@@ -506,9 +514,9 @@ def test_passes_that_go_a_share_of_the_way():
     g = np.zeros(2, complex)
     for _ in range(N):
         g = g + mu * k * (2.0 - np.vdot(g, x))
-    assert g == pytest.approx(FUNCTIONS[ex.check_gain][0](kappa, N, mu) * k * 2.0)
+    assert g == pytest.approx(FUNCTIONS[of("echo-ex-gain")][0](kappa, N, mu) * k * 2.0)
     exact, _, _ = dr_rls_step(np.zeros(2), P, x, 2.0, lam, N)
-    assert exact == pytest.approx(FUNCTIONS[ex.check_gain][0](kappa, N, 1.0) * k * 2.0)
+    assert exact == pytest.approx(FUNCTIONS[of("echo-ex-gain")][0](kappa, N, 1.0) * k * 2.0)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.3, 0.05, 0.004]))
@@ -530,18 +538,18 @@ def test_one_path_of_a_quarter_of_the_power_turns():
     turned = paths * [-1, 1, 1, 1]
     assert np.linalg.norm(turned - paths) == np.linalg.norm(paths) == 1
     later = expected_tracking(256, 48, 3) - expected_tracking(256, 48, 3, 0.0)
-    assert ex.check_tracking(later)
+    assert check("echo-ex-tracking", later)
 
 
 def test_a_floor_that_may_rise():
     for N, rise in itertools.product((1, 2, 5), (0.0, 3.0)):
-        factor = FUNCTIONS[ex.check_floor][0](N, rise)
+        factor = FUNCTIONS[of("echo-ex-floor")][0](N, rise)
         assert expected_rise(N) - 10 * np.log10(factor) == pytest.approx(rise)
 
 
 def test_time_with_a_floor():
     c, limit = np.linalg.lstsq([[1, 1], [1 / 3, 1]], [25, 11], rcond=None)[0]
-    assert ex.check_passes(1 - (limit + c / 5) / 11)
+    assert check("echo-ex-passes", 1 - (limit + c / 5) / 11)
 
 
 def plus(kappa, N):
@@ -553,15 +561,15 @@ def plus(kappa, N):
 
 
 def test_the_plus_pass_by_pass():
-    assert ex.check_sign(plus)
-    assert ex.check_short(next(K for K in range(3, 99) if abs(plus(2 / K, 3)) <= 1))
+    assert check("echo-ex-sign", plus)
+    assert check("echo-ex-short", next(K for K in range(3, 99) if abs(plus(2 / K, 3)) <= 1))
     assert abs(plus(2 / 4, 3)) == pytest.approx(1.375)
 
 
 def test_sign_patterns():
     seen = np.array([3, 4, -1, 6, 5])
     means = [np.dot(seen, signs) for signs in itertools.product((-1, 1), repeat=5)]
-    assert ex.check_exchanged(np.mean(np.array(means) >= seen.sum()))
+    assert check("echo-ex-exchanged", np.mean(np.array(means) >= seen.sum()))
 
 
 def test_the_same_time_for_both():
@@ -589,16 +597,17 @@ def test_each_exercise_has_a_place_to_answer_its_check_in_view_and_a_folded_solu
     kinds = [re.search(r"\((by hand|derive|interpret|build), (easy|medium|hard)\)$", head[1]) for head, _ in found]
     assert {kind[1] for kind in kinds if kind} == {"by hand", "derive", "interpret", "build"}
     assert all(kinds) and len(found) >= 6
-    for head, (answer, check, start, prose, solution, end) in found:
+    for head, (answer, ask, start, prose, solution, end) in found:
         name = re.search(r"^answer_(\w+) = None  # your answer$", answer.source, re.M)
         assert name, head[1]
-        assert re.fullmatch(rf"check_{name[1]}\(answer_{name[1]}(, my_seed)?\)", check.source)
-        assert check.metadata.tags == ["check"]
-        assert "not answered yet" in str(check.outputs)
+        asked = f'check("{head[2]}", '
+        assert re.fullmatch(rf"{re.escape(asked)}answer_{name[1]}(, my_seed)?\)", ask.source)
+        assert ask.metadata.tags == ["check"]
+        assert "not answered yet" in str(ask.outputs)
         assert start.source == f"```{{solution-start}} {head[2]}\n:class: dropdown\n```"
         assert prose.cell_type == "markdown" and len(prose.source.split()) > 20
         assert solution.metadata.tags == ["solution"]
-        assert solution.source.endswith(f"check_{name[1]}(solved_{name[1]})")
+        assert solution.source.endswith(f"{asked}solved_{name[1]})")
         assert "Right: " in str(solution.outputs)
         assert end.source == "```{solution-end}\n```"
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 import nbformat
 import numpy as np
 import pytest
+from asking import check, of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,7 @@ from voicewire.emqtt.reference import after, cut, hold, link_delay, publish, rea
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
 from voicewire_book import paths
-from voicewire_book.chapters.emqtt import exercises as e
+from voicewire_book.chapters.emqtt.exercises import end_to_end, packets, reproduction
 
 
 def missing(stream):
@@ -57,186 +58,190 @@ def load(n):
 
 
 RIGHT = {
-    e.check_first_byte: [0x3D, 61.0, np.int64(61), "61", "0x3d", "3D", b"\x3d", "0b111101", "00111101", [0x3D]],
-    e.check_payload: [2011, "2011 bytes", 2011.0, "2,011"],
-    e.check_capture: [[258, 7], "258, 7", {"id": 258, "bytes": 7}, (258.0, 7)],
-    e.check_weight: [lambda n, t, m: (1 + n) * (18 + t + m), lambda n, t, m: 18 + t + m + n * t + n * m + 18 * n],
-    e.check_puback: ["a", "A)", " (a) "],
-    e.check_pubrel: ["a", "A"],
-    e.check_missing: [missing, lambda s: max(0, (len(cut(s)[0]) == 0) * missing(s))],
-    e.check_messages: [196, "196", 196.0, [196]],
-    e.check_sooner: [
+    of("emqtt-ex-first-byte"): [0x3D, 61.0, np.int64(61), "61", "0x3d", "3D", b"\x3d", "0b111101", "00111101", [0x3D]],
+    of("emqtt-ex-length"): [2011, "2011 bytes", 2011.0, "2,011"],
+    of("emqtt-ex-capture"): [[258, 7], "258, 7", {"id": 258, "bytes": 7}, (258.0, 7)],
+    of("emqtt-ex-counting"): [
+        lambda n, t, m: (1 + n) * (18 + t + m),
+        lambda n, t, m: 18 + t + m + n * t + n * m + 18 * n,
+    ],
+    of("emqtt-ex-puback"): ["a", "A)", " (a) "],
+    of("emqtt-ex-pubrel"): ["a", "A"],
+    of("emqtt-ex-missing"): [missing, lambda s: max(0, (len(cut(s)[0]) == 0) * missing(s))],
+    of("emqtt-ex-eighty"): [196, "196", 196.0, [196]],
+    of("emqtt-ex-link"): [
         263,
         "263 ms",
         1e3 * (link_delay("MQTT", 5, 8e3, 0.03, 40) - link_delay("E-MQTT", 5, 8e3, 0.03, 40)),
     ],
-    e.check_ward: [0.9**4 * 1.4, "91.85 %", 0.919],
-    e.check_longest_id: [lambda t, m: 3 + t + m, lambda t, m: len(publish("x" * t, bytes(m))) - 1],
-    e.check_gain: [gain, lambda n, h: Fraction(17 + 2 * h + n * (13 + h), 19 + 2 * h)],
-    e.check_late: ["c", "C."],
-    e.check_line: ["a"],
-    e.check_quorum: [quorum],
-    e.check_table3: [58, "58", 58.0],
-    e.check_load: [load, lambda n: np.float64(25 * (1 + n)) / (counting.publish_size(3, n) + 12)],
-    e.check_pairs: [2, "2", 16 ** (1 / 4), np.exp(np.log([2, 8, 1, 1]).mean())],
-    e.check_gauge: [[0.75, 2.5], "3/4, 5/2", [Fraction(3, 4), Fraction(5, 2)], ("75 %", "250 %")],
-    e.check_contradiction: ["c"],
-    e.check_near_one: ["c"],
-    e.check_bridge: [bridged],
+    of("emqtt-ex-ward"): [0.9**4 * 1.4, "91.85 %", 0.919],
+    of("emqtt-ex-naming"): [lambda t, m: 3 + t + m, lambda t, m: len(publish("x" * t, bytes(m))) - 1],
+    of("emqtt-ex-gain"): [gain, lambda n, h: Fraction(17 + 2 * h + n * (13 + h), 19 + 2 * h)],
+    of("emqtt-ex-too-few"): ["c", "C."],
+    of("emqtt-ex-line"): ["a"],
+    of("emqtt-ex-quorum"): [quorum],
+    of("emqtt-ex-table3"): [58, "58", 58.0],
+    of("emqtt-ex-load"): [load, lambda n: np.float64(25 * (1 + n)) / (counting.publish_size(3, n) + 12)],
+    of("emqtt-ex-pairs"): [2, "2", 16 ** (1 / 4), np.exp(np.log([2, 8, 1, 1]).mean())],
+    of("emqtt-ex-gauge"): [[0.75, 2.5], "3/4, 5/2", [Fraction(3, 4), Fraction(5, 2)], ("75 %", "250 %")],
+    of("emqtt-ex-pair"): ["c"],
+    of("emqtt-ex-near-one"): ["c"],
+    of("emqtt-ex-bridge"): [bridged],
 }
 
 WRONG = [
-    (e.check_first_byte, 0x35, "first time"),
-    (e.check_first_byte, "0x3c", "RETAIN"),
-    (e.check_first_byte, 0x3B, "QoS 2 is bit 2"),
-    (e.check_first_byte, 0x3F, "QoS 3"),
-    (e.check_first_byte, 0x39, "missing"),
-    (e.check_first_byte, 13, "upper four bits"),
-    (e.check_payload, 2026, "Remaining Length"),
-    (e.check_payload, 2013, "two bytes too many"),
-    (e.check_payload, 2009, "two bytes too few"),
-    (e.check_payload, 4059, "eight bits a byte"),
-    (e.check_payload, 2139, "eighth bit only says"),
-    (e.check_payload, 91, "another byte of the length"),
-    (e.check_capture, [513, 7], "high byte first"),
-    (e.check_capture, [3, 7], "length of the topic"),
-    (e.check_capture, [258, 9], "variable header"),
-    (e.check_capture, [258, 14], "among them"),
-    (e.check_capture, [258, 11], "packet of their own"),
-    (e.check_capture, [7, 258], "first, then"),
-    (e.check_weight, lambda n, t, m: n * (18 + t + m), "own leg"),
-    (e.check_weight, lambda n, t, m: (1 + n) * (6 + t + m), "PUBLISH alone"),
-    (e.check_weight, lambda n, t, m: (1 + n) * (10 + t + m), "but three"),
-    (e.check_weight, lambda n, t, m: (1 + n) * (16 + t + m), "two bytes a leg"),
-    (e.check_weight, lambda n, t, m: (1 + n) * (14 + t + m), "four bytes a leg"),
-    (e.check_weight, lambda n, t, m: 6 + t + m + n * (18 + t + m), "gets and gives"),
-    (e.check_puback, "b", "does anybody tell"),
-    (e.check_puback, "c", "came from a subscriber"),
-    (e.check_puback, "d", "wait for"),
-    (e.check_pubrel, "b", "DUP"),
-    (e.check_pubrel, "c", "nothing left"),
-    (e.check_pubrel, "d", "forgotten"),
-    (e.check_missing, lambda s: max(0, 2 + s[1] - len(s)), "has its eighth bit"),
-    (e.check_missing, lambda s: max(0, 2 + s[1] % 128 - len(s)), "another byte follows"),
-    (e.check_missing, lambda s: sum(read_length(s, 1)) - len(s), "more than one packet"),
-    (e.check_missing, lambda s: max(0, read_length(s, 1)[0] - len(s)), "on top"),
-    (e.check_missing, lambda s: max(0, 1 + read_length(s, 1)[0] - len(s)), "hold the length"),
-    (e.check_missing, lambda s: sum(read_length(s, 1)), "has come already"),
-    (e.check_messages, 3 * 68, "own four packets"),
-    (e.check_messages, 192, "between publisher and broker"),
-    (e.check_messages, 4 + 6 * 16, "QoS 0"),
-    (e.check_messages, 4 + 12 * 17, "divide the others"),
-    (e.check_messages, 4 + 12 * 68, "not of subscribers"),
-    (e.check_sooner, 63, "40 bytes of TCP"),
-    (e.check_sooner, 65, "40 bytes around it; and"),
-    (e.check_sooner, 265, "equally long"),
-    (e.check_sooner, 267, "lost, not won"),
-    (e.check_sooner, 323, "cancels"),
-    (e.check_sooner, 422, "MQTT's delay; how long does E-MQTT"),
-    (e.check_sooner, 159, "E-MQTT's delay; how long does MQTT"),
-    (e.check_sooner, 51, "five responses"),
-    (e.check_ward, 0.59049, "all five"),
-    (e.check_ward, 0.32805, "exactly four"),
-    (e.check_ward, 0.6561, "four certain ones"),
-    (e.check_ward, 0.06561, "one choice"),
-    (e.check_ward, 0.08146, "too few"),
-    (e.check_ward, 0.00046, "to be late"),
-    (e.check_longest_id, lambda t, m: 4 + t + m, "before each id"),
-    (e.check_longest_id, lambda t, m: 5 + t + m, "no packet id"),
-    (e.check_longest_id, lambda t, m: 2 + t + m, "as many are allowed"),
-    (e.check_longest_id, lambda t, m: 1 + t + m, "two bytes are missing"),
-    (e.check_longest_id, lambda t, m: t + m, "stands before each of them"),
-    (e.check_gain, lambda n, h: (17 + 13 * n) / 19, "h bytes"),
-    (e.check_gain, lambda n, h: n * (13 + h) / (19 + 2 * h), "send its query"),
-    (e.check_gain, lambda n, h: (17 + 2 * h + n * (25 + 4 * h)) / (19 + 2 * h), "do not count"),
-    (e.check_gain, lambda n, h: 1 / gain(n, h), "stands above"),
-    (e.check_gain, lambda n, h: 1 + n * (13 + h) / (17 + 2 * h), "two bytes more"),
-    (e.check_gain, lambda n, h: 1.0, "slower, not faster"),
-    (e.check_late, "a", "under way"),
-    (e.check_late, "b", "lost for good"),
-    (e.check_late, "d", "takes no message back"),
-    (e.check_line, "b", "who sends the PUBACK"),
-    (e.check_line, "c", "PUBREL too"),
-    (e.check_line, "d", "packet of its own"),
+    (of("emqtt-ex-first-byte"), 0x35, "first time"),
+    (of("emqtt-ex-first-byte"), "0x3c", "RETAIN"),
+    (of("emqtt-ex-first-byte"), 0x3B, "QoS 2 is bit 2"),
+    (of("emqtt-ex-first-byte"), 0x3F, "QoS 3"),
+    (of("emqtt-ex-first-byte"), 0x39, "missing"),
+    (of("emqtt-ex-first-byte"), 13, "upper four bits"),
+    (of("emqtt-ex-length"), 2026, "Remaining Length"),
+    (of("emqtt-ex-length"), 2013, "two bytes too many"),
+    (of("emqtt-ex-length"), 2009, "two bytes too few"),
+    (of("emqtt-ex-length"), 4059, "eight bits a byte"),
+    (of("emqtt-ex-length"), 2139, "eighth bit only says"),
+    (of("emqtt-ex-length"), 91, "another byte of the length"),
+    (of("emqtt-ex-capture"), [513, 7], "high byte first"),
+    (of("emqtt-ex-capture"), [3, 7], "length of the topic"),
+    (of("emqtt-ex-capture"), [258, 9], "variable header"),
+    (of("emqtt-ex-capture"), [258, 14], "among them"),
+    (of("emqtt-ex-capture"), [258, 11], "packet of their own"),
+    (of("emqtt-ex-capture"), [7, 258], "first, then"),
+    (of("emqtt-ex-counting"), lambda n, t, m: n * (18 + t + m), "own leg"),
+    (of("emqtt-ex-counting"), lambda n, t, m: (1 + n) * (6 + t + m), "PUBLISH alone"),
+    (of("emqtt-ex-counting"), lambda n, t, m: (1 + n) * (10 + t + m), "but three"),
+    (of("emqtt-ex-counting"), lambda n, t, m: (1 + n) * (16 + t + m), "two bytes a leg"),
+    (of("emqtt-ex-counting"), lambda n, t, m: (1 + n) * (14 + t + m), "four bytes a leg"),
+    (of("emqtt-ex-counting"), lambda n, t, m: 6 + t + m + n * (18 + t + m), "gets and gives"),
+    (of("emqtt-ex-puback"), "b", "does anybody tell"),
+    (of("emqtt-ex-puback"), "c", "came from a subscriber"),
+    (of("emqtt-ex-puback"), "d", "wait for"),
+    (of("emqtt-ex-pubrel"), "b", "DUP"),
+    (of("emqtt-ex-pubrel"), "c", "nothing left"),
+    (of("emqtt-ex-pubrel"), "d", "forgotten"),
+    (of("emqtt-ex-missing"), lambda s: max(0, 2 + s[1] - len(s)), "has its eighth bit"),
+    (of("emqtt-ex-missing"), lambda s: max(0, 2 + s[1] % 128 - len(s)), "another byte follows"),
+    (of("emqtt-ex-missing"), lambda s: sum(read_length(s, 1)) - len(s), "more than one packet"),
+    (of("emqtt-ex-missing"), lambda s: max(0, read_length(s, 1)[0] - len(s)), "on top"),
+    (of("emqtt-ex-missing"), lambda s: max(0, 1 + read_length(s, 1)[0] - len(s)), "hold the length"),
+    (of("emqtt-ex-missing"), lambda s: sum(read_length(s, 1)), "has come already"),
+    (of("emqtt-ex-eighty"), 3 * 68, "own four packets"),
+    (of("emqtt-ex-eighty"), 192, "between publisher and broker"),
+    (of("emqtt-ex-eighty"), 4 + 6 * 16, "QoS 0"),
+    (of("emqtt-ex-eighty"), 4 + 12 * 17, "divide the others"),
+    (of("emqtt-ex-eighty"), 4 + 12 * 68, "not of subscribers"),
+    (of("emqtt-ex-link"), 63, "40 bytes of TCP"),
+    (of("emqtt-ex-link"), 65, "40 bytes around it; and"),
+    (of("emqtt-ex-link"), 265, "equally long"),
+    (of("emqtt-ex-link"), 267, "lost, not won"),
+    (of("emqtt-ex-link"), 323, "cancels"),
+    (of("emqtt-ex-link"), 422, "MQTT's delay; how long does E-MQTT"),
+    (of("emqtt-ex-link"), 159, "E-MQTT's delay; how long does MQTT"),
+    (of("emqtt-ex-link"), 51, "five responses"),
+    (of("emqtt-ex-ward"), 0.59049, "all five"),
+    (of("emqtt-ex-ward"), 0.32805, "exactly four"),
+    (of("emqtt-ex-ward"), 0.6561, "four certain ones"),
+    (of("emqtt-ex-ward"), 0.06561, "one choice"),
+    (of("emqtt-ex-ward"), 0.08146, "too few"),
+    (of("emqtt-ex-ward"), 0.00046, "to be late"),
+    (of("emqtt-ex-naming"), lambda t, m: 4 + t + m, "before each id"),
+    (of("emqtt-ex-naming"), lambda t, m: 5 + t + m, "no packet id"),
+    (of("emqtt-ex-naming"), lambda t, m: 2 + t + m, "as many are allowed"),
+    (of("emqtt-ex-naming"), lambda t, m: 1 + t + m, "two bytes are missing"),
+    (of("emqtt-ex-naming"), lambda t, m: t + m, "stands before each of them"),
+    (of("emqtt-ex-gain"), lambda n, h: (17 + 13 * n) / 19, "h bytes"),
+    (of("emqtt-ex-gain"), lambda n, h: n * (13 + h) / (19 + 2 * h), "send its query"),
+    (of("emqtt-ex-gain"), lambda n, h: (17 + 2 * h + n * (25 + 4 * h)) / (19 + 2 * h), "do not count"),
+    (of("emqtt-ex-gain"), lambda n, h: 1 / gain(n, h), "stands above"),
+    (of("emqtt-ex-gain"), lambda n, h: 1 + n * (13 + h) / (17 + 2 * h), "two bytes more"),
+    (of("emqtt-ex-gain"), lambda n, h: 1.0, "slower, not faster"),
+    (of("emqtt-ex-too-few"), "a", "under way"),
+    (of("emqtt-ex-too-few"), "b", "lost for good"),
+    (of("emqtt-ex-too-few"), "d", "takes no message back"),
+    (of("emqtt-ex-line"), "b", "who sends the PUBACK"),
+    (of("emqtt-ex-line"), "c", "PUBREL too"),
+    (of("emqtt-ex-line"), "d", "packet of its own"),
     (
-        e.check_quorum,
+        of("emqtt-ex-quorum"),
         lambda g, a: until(g, a, lambda come, one: 2 * sum(c in one for c in come) >= len(one)),
         "counts once",
     ),
     (
-        e.check_quorum,
+        of("emqtt-ex-quorum"),
         lambda g, a: until(g, a, lambda come, one: len(set(come) & set(one)) >= len(one) // 2),
         "less than half",
     ),
     (
-        e.check_quorum,
+        of("emqtt-ex-quorum"),
         lambda g, a: until(g, a, lambda come, one: 2 * len(set(come) & set(one)) > len(one)),
         "not more than half",
     ),
-    (e.check_quorum, lambda g, a: quorum([sorted({c for one in g for c in one})], a), "all together"),
-    (e.check_quorum, lambda g, a: max(0, quorum(g, a) - 1), "index"),
-    (e.check_quorum, lambda g, a: min(filter(None, (quorum([one], a) for one in g)), default=0), "not just one"),
-    (e.check_table3, 57, "seven bits still"),
-    (e.check_table3, 59, "waited_packet_num"),
-    (e.check_table3, 61, "payload"),
-    (e.check_table3, 64, "not all that follows"),
-    (e.check_table3, 115, "two bytes"),
-    (e.check_table3, 128, "not the number of ids"),
-    (e.check_load, lambda n: 1 + n, "these are packets"),
-    (e.check_load, lambda n: 25 * (1 + n) / 27, "names are missing"),
-    (e.check_load, lambda n: 25 * (1 + n) / (27 + 2 * n), "up to 57"),
-    (e.check_load, lambda n: load(n) * (25 + 13 * n) / (25 + 25 * n), "three acknowledgements"),
-    (e.check_load, lambda n: load(n) * n / (1 + n), "query has to be sent"),
-    (e.check_load, lambda n: load(n) * (25 + 11 * n) / (25 + 25 * n), "QoS 0"),
-    (e.check_pairs, 3, "arithmetic"),
-    (e.check_pairs, 1.5, "median"),
-    (e.check_pairs, "52/15", "means"),
-    (e.check_pairs, 4.5 / 4, "pairs are lost"),
-    (e.check_pairs, 0.5, "over MQTT's"),
-    (e.check_pairs, 16, "product"),
-    (e.check_gauge, [1, 1.8], "both levels"),
-    (e.check_gauge, ["4/3", "4/3"], "ratio of the readings"),
-    (e.check_gauge, [5 / 4, 3 / 2], "greatest below"),
-    (e.check_gauge, [0.6, 5 / 3], "first use reads"),
-    (e.check_gauge, [2 / 5, 4 / 3], "first use is above"),
-    (e.check_gauge, [2.5, 0.75], "other way round"),
-    (e.check_contradiction, "a", "PUBREC comes before"),
-    (e.check_contradiction, "b", "subscriber's leg"),
-    (e.check_contradiction, "d", "neither"),
-    (e.check_near_one, "a", "slower the link"),
-    (e.check_near_one, "b", "more responses"),
-    (e.check_near_one, "d", "payload"),
-    (e.check_bridge, lambda n, a: bridged(n, a, sum), "not added up"),
-    (e.check_bridge, lambda n, a: bridged(n, a, lambda far: far[-1]), "takes nothing back"),
-    (e.check_bridge, lambda n, a: bridged(n, a, len), "carries a count"),
-    (e.check_bridge, lambda n, a: bridged(n, a, near=list), "counts once"),
-    (e.check_bridge, lambda n, a: bridged(n + 1, a), "not more than n"),
-    (e.check_bridge, lambda n, a: max(0, bridged(n, a) - 1), "index"),
+    (of("emqtt-ex-quorum"), lambda g, a: quorum([sorted({c for one in g for c in one})], a), "all together"),
+    (of("emqtt-ex-quorum"), lambda g, a: max(0, quorum(g, a) - 1), "index"),
+    (of("emqtt-ex-quorum"), lambda g, a: min(filter(None, (quorum([one], a) for one in g)), default=0), "not just one"),
+    (of("emqtt-ex-table3"), 57, "seven bits still"),
+    (of("emqtt-ex-table3"), 59, "waited_packet_num"),
+    (of("emqtt-ex-table3"), 61, "payload"),
+    (of("emqtt-ex-table3"), 64, "not all that follows"),
+    (of("emqtt-ex-table3"), 115, "two bytes"),
+    (of("emqtt-ex-table3"), 128, "not the number of ids"),
+    (of("emqtt-ex-load"), lambda n: 1 + n, "these are packets"),
+    (of("emqtt-ex-load"), lambda n: 25 * (1 + n) / 27, "names are missing"),
+    (of("emqtt-ex-load"), lambda n: 25 * (1 + n) / (27 + 2 * n), "up to 57"),
+    (of("emqtt-ex-load"), lambda n: load(n) * (25 + 13 * n) / (25 + 25 * n), "three acknowledgements"),
+    (of("emqtt-ex-load"), lambda n: load(n) * n / (1 + n), "query has to be sent"),
+    (of("emqtt-ex-load"), lambda n: load(n) * (25 + 11 * n) / (25 + 25 * n), "QoS 0"),
+    (of("emqtt-ex-pairs"), 3, "arithmetic"),
+    (of("emqtt-ex-pairs"), 1.5, "median"),
+    (of("emqtt-ex-pairs"), "52/15", "means"),
+    (of("emqtt-ex-pairs"), 4.5 / 4, "pairs are lost"),
+    (of("emqtt-ex-pairs"), 0.5, "over MQTT's"),
+    (of("emqtt-ex-pairs"), 16, "product"),
+    (of("emqtt-ex-gauge"), [1, 1.8], "both levels"),
+    (of("emqtt-ex-gauge"), ["4/3", "4/3"], "ratio of the readings"),
+    (of("emqtt-ex-gauge"), [5 / 4, 3 / 2], "greatest below"),
+    (of("emqtt-ex-gauge"), [0.6, 5 / 3], "first use reads"),
+    (of("emqtt-ex-gauge"), [2 / 5, 4 / 3], "first use is above"),
+    (of("emqtt-ex-gauge"), [2.5, 0.75], "other way round"),
+    (of("emqtt-ex-pair"), "a", "PUBREC comes before"),
+    (of("emqtt-ex-pair"), "b", "subscriber's leg"),
+    (of("emqtt-ex-pair"), "d", "neither"),
+    (of("emqtt-ex-near-one"), "a", "slower the link"),
+    (of("emqtt-ex-near-one"), "b", "more responses"),
+    (of("emqtt-ex-near-one"), "d", "payload"),
+    (of("emqtt-ex-bridge"), lambda n, a: bridged(n, a, sum), "not added up"),
+    (of("emqtt-ex-bridge"), lambda n, a: bridged(n, a, lambda far: far[-1]), "takes nothing back"),
+    (of("emqtt-ex-bridge"), lambda n, a: bridged(n, a, len), "carries a count"),
+    (of("emqtt-ex-bridge"), lambda n, a: bridged(n, a, near=list), "counts once"),
+    (of("emqtt-ex-bridge"), lambda n, a: bridged(n + 1, a), "not more than n"),
+    (of("emqtt-ex-bridge"), lambda n, a: max(0, bridged(n, a) - 1), "index"),
 ]
 
 
-@pytest.mark.parametrize(("check", "answer"), [(c, a) for c, answers in RIGHT.items() for a in answers])
-def test_a_right_answer_in_any_form(check, answer):
-    feedback = check(answer)
+@pytest.mark.parametrize(("ask", "answer"), [(ask, a) for ask, answers in RIGHT.items() for a in answers])
+def test_a_right_answer_in_any_form(ask, answer):
+    feedback = ask(answer)
     assert feedback.ok, feedback
-    assert "not answered yet" in check(None).message
+    assert "not answered yet" in ask(None).message
 
 
-@pytest.mark.parametrize(("check", "answer", "hint"), WRONG)
-def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):
-    feedback = check(answer)
+@pytest.mark.parametrize(("ask", "answer", "hint"), WRONG)
+def test_each_usual_mistake_gets_its_own_hint(ask, answer, hint):
+    feedback = ask(answer)
     assert not feedback.ok
     assert hint in feedback.message
 
 
-@pytest.mark.parametrize("check", RIGHT, ids=lambda check: check.__name__)
-def test_at_least_three_mistakes_are_known_and_told_apart(check):
-    said = {check(answer).message for other, answer, _ in WRONG if other is check}
+@pytest.mark.parametrize("ask", RIGHT, ids=lambda ask: ask.label)
+def test_at_least_three_mistakes_are_known_and_told_apart(ask):
+    said = {ask(answer).message for other, answer, _ in WRONG if other == ask}
     assert len(said) >= 3
 
 
-def test_every_check_is_tried():
-    assert {check.__name__ for check in RIGHT} == set(e.__all__)
+def test_every_exercise_is_tried():
+    tables = (packets.EXERCISES, end_to_end.EXERCISES, reproduction.EXERCISES)
+    assert {ask.label for ask in RIGHT} == {label for table in tables for label in table if "-ex-" in label}
 
 
 class Hostile:
@@ -264,20 +269,25 @@ FUNCTIONS = [
 @pytest.mark.parametrize(
     "answer", [*WHATEVER, *FUNCTIONS, Hostile(), Hostile, object()], ids=lambda a: type(a).__name__
 )
-@pytest.mark.parametrize("check", RIGHT, ids=lambda check: check.__name__)
-def test_whatever_is_handed_over_gets_a_sentence(check, answer):
-    feedback = check(answer)
+@pytest.mark.parametrize("ask", RIGHT, ids=lambda ask: ask.label)
+def test_whatever_is_handed_over_gets_a_sentence(ask, answer):
+    feedback = ask(answer)
     assert not feedback.ok
     assert len(feedback.message) > 10
 
 
-EXACT = {e.check_first_byte: 0x3D, e.check_messages: 196, e.check_sooner: 263, e.check_table3: 58}
+EXACT = {
+    of("emqtt-ex-first-byte"): 0x3D,
+    of("emqtt-ex-eighty"): 196,
+    of("emqtt-ex-link"): 263,
+    of("emqtt-ex-table3"): 58,
+}
 
 
-@pytest.mark.parametrize("check", EXACT, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("ask", EXACT, ids=lambda ask: ask.label)
 @given(off=st.integers(-60, 60).filter(bool))
-def test_where_a_whole_number_is_asked_none_beside_it_is_close(check, off):
-    feedback = check(EXACT[check] + off)
+def test_where_a_whole_number_is_asked_none_beside_it_is_close(ask, off):
+    feedback = ask(EXACT[ask] + off)
     assert not feedback.ok
     assert "close" not in feedback.message
 
@@ -289,7 +299,7 @@ def test_a_function_may_change_what_it_is_given():
         answers.clear()
         return found
 
-    assert e.check_quorum(greedy)
+    assert check("emqtt-ex-quorum", greedy)
 
 
 # What the questions take for granted, by the package
@@ -358,7 +368,7 @@ names = st.sampled_from("abcde")
 
 @given(st.lists(st.lists(names, min_size=1, unique=True), min_size=1, max_size=3), st.lists(names, max_size=8))
 def test_a_hold_for_each_group_is_what_the_check_expects(groups, answers):
-    assert quorum(groups, answers) == e._due(groups, answers)
+    assert quorum(groups, answers) == end_to_end._due(groups, answers)
 
 
 # The form on the page
@@ -381,7 +391,7 @@ def test_each_exercise_has_its_place_and_its_check_in_view_and_then_its_fold(pat
         kinds.add(kind)
         name = re.search(r"^(answer_\w+) = None  # your \w.*$", cells[i + 1].source, re.M)[1]
         assert cells[i + 2].metadata["tags"] == ["check"]
-        assert re.search(rf"\({name}(, my_seed)?\)", cells[i + 2].source)
+        assert re.fullmatch(rf'check\("{label}", {name}(, my_seed)?\)', cells[i + 2].source)
         assert "not answered yet" in shown(cells[i + 2])
         assert cells[i + 3].source == f"```{{solution-start}} {label}\n:class: dropdown\n```"
         end = next(k for k in range(i, len(cells)) if cells[k].source.startswith("```{solution-end}"))

@@ -13,19 +13,23 @@ from voicewire.emqtt.trace import one_message
 from voicewire.mqtt import BrokerThread, Config, encode
 from voicewire.mqtt import packets as p
 from voicewire.mqtt.raw_socket_client import Wire, connect
-from voicewire_book.chapters.emqtt import _broker_model, _hold_model, broker_lab, capture_lab, hold_lab
+from voicewire_book.chapters.emqtt import _broker_model, _hold_model
+from voicewire_book.chapters.emqtt.exercises import end_to_end, packets, reproduction
 from voicewire_book.chapters.emqtt.figures import sequence
 
-BROKER, HOLD = Lab("emqtt/01_packets", broker_lab), Lab("emqtt/02_end_to_end", hold_lab)
-CAPTURE = Lab("emqtt/03_reproduction", capture_lab)
+BROKER, HOLD = Lab("emqtt/01_packets"), Lab("emqtt/02_end_to_end")
+CAPTURE = Lab("emqtt/03_reproduction")
 LABS = [BROKER, HOLD, CAPTURE]
-EACH = [(lab, check) for lab in LABS for _, check in lab.stages]
-NAMES = [f"{lab.chapter}-{check}" for lab, check in EACH]
+LABELS = [label for chapter in (packets, end_to_end, reproduction) for label in chapter.EXERCISES if "-lab-" in label]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.chapter)
-def test_a_lab_has_four_to_eight_stages_and_every_check_is_asked(lab):
+def test_a_lab_has_four_to_eight_stages_in_order(lab):
     labs.page(lab)
+
+
+def test_every_stage_is_asked_by_its_chapter():
+    assert [label for lab in LABS for _, label in lab.stages] == LABELS
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.chapter)
@@ -33,14 +37,14 @@ def test_the_chapter_s_solution_passes_stage_by_stage_and_an_empty_one_does_not(
     labs.solution(lab)
 
 
-@pytest.mark.parametrize(("lab", "check"), EACH, ids=NAMES)
-def test_each_usual_mistake_gets_its_own_hint(lab, check, monkeypatch):
-    labs.hints(lab, check, monkeypatch)
+@pytest.mark.parametrize("label", LABELS)
+def test_each_usual_mistake_gets_its_own_hint(label):
+    labs.hints(label)
 
 
-@pytest.mark.parametrize(("lab", "check"), EACH, ids=NAMES)
-def test_whatever_is_handed_over_a_check_answers(lab, check, monkeypatch):
-    labs.anything(lab, check, monkeypatch)
+@pytest.mark.parametrize("label", LABELS)
+def test_whatever_is_handed_over_a_check_answers(label):
+    labs.anything(label)
 
 
 def heard_of(broker, subscribers, steps):
@@ -69,16 +73,16 @@ def heard_of(broker, subscribers, steps):
     return leaves
 
 
-def test_the_package_s_broker_sends_packet_for_packet_what_the_lab_asks_for(monkeypatch):
-    talks, _, _, said = labs.heard(HOLD, "check_talk", monkeypatch)
-    assert f"in {len(talks)} talks" in said
+def test_the_package_s_broker_sends_packet_for_packet_what_the_lab_asks_for():
+    stage = labs.stage("emqtt-lab-hold-talk")
+    assert f"in {len(stage.cases)} talks" in stage.right
     with BrokerThread(Config(port=0)) as broker:
-        for subscribers, steps in talks:
+        for subscribers, steps in stage.cases:
             assert heard_of(broker, subscribers, steps) == _hold_model.talk(subscribers, steps)
 
 
-def test_the_talks_have_what_can_happen_to_a_hold(monkeypatch):
-    talks, *_ = labs.heard(HOLD, "check_talk", monkeypatch)
+def test_the_talks_have_what_can_happen_to_a_hold():
+    talks = labs.stage("emqtt-lab-hold-talk").cases
     first = {data[0] for _, steps in talks for _, data in steps if data}
     assert first == {0x36, 0x3E, 0x56, 0x66, 0x76}
     assert sum(not data for _, steps in talks for _, data in steps) >= 20  # sessions that end
@@ -121,16 +125,16 @@ def served_by(broker, steps):
     return leaves
 
 
-def test_the_package_s_broker_serves_packet_for_packet_as_the_lab_asks_for(monkeypatch):
-    sessions, _, _, said = labs.heard(BROKER, "check_served", monkeypatch)
-    assert f"in {len(sessions)} sessions" in said
-    for (steps,) in sessions:
+def test_the_package_s_broker_serves_packet_for_packet_as_the_lab_asks_for():
+    stage = labs.stage("emqtt-lab-broker-served")
+    assert f"in {len(stage.cases)} sessions" in stage.right
+    for (steps,) in stage.cases:
         with BrokerThread(Config(port=0)) as broker:
             assert served_by(broker, steps) == _broker_model.serve(steps)
 
 
-def test_the_sessions_have_what_a_broker_must_know(monkeypatch):
-    sessions, *_ = labs.heard(BROKER, "check_served", monkeypatch)
+def test_the_sessions_have_what_a_broker_must_know():
+    sessions = labs.stage("emqtt-lab-broker-served").cases
     steps = [step for (one,) in sessions for step in one]
     out = [data for (one,) in sessions for leaves in _broker_model.serve(one) for _, data in leaves]
     assert sum(not cut(data)[0] and data != b"" for _, data in steps) > 20  # half a packet
@@ -143,7 +147,7 @@ def test_the_sessions_have_what_a_broker_must_know(monkeypatch):
 def test_the_broker_s_drawing_is_that_of_the_chapter_s_trace():
     with BrokerThread(Config(port=0)) as broker:
         real = one_message(broker.port, 2)
-    drawn = broker_lab.drawn(_broker_model.serve)
+    drawn = packets.drawn(_broker_model.serve)
     assert sorted(map(repr, drawn.steps)) == sorted(map(repr, real.steps))
     assert drawn.steps[0] == real.steps[0]
 
@@ -152,28 +156,28 @@ def test_the_broker_s_drawing_is_that_of_the_chapter_s_trace():
 @pytest.mark.parametrize("reading", ["mqtt-2", "mqtt-0", "first", "all"])
 def test_the_lab_s_captures_have_the_counts_of_the_closed_forms(reading, n):
     rng = np.random.default_rng(n)
-    packets = CAPTURE.solved["solved_whole"](capture_lab.query(rng, reading, n))
-    found = CAPTURE.solved["solved_tally"](packets)
+    whole = CAPTURE.solved["solved_whole"](reproduction.query(rng, reading, n))
+    found = CAPTURE.solved["solved_tally"](whole)
     forms = counting.messages, counting.received, counting.sent
     assert [found[name] for name in ("messages", "received", "sent")] == [form(reading, n) for form in forms]
-    knows = CAPTURE.solved["solved_knew"](packets, n)
-    answered = sorted(at for at, who, way, first, _ in packets if who != "pub" and way == "up" and first == 0x56)
+    knows = CAPTURE.solved["solved_knew"](whole, n)
+    answered = sorted(at for at, who, way, first, _ in whole if who != "pub" and way == "up" and first == 0x56)
     assert knows > {"first": answered[:1], "all": answered[-1:]}.get(reading, [0.0])[0]
 
 
-def test_the_lab_s_captures_are_cut_as_tcp_may_cut_them(monkeypatch):
-    cases, right, *_ = labs.heard(CAPTURE, "check_whole", monkeypatch)
-    pieces = [piece for (one,) in cases for piece in one]
-    packets, rest = zip(*(cut(data) for *_, data in pieces), strict=True)
-    assert any(rest) and max(map(len, packets)) > 1  # halves, and two in one piece
-    streams = {piece[1:3] for piece in cases[0][0]}
-    for client, way in streams:  # nothing is lost, and the order stays
-        whole = b"".join(data for _, *stream, data in cases[0][0] if stream == [client, way])
-        assert [packet[3:] for packet in right(cases[0][0]) if packet[1:3] == (client, way)] == cut(whole)[0]
+def test_the_lab_s_captures_are_cut_as_tcp_may_cut_them():
+    stage = labs.stage("emqtt-lab-capture-whole")
+    pieces = [piece for (one,) in stage.cases for piece in one]
+    found, rest = zip(*(cut(data) for *_, data in pieces), strict=True)
+    assert any(rest) and max(map(len, found)) > 1  # halves, and two in one piece
+    ((first,), *_) = stage.cases
+    for client, way in {piece[1:3] for piece in first}:  # nothing is lost, and the order stays
+        whole = b"".join(data for _, *stream, data in first if stream == [client, way])
+        assert [packet[3:] for packet in stage.wanted(first) if packet[1:3] == (client, way)] == cut(whole)[0]
 
 
 def test_the_drawing_has_every_packet():
-    trace = hold_lab.drawn(_hold_model.talk)
+    trace = end_to_end.drawn(_hold_model.talk)
     assert [step.label for step in trace.steps][-3:] == [
         "PUBCOMP (QoS 3), cat",
         "PUBREL (QoS 3), doctor",
@@ -196,12 +200,12 @@ def test_the_examples_of_the_stages_are_true():
     assert copy == bytes.fromhex("32 07 00 01 54 00 04 68 69")
     assert made["solved_routed"]("a/b", held) == {"ann": 2}
     assert made["solved_replied"](0x62, b"\0\x09") == bytes.fromhex("70 02 00 09")
-    assert [data[0] >> 4 for _, data in made["solved_served"](broker_lab.ONE)[0]] == [2, 9]
+    assert [data[0] >> 4 for _, data in made["solved_served"](packets.ONE)[0]] == [2, 9]
     assert made["solved_asked"](asked) == ("q", 5, 2, ["ann", "bob"], b"?")
     assert made["solved_forwarded"]("q", b"?", 1) == bytes.fromhex("36 08 00 01 71 00 01 00 00 3f")
     assert made["solved_delivered"]("q", b"?", {"bob", "ann"}, {"ann": 4})[1] == {"ann": 5, "bob": 1}
     assert made["solved_acknowledged"](0x56, b"\0\1") == bytes.fromhex("66 02 00 01")
-    first, second, third, *_ = made["solved_talk"]({"q": {"ann", "bob", "cat"}}, hold_lab.QUERY)
+    first, second, third, *_ = made["solved_talk"]({"q": {"ann", "bob", "cat"}}, end_to_end.QUERY)
     assert [(name, len(data)) for name, data in first] == [("ann", 10), ("bob", 10), ("cat", 10)]
     assert (second, third) == ([("ann", bytes.fromhex("66 02 00 01"))], [])
     assert made["solved_whole"](halves) == [(1, "b", "up", 64, b"\0\x07"), (2, "a", "up", 64, b"\0\x09")]
@@ -214,7 +218,7 @@ def test_the_examples_of_the_stages_are_true():
 
 @pytest.mark.parametrize("reverse", [False, True])
 def test_no_session_of_the_lab_hangs_on_the_order_of_kept_messages(reverse, monkeypatch):
-    sessions, *_ = labs.heard(BROKER, "check_served", monkeypatch)
+    sessions = labs.stage("emqtt-lab-broker-served").cases
     due = [_broker_model.serve(*session) for session in sessions]
     usual = _broker_model.Broker.subscription
 

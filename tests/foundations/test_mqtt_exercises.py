@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from voicewire_book.chapters.foundations import mqtt_exercises as e
+from asking import check, of
 
 
 def length(n):
@@ -77,69 +76,105 @@ def retained(kept, topic, payload, retain):
 
 
 RIGHT = [
-    (e.check_size, "850 bytes"),
-    (e.check_filters, "e, d, b, a"),
-    (e.check_packets, fan),
-    (e.check_largest, lambda t, qos: 268_435_453 - t - 2 * bool(qos)),
-    (e.check_lost, "(b)"),
-    (e.check_granted, "c"),
-    (e.check_memory, "c"),
-    (e.check_retained, retained),
-    (e.check_length, length),
-    (e.check_publish, publish),
-    (e.check_cut, cut),
-    (e.check_receive, receive),
-    (e.check_acknowledge, acknowledge),
-    (e.check_link, (publish, cut, receive, acknowledge)),
+    (of("foundations-mqtt-size"), "850 bytes"),
+    (of("foundations-mqtt-filters"), "e, d, b, a"),
+    (of("foundations-mqtt-packets"), fan),
+    (of("foundations-mqtt-largest"), lambda t, qos: 268_435_453 - t - 2 * bool(qos)),
+    (of("foundations-mqtt-lost"), "(b)"),
+    (of("foundations-mqtt-granted"), "c"),
+    (of("foundations-mqtt-memory"), "c"),
+    (of("foundations-mqtt-retained"), retained),
+    (of("foundations-mqtt-lab-length"), length),
+    (of("foundations-mqtt-lab-publish"), publish),
+    (of("foundations-mqtt-lab-cut"), cut),
+    (of("foundations-mqtt-lab-receive"), receive),
+    (of("foundations-mqtt-lab-acknowledge"), acknowledge),
+    (of("foundations-mqtt-lab-link"), (publish, cut, receive, acknowledge)),
 ]
 
 
-@pytest.mark.parametrize(("check", "answer"), RIGHT, ids=lambda x: getattr(x, "__name__", ""))
-def test_the_right_answer_passes_and_nothing_is_not_answered(check, answer):
-    assert check(answer), check(answer).message
-    assert not check(None)
-    assert "not answered" in check(None).message
+@pytest.mark.parametrize(("ask", "answer"), RIGHT, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_right_answer_passes_and_nothing_is_not_answered(ask, answer):
+    assert ask(answer), ask(answer).message
+    assert not ask(None)
+    assert "not answered" in ask(None).message
 
 
 @pytest.mark.parametrize(
-    ("check", "answer", "hint"),
+    ("ask", "answer", "hint"),
     [
-        (e.check_size, 846, "two from 128"),
-        (e.check_size, 852, "packet id"),
-        (e.check_size, 842, "preceded by its length"),
-        (e.check_size, 636, "own leg"),
-        (e.check_packets, lambda published, granted: (1, 2, 4)[published] * (1 + len(granted)), "QoS of its own"),
-        (e.check_packets, lambda published, granted: sum((1, 2, 4)[min(published, q)] for q in granted), "publisher"),
-        (e.check_largest, lambda t, qos: 128**4 - t - 2 - 2 * bool(qos), "one less"),
-        (e.check_largest, lambda t, qos: 128**4 - 1 - t - 2, "packet id"),
-        (e.check_largest, lambda t, qos: 128**4 - 1 - t, "two bytes"),
-        (e.check_lost, "a", "before the break"),
-        (e.check_lost, "c", "sent PUBREL"),
-        (e.check_lost, "d", "answers PUBREL"),
-        (e.check_granted, "a", "each leg"),
-        (e.check_memory, "a", "recognised"),
-        (e.check_memory, "d", "two bytes"),
-        (e.check_retained, lambda kept, topic, payload, retain: kept | {topic: payload}, "without RETAIN"),
-        (e.check_retained, lambda kept, t, x, retain: kept | ({t: x} if retain else {}), "takes the kept one away"),
-        (e.check_length, lambda n: n.to_bytes(max(1, (n.bit_length() + 7) // 8), "big"), "seven bits"),
-        (e.check_length, lambda n: length(n)[::-1], "lowest seven bits"),
-        (e.check_publish, lambda t, x, n, dup: publish(t, x, n, dup, first=0x32), "first byte"),
-        (e.check_publish, lambda t, x, n, dup: publish(t, x, n, dup, wide=0), "packet id, is missing"),
-        (e.check_cut, lambda stream: ([(stream[0], stream[2:])] if stream else [], b""), "are whole"),
-        (e.check_receive, forgetful, "pass nothing on"),
-        (e.check_receive, lambda ids, first, body: (ids, b"", None), "that is new"),
-        (e.check_acknowledge, impatient, "PUBREL that is repeated"),
-        (e.check_link, (publish, cut, forgetful, acknowledge), "came so often"),
-        (e.check_link, (publish, cut, hoarding, acknowledge), "came so often"),
-        (e.check_acknowledge, lambda w, first, body: (acknowledge(w, first, body)[0], None), "where nothing is"),
-        (e.check_link, (publish, cut), "four functions"),
-        (e.check_link, (publish, cut, receive, lambda waiting, first, body: (waiting, b"")), "nothing is under way"),
-        (e.check_length, lambda n: 1 / 0, "ZeroDivisionError"),
-        (e.check_receive, 5, "function itself"),
+        (of("foundations-mqtt-size"), 846, "two from 128"),
+        (of("foundations-mqtt-size"), 852, "packet id"),
+        (of("foundations-mqtt-size"), 842, "preceded by its length"),
+        (of("foundations-mqtt-size"), 636, "own leg"),
+        (
+            of("foundations-mqtt-packets"),
+            lambda published, granted: (1, 2, 4)[published] * (1 + len(granted)),
+            "QoS of its own",
+        ),
+        (
+            of("foundations-mqtt-packets"),
+            lambda published, granted: sum((1, 2, 4)[min(published, q)] for q in granted),
+            "publisher",
+        ),
+        (of("foundations-mqtt-largest"), lambda t, qos: 128**4 - t - 2 - 2 * bool(qos), "one less"),
+        (of("foundations-mqtt-largest"), lambda t, qos: 128**4 - 1 - t - 2, "packet id"),
+        (of("foundations-mqtt-largest"), lambda t, qos: 128**4 - 1 - t, "two bytes"),
+        (of("foundations-mqtt-lost"), "a", "before the break"),
+        (of("foundations-mqtt-lost"), "c", "sent PUBREL"),
+        (of("foundations-mqtt-lost"), "d", "answers PUBREL"),
+        (of("foundations-mqtt-granted"), "a", "each leg"),
+        (of("foundations-mqtt-memory"), "a", "recognised"),
+        (of("foundations-mqtt-memory"), "d", "two bytes"),
+        (
+            of("foundations-mqtt-retained"),
+            lambda kept, topic, payload, retain: kept | {topic: payload},
+            "without RETAIN",
+        ),
+        (
+            of("foundations-mqtt-retained"),
+            lambda kept, t, x, retain: kept | ({t: x} if retain else {}),
+            "takes the kept one away",
+        ),
+        (
+            of("foundations-mqtt-lab-length"),
+            lambda n: n.to_bytes(max(1, (n.bit_length() + 7) // 8), "big"),
+            "seven bits",
+        ),
+        (of("foundations-mqtt-lab-length"), lambda n: length(n)[::-1], "lowest seven bits"),
+        (of("foundations-mqtt-lab-publish"), lambda t, x, n, dup: publish(t, x, n, dup, first=0x32), "first byte"),
+        (
+            of("foundations-mqtt-lab-publish"),
+            lambda t, x, n, dup: publish(t, x, n, dup, wide=0),
+            "packet id, is missing",
+        ),
+        (
+            of("foundations-mqtt-lab-cut"),
+            lambda stream: ([(stream[0], stream[2:])] if stream else [], b""),
+            "are whole",
+        ),
+        (of("foundations-mqtt-lab-receive"), forgetful, "pass nothing on"),
+        (of("foundations-mqtt-lab-receive"), lambda ids, first, body: (ids, b"", None), "that is new"),
+        (of("foundations-mqtt-lab-acknowledge"), impatient, "PUBREL that is repeated"),
+        (of("foundations-mqtt-lab-link"), (publish, cut, forgetful, acknowledge), "came so often"),
+        (of("foundations-mqtt-lab-link"), (publish, cut, hoarding, acknowledge), "came so often"),
+        (
+            of("foundations-mqtt-lab-acknowledge"),
+            lambda w, first, body: (acknowledge(w, first, body)[0], None),
+            "where nothing is",
+        ),
+        (of("foundations-mqtt-lab-link"), (publish, cut), "four functions"),
+        (
+            of("foundations-mqtt-lab-link"),
+            (publish, cut, receive, lambda waiting, first, body: (waiting, b"")),
+            "nothing is under way",
+        ),
+        (of("foundations-mqtt-lab-length"), lambda n: 1 / 0, "ZeroDivisionError"),
+        (of("foundations-mqtt-lab-receive"), 5, "function itself"),
     ],
 )
-def test_a_usual_mistake_gets_its_own_hint(check, answer, hint):
-    feedback = check(answer)
+def test_a_usual_mistake_gets_its_own_hint(ask, answer, hint):
+    feedback = ask(answer)
     assert not feedback
     assert hint in feedback.message
 
@@ -154,4 +189,4 @@ class Refuses:
 
 
 def test_an_object_that_refuses_everything_is_no_answer():
-    assert "four functions" in e.check_link(Refuses()).message
+    assert "four functions" in check("foundations-mqtt-lab-link", Refuses()).message

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from asking import check, of
 
 from voicewire.netsim.reference.tcp_sender import Timeout, measure
 from voicewire_book.chapters.foundations import tcp
-from voicewire_book.chapters.foundations import tcp_exercises as e
+from voicewire_book.chapters.foundations.exercises.tcp import EXERCISES
 
 P, A = sympy.symbols("p a")
 
@@ -61,77 +62,97 @@ def merge(n, gap, answer):
 
 
 @pytest.mark.parametrize(
-    ("check", "answer"),
+    ("ask", "answer"),
     [
-        (e.check_flights, "480 ms"),
-        (e.check_peak, 192.0),
-        (e.check_spike, 19),
-        (e.check_square_root, lambda p, a: ((1 + a) / (2 * p * (1 - a))) ** 0.5),
-        (e.check_square_root, sympy.sqrt((1 + A) / (2 * P * (1 - A)))),
-        (e.check_delivery, "b"),
-        (e.check_stall, 88),
-        (e.check_merge, merge),
-        (e.check_fair, "8/9"),
-        (e.check_first, first),
-        (e.check_later, later),
-        (e.check_backoff, backoff),
-        (e.check_karn, karn),
-        (e.check_timer, run),
+        (of("foundations-tcp-flights"), "480 ms"),
+        (of("foundations-tcp-peak"), 192.0),
+        (of("foundations-tcp-spike"), 19),
+        (of("foundations-tcp-root"), lambda p, a: ((1 + a) / (2 * p * (1 - a))) ** 0.5),
+        (of("foundations-tcp-root"), sympy.sqrt((1 + A) / (2 * P * (1 - A)))),
+        (of("foundations-tcp-tail"), "b"),
+        (of("foundations-tcp-stall"), 88),
+        (of("foundations-tcp-merge"), merge),
+        (of("foundations-tcp-fair"), "8/9"),
+        (of("foundations-tcp-lab-first"), first),
+        (of("foundations-tcp-lab-later"), later),
+        (of("foundations-tcp-lab-backoff"), backoff),
+        (of("foundations-tcp-lab-karn"), karn),
+        (of("foundations-tcp-lab-timer"), run),
     ],
 )
-def test_right_answers_pass(check, answer):
-    feedback = check(answer)
+def test_right_answers_pass(ask, answer):
+    feedback = ask(answer)
     assert feedback.ok, feedback
-    assert "not answered yet" in check(None).message
+    assert "not answered yet" in ask(None).message
 
 
 @pytest.mark.parametrize(
-    ("check", "answer", "hint"),
+    ("ask", "answer", "hint"),
     [
-        (e.check_flights, 400, "opened first"),
-        (e.check_flights, 1680, "doubles"),
-        (e.check_flights, 560, "one too many"),
-        (e.check_peak, 112, "four deviations"),
-        (e.check_peak, 172, "first of the two"),
-        (e.check_peak, 188, "old average"),
-        (e.check_spike, 18, "only four deviations"),
-        (e.check_spike, 10, "feeds the deviation"),
-        (e.check_spike, 2, "average alone"),
-        (e.check_spike, 32, "path settled"),
-        (e.check_square_root, lambda p, a: np.sqrt(1.5 / p), "another a"),
-        (e.check_square_root, lambda p, a: np.sqrt(8 / 3 / p), "mean over the sawtooth"),
-        (e.check_square_root, sympy.sqrt(3 / (2 * P)), "another a"),
-        (e.check_delivery, "a", "there are none"),
-        (e.check_delivery, "c", "nothing did"),
-        (e.check_delivery, "d", "floor"),
-        (e.check_stall, 24, "may not leave"),
-        (e.check_stall, 40, "not all"),
-        (e.check_stall, 64, "answer back"),
-        (e.check_merge, lambda n, g, a: 1 + (n - 1) * g / a, "whole"),
-        (e.check_merge, lambda n, g, a: n, "wait together"),
-        (e.check_merge, lambda n, g, a: 1 + np.ceil((n - 1) * g / a), "longer than the answer"),
-        (e.check_fair, 64 / 18, "number of flows"),
-        (e.check_fair, 1 / 3, "least over the most"),
-        (e.check_first, lambda s, f: {**first(s, f), "rttvar": s}, "half of the sample"),
-        (e.check_first, lambda s, f: 3 * s, "dict"),
-        (e.check_later, lambda *a: later(*a, old=False), "old average"),
-        (e.check_backoff, lambda s: {**s, "rto": 2 * s["rto"]}, "60 s"),
-        (e.check_karn, lambda s, x, n, f: later(s, x, f), "measures nothing"),
-        (e.check_karn, lambda s, x, n, f: s, "too"),
-        (e.check_first, lambda s, f: {**first(s, f), "rto": 3 * s}, "rto"),
-        (e.check_later, lambda s, x, f: s, "srtt"),
-        (e.check_karn, lambda s, x, n, f: None, "return the state"),
-        (e.check_karn, lambda s, x, n, f: {**s, "rto": s["srtt"] + 4 * s["rttvar"]}, "stays doubled"),
-        (e.check_timer, lambda events, least: run_first(events, least, start=least), "whatever the floor"),
-        (e.check_timer, lambda events, least: run_first(events, least, karn=False), "first measurement, too"),
-        (e.check_timer, lambda events, least: run_first(events, least, doubles=False), "doubles, too"),
-        (e.check_timer, lambda events, least: run(events, least)[:-1], "one timer for each"),
-        (e.check_timer, lambda events, f: run(events[:2] + [(k, x, 1) for k, x, _ in events[2:]], f), "with a floor"),
-        (e.check_timer, lambda events, f: run([(k, x, 1) for k, x, _ in events], f), "first measurement, too"),
+        (of("foundations-tcp-flights"), 400, "opened first"),
+        (of("foundations-tcp-flights"), 1680, "doubles"),
+        (of("foundations-tcp-flights"), 560, "one too many"),
+        (of("foundations-tcp-peak"), 112, "four deviations"),
+        (of("foundations-tcp-peak"), 172, "first of the two"),
+        (of("foundations-tcp-peak"), 188, "old average"),
+        (of("foundations-tcp-spike"), 18, "only four deviations"),
+        (of("foundations-tcp-spike"), 10, "feeds the deviation"),
+        (of("foundations-tcp-spike"), 2, "average alone"),
+        (of("foundations-tcp-spike"), 32, "path settled"),
+        (of("foundations-tcp-root"), lambda p, a: np.sqrt(1.5 / p), "another a"),
+        (of("foundations-tcp-root"), lambda p, a: np.sqrt(8 / 3 / p), "mean over the sawtooth"),
+        (of("foundations-tcp-root"), sympy.sqrt(3 / (2 * P)), "another a"),
+        (of("foundations-tcp-tail"), "a", "there are none"),
+        (of("foundations-tcp-tail"), "c", "nothing did"),
+        (of("foundations-tcp-tail"), "d", "floor"),
+        (of("foundations-tcp-stall"), 24, "may not leave"),
+        (of("foundations-tcp-stall"), 40, "not all"),
+        (of("foundations-tcp-stall"), 64, "answer back"),
+        (of("foundations-tcp-merge"), lambda n, g, a: 1 + (n - 1) * g / a, "whole"),
+        (of("foundations-tcp-merge"), lambda n, g, a: n, "wait together"),
+        (of("foundations-tcp-merge"), lambda n, g, a: 1 + np.ceil((n - 1) * g / a), "longer than the answer"),
+        (of("foundations-tcp-fair"), 64 / 18, "number of flows"),
+        (of("foundations-tcp-fair"), 1 / 3, "least over the most"),
+        (of("foundations-tcp-lab-first"), lambda s, f: {**first(s, f), "rttvar": s}, "half of the sample"),
+        (of("foundations-tcp-lab-first"), lambda s, f: 3 * s, "dict"),
+        (of("foundations-tcp-lab-later"), lambda *a: later(*a, old=False), "old average"),
+        (of("foundations-tcp-lab-backoff"), lambda s: {**s, "rto": 2 * s["rto"]}, "60 s"),
+        (of("foundations-tcp-lab-karn"), lambda s, x, n, f: later(s, x, f), "measures nothing"),
+        (of("foundations-tcp-lab-karn"), lambda s, x, n, f: s, "too"),
+        (of("foundations-tcp-lab-first"), lambda s, f: {**first(s, f), "rto": 3 * s}, "rto"),
+        (of("foundations-tcp-lab-later"), lambda s, x, f: s, "srtt"),
+        (of("foundations-tcp-lab-karn"), lambda s, x, n, f: None, "return the state"),
+        (of("foundations-tcp-lab-karn"), lambda s, x, n, f: {**s, "rto": s["srtt"] + 4 * s["rttvar"]}, "stays doubled"),
+        (
+            of("foundations-tcp-lab-timer"),
+            lambda events, least: run_first(events, least, start=least),
+            "whatever the floor",
+        ),
+        (
+            of("foundations-tcp-lab-timer"),
+            lambda events, least: run_first(events, least, karn=False),
+            "first measurement, too",
+        ),
+        (
+            of("foundations-tcp-lab-timer"),
+            lambda events, least: run_first(events, least, doubles=False),
+            "doubles, too",
+        ),
+        (of("foundations-tcp-lab-timer"), lambda events, least: run(events, least)[:-1], "one timer for each"),
+        (
+            of("foundations-tcp-lab-timer"),
+            lambda events, f: run(events[:2] + [(k, x, 1) for k, x, _ in events[2:]], f),
+            "with a floor",
+        ),
+        (
+            of("foundations-tcp-lab-timer"),
+            lambda events, f: run([(k, x, 1) for k, x, _ in events], f),
+            "first measurement, too",
+        ),
     ],
 )
-def test_each_usual_mistake_gets_its_own_hint(check, answer, hint):
-    feedback = check(answer)
+def test_each_usual_mistake_gets_its_own_hint(ask, answer, hint):
+    feedback = ask(answer)
     assert not feedback.ok
     assert hint in feedback.message
 
@@ -165,16 +186,16 @@ def nothing_that_can_be_compared(*_):
 
 @pytest.mark.parametrize("answer", [nothing_that_can_be_compared, lambda *a: {1, 2}, lambda *a: 1 / 0])
 def test_whatever_a_function_gives_a_check_answers(answer):
-    for name in e.__all__:
-        assert not getattr(e, name)(answer)
+    for label in EXERCISES:
+        assert not check(label, answer)
 
 
 def test_what_a_function_raises_is_told_with_what_it_was_given():
-    assert "given 0.1 and 0, raises ZeroDivisionError" in e.check_first(lambda *a: 1 / 0).message
-    assert "can't be used" in e.check_first(nothing_that_can_be_compared).message
+    assert "given 0.1 and 0, raises ZeroDivisionError" in check("foundations-tcp-lab-first", lambda *a: 1 / 0).message
+    assert "can't be used" in check("foundations-tcp-lab-first", nothing_that_can_be_compared).message
 
 
 @pytest.mark.parametrize("answer", ["a word", 3, [1, 2, 3], lambda *a: None, lambda: 1, object()])
 def test_whatever_is_handed_over_a_check_answers(answer):
-    for name in e.__all__:
-        assert getattr(e, name)(answer).message
+    for label in EXERCISES:
+        assert check(label, answer).message

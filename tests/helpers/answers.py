@@ -1,9 +1,9 @@
-"""Records what every check of an exercise says to every answer at hand, and compares a record with today's answers.
+"""Records what every exercise and every stage of a lab says to each answer at hand, and compares a record with today.
 
-``python tests/helpers/answers.py record FILE`` asks all checks and writes FILE; ``compare FILE`` asks them again,
+``python tests/helpers/answers.py record FILE`` asks them all and writes FILE; ``compare FILE`` asks them again,
 prints what differs and ends with 1 if anything does; ``--unheard`` lists the sentences that no answer brought up.
-A check's name in the record is its part, its chapter and its own name, whatever module it stands in. `asked` finds the
-checks and the solutions, `usual` the usual mistakes. Each part is asked in a process of its own.
+An exercise's name in the record is its label. `asked` finds the labels and the solutions in the chapters, `usual` the
+usual mistakes. Each part is asked in a process of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import importlib
 import inspect
 import json
 import os
-import pkgutil
 import re
 import subprocess
 import sys
@@ -23,14 +22,18 @@ import tempfile
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import asked
+import asking
 import numpy as np
 import usual
+
+from voicewire_book.kit.drawn import Exercise
+from voicewire_book.kit.records import Judged, Made, Record
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = ROOT / "notebooks"
@@ -62,7 +65,7 @@ class Entropy:
 ENTROPY = Entropy()
 
 
-def said(check: asked.Check, answer: tuple[Any, ...]) -> dict[str, str]:
+def said(check: Callable[..., Any], answer: tuple[Any, ...]) -> dict[str, str]:
     """Ask a check: right, wrong, what it raises, or that it takes too long; and its sentence."""
     ENTROPY.calls = 0
     try:
@@ -79,13 +82,12 @@ def said(check: asked.Check, answer: tuple[Any, ...]) -> dict[str, str]:
 
 
 class Part:
-    """All that one part's checks say."""
+    """All that one part's exercises say."""
 
     def __init__(self, name: str, before: dict[str, list[dict[str, str]]]) -> None:
         self.name, self.before = name, before
         self.rows: dict[str, Rows] = {}
-        self.names: dict[int, str] = {}
-        self.checks: dict[str, asked.Check] = {}
+        self.labels: list[str] = []
         self.without: dict[str, str] = {}
         self.unheard: list[str] = []
         self.sentences = 0
@@ -96,26 +98,24 @@ class Part:
         for path in sorted((CHAPTERS / self.name).glob("[0-9]*.ipynb")):
             self.begin(f"{self.name}/{path.stem}")
             found = asked.chapter(path)
-            for name, check in found.checks.items():
-                key = self.known(f"{path.stem}/{name}", check)
-                solutions[key] = found.solutions.get(name, [])
-                if name in found.without:
-                    self.without[key] = found.without[name]
-        for check in self.walked():
-            if id(check) not in self.names:
-                self.without[self.known(f"no chapter/{check.__name__}", check)] = "no chapter asks it"
+            self.labels += found.labels
+            solutions |= found.solutions
+            self.without |= found.without
+        for label in self.table():
+            if label not in self.labels:
+                self.labels.append(label)
+                self.without[label] = "no chapter asks it"
         tested: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
         self.begin(f"{self.name}, its tests")
-        for check, label, answer in asked.tests(ROOT / "tests" / self.name):
-            if id(check) in self.names:
-                tested.setdefault(self.names[id(check)], []).append((label, answer))
-        for key, check in self.checks.items():
-            self.begin(key)
-            self.ask(key, check, solutions.get(key, []), tested.get(key, []))
-            heard = "\n".join(row["sentence"] for row in self.rows[key].values())
-            sentences = list(strings(check))
+        for label, source, answer in asked.tests(ROOT / "tests" / self.name):
+            tested.setdefault(label, []).append((source, answer))
+        for label in self.labels:
+            self.begin(label)
+            self.ask(label, solutions.get(label, []), tested.get(label, []))
+            heard = "\n".join(row["sentence"] for row in self.rows[label].values())
+            sentences = list(strings(asking.record(label)))
             self.sentences += len(sentences)
-            self.unheard += [f"{key}: {text}" for text in sentences if text not in heard]
+            self.unheard += [f"{label}: {text}" for text in sentences if text not in heard]
         self.begin(f"{self.name}, drawn")
         self.drawn()
 
@@ -123,85 +123,63 @@ class Part:
         """Say what comes now: where a process has to be killed, this names it."""
         print(what, file=sys.stderr, flush=True)
 
-    def known(self, place: str, check: asked.Check) -> str:
-        key = f"{self.name}/{place}"
-        if self.checks.get(key, check) is not check:
-            raise ValueError(f"two checks are called {key}: give one of them another name")
-        self.checks[key], self.names[id(check)] = check, key
-        return key
+    def table(self) -> list[str]:
+        """Every label of the part, asked by a chapter or not."""
+        own = f"voicewire_book.chapters.{self.name}."
+        return [label for module, table in asking.tables().items() if module.startswith(own) for label in table]
 
-    def packages(self) -> list[Any]:
-        """The packages in which the checks of this part stand."""
-        names = {check.__module__.rpartition(".")[0] for check in self.checks.values()}
-        return [importlib.import_module(name) for name in sorted(names)]
-
-    def walked(self) -> Iterator[asked.Check]:
-        """Every check in those packages, asked or not."""
-        for package in self.packages():
-            for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-                spec = importlib.util.find_spec(info.name)
-                if not (spec and spec.origin and "def check_" in Path(spec.origin).read_text(encoding="utf-8")):
-                    continue
-                module = importlib.import_module(info.name)
-                own = [thing for name, thing in vars(module).items()
-                       if asked.NAMED.fullmatch(name) and getattr(thing, "__module__", "") == info.name]  # fmt: skip
-                yield from (one for one in own if "Feedback" in str(inspect.signature(one).return_annotation))
-
-    def ask(
-        self, key: str, check: asked.Check, solutions: list[tuple[Any, ...]], tested: list[tuple[str, tuple[Any, ...]]]
-    ) -> None:
-        """Ask one check."""
-        self.rows[key] = {}
-        more = solutions[0][1:] if solutions and len(needed_by(check)) > 1 else ()
+    def ask(self, label: str, solutions: list[tuple[Any, ...]], tested: list[tuple[str, tuple[Any, ...]]]) -> None:
+        """Ask one exercise."""
+        ENTROPY.calls = 0  # keys that a lab draws once are the same, whatever was asked before
+        self.rows[label] = {}
+        check, drawn = asking.of(label), isinstance(asking.record(label), Exercise)
+        more = () if drawn or not solutions else solutions[0][1:]
         tries = [3.5, "a", *(other for one in solutions for other in near(one[0]))]
         mistakes = usual.mistakes(check, [*solutions, *((one, *more) for one in tries)])
         for n, answer in enumerate(solutions, 1):
-            label = "the chapter's solution" + (f" {n}" if n > 1 else "")
-            self.row(key, "solution", label, check, answer)
+            name = "the chapter's solution" + (f" {n}" if n > 1 else "")
+            self.row(label, "solution", name, check, answer)
             for how, other in usual.variants(answer[0]):
-                self.row(key, "variant", f"{label}, {how}", check, (other, *answer[1:]))
-        for label, wrong in mistakes:
-            self.row(key, "mistake", label, check, (wrong, *more))
-        if "seed" in inspect.signature(check).parameters:
-            for seed in SEEDS:
-                for label, wrong in usual.mistakes(check, [(3.5, seed)]):
-                    self.row(key, "mistake", f"seed {seed}: {label}", check, (wrong, seed))
-        for label, answer in [*asked.examples(check), *tested]:
-            self.row(key, "example", ", ".join([label, *map(repr, answer[1:])]), check, answer)
-        for label in usual.JUNK:
-            self.row(key, "junk", label, check, (usual.junk(label), *more))
-        for row in self.before.get(key, []):  # a plain answer of the record is asked again wherever it came from
-            if row["answer"] not in self.rows[key]:
+                self.row(label, "variant", f"{name}, {how}", check, (other, *answer[1:]))
+        for name, wrong in mistakes:
+            self.row(label, "mistake", name, check, (wrong, *more))
+        for seed in SEEDS if drawn else ():
+            for name, wrong in usual.mistakes(check, [(3.5, seed)]):
+                self.row(label, "mistake", f"seed {seed}: {name}", check, (wrong, seed))
+        for name, answer in tested:
+            self.row(label, "example", ", ".join([name, *map(repr, answer[1:])]), check, answer)
+        for name in usual.JUNK:
+            self.row(label, "junk", name, check, (usual.junk(name), *more))
+        for row in self.before.get(label, []):  # a plain answer of the record is asked again wherever it came from
+            if row["answer"] not in self.rows[label]:
                 try:
                     plain = ast.literal_eval(row["answer"])
                 except (ValueError, SyntaxError):
                     continue
-                self.row(key, row["kind"], row["answer"], check, (plain, *more))
+                self.row(label, row["kind"], row["answer"], check, (plain, *more))
 
-    def row(self, key: str, kind: str, label: str, check: asked.Check, answer: tuple[Any, ...]) -> None:
+    def row(self, key: str, kind: str, label: str, check: Callable[..., Any], answer: tuple[Any, ...]) -> None:
         if label not in self.rows[key]:
             self.rows[key][label] = {"kind": kind, **said(check, answer)}
 
     def drawn(self) -> None:
         """The exercises whose numbers are drawn, and the questions of the part's paper."""
-        for package in self.packages():
-            for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-                last = info.name.rpartition(".")[2]
-                if last == "drawn":
-                    module = importlib.import_module(info.name)
-                    for name in module.__all__:
-                        seeds = (None, *SEEDS)
-                        told = [(f"seed {seed}", getattr(module, name).own(seed)) for seed in seeds]
-                        self.told(f"{self.name}/drawn/{name}", [(a, repr(d.answer), repr(vars(d))) for a, d in told])
-                elif last == "exam":
-                    module = importlib.import_module(info.name)
-                    for seed in SEEDS:
-                        paper = module.questions(np.random.default_rng(seed))
-                        rows = [(f"question {n}", f"{q.answer!r}, {q.again!r}", f"{q.title}\n{q.text}\n{q.steps!r}")
-                                for n, q in enumerate(paper, 1)]  # fmt: skip
-                        if hasattr(module, "hidden"):
-                            rows.append(("hidden", "", repr(module.hidden(np.random.default_rng(seed)))))
-                        self.told(f"{self.name}/paper/seed {seed}", rows)
+        for label in self.labels:
+            record = asking.record(label)
+            if isinstance(record, Exercise):
+                told = [(f"seed {seed}", record.own(seed)) for seed in (None, *SEEDS)]
+                self.told(f"{label}, drawn", [(a, repr(d.answer), repr(vars(d))) for a, d in told])
+        try:
+            module = importlib.import_module(f"voicewire_book.chapters.{self.name}.exam")
+        except ModuleNotFoundError:  # a part without a paper
+            return
+        for seed in SEEDS:
+            paper = module.questions(np.random.default_rng(seed))
+            rows = [(f"question {n}", f"{q.answer!r}, {q.again!r}", f"{q.title}\n{q.text}\n{q.steps!r}")
+                    for n, q in enumerate(paper, 1)]  # fmt: skip
+            if hasattr(module, "hidden"):
+                rows.append(("hidden", "", repr(module.hidden(np.random.default_rng(seed)))))
+            self.told(f"{self.name}/paper/seed {seed}", rows)
 
     def told(self, key: str, rows: Iterable[tuple[str, str, str]]) -> None:
         self.rows[key] = {a: {"kind": "drawn", "verdict": v, "sentence": s} for a, v, s in rows}
@@ -212,29 +190,31 @@ def near(solution: Any) -> list[Any]:
     return [other for how, other in usual.variants(solution) if how in {"a tenth more", "all half", "b", "c"}]
 
 
-def needed_by(check: asked.Check) -> list[str]:
-    """The arguments without which a check can't be asked."""
-    given = inspect.signature(check).parameters
-    return [name for name, one in given.items() if one.default is inspect.Parameter.empty]
+def strings(record: Record) -> Iterator[str]:
+    """The sentences of a record; of a function that judges itself those in its source, or their longest pieces."""
+    if isinstance(record, Made):
+        yield from strings(record.make())
+    elif isinstance(record, Judged):
+        [body] = ast.parse(textwrap.dedent(inspect.getsource(record.judge))).body
+        assert isinstance(body, ast.FunctionDef)
+        for row in body.body[1:]:
+            pieces = [part for joined in ast.walk(row) if isinstance(joined, ast.JoinedStr) for part in joined.values]
+            whole = [part for part in ast.walk(row) if isinstance(part, ast.Constant) and part not in pieces]
+            longest = [max((p.value for p in joined.values if isinstance(p, ast.Constant)), key=len, default="")
+                       for joined in ast.walk(row) if isinstance(joined, ast.JoinedStr)]  # fmt: skip
+            for text in [*(part.value for part in whole), *longest]:
+                if isinstance(text, str) and len(text) >= 15 and text.count(" ") >= 2:
+                    yield text
+    elif not isinstance(record, Exercise):
+        mistakes = getattr(record, "mistakes", ())
+        yield from filter(None, [getattr(record, "right", ""), *(hint for _, hint in mistakes)])
+        yield from (getattr(record, "hints", None) or {}).values()
 
 
-def strings(check: asked.Check) -> Iterator[str]:
-    """The sentences in a check's own source, or the longest piece of one that holds a value."""
-    [body] = ast.parse(textwrap.dedent(inspect.getsource(check))).body
-    assert isinstance(body, ast.FunctionDef)
-    for row in body.body[1:]:
-        pieces = [part for joined in ast.walk(row) if isinstance(joined, ast.JoinedStr) for part in joined.values]
-        whole = [part for part in ast.walk(row) if isinstance(part, ast.Constant) and part not in pieces]
-        longest = [max((p.value for p in joined.values if isinstance(p, ast.Constant)), key=len, default="")
-                   for joined in ast.walk(row) if isinstance(joined, ast.JoinedStr)]  # fmt: skip
-        for text in [*(part.value for part in whole), *longest]:
-            if isinstance(text, str) and len(text) >= 15 and text.count(" ") >= 2:
-                yield text
-
-
-def ask_all(before: dict[str, Any]) -> dict[str, Any]:
-    """Ask every part in a process of its own; the answers, and what they are made of."""
+def ask_all(before: dict[str, Any], only: str = "") -> dict[str, Any]:
+    """Ask every part, or one, in a process of its own; the answers, and what they are made of."""
     parts = sorted(path.name for path in CHAPTERS.iterdir() if list(path.glob("[0-9]*.ipynb")))
+    parts = [part for part in parts if only in ("", part)]
     whole: dict[str, Any] = {"rows": {}, "without": {}, "unheard": [], "sentences": 0, "checks": 0}
     with tempfile.TemporaryDirectory() as folder:
         old = Path(folder, "before.json")
@@ -273,9 +253,9 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
             found.append(f"{key}: {'not found any more' if key in before else 'new'}")
             continue
         old, new = ({row["answer"]: row for row in rows[key]} for rows in (before, now))
-        for answer in sorted({*old, *new}):
+        for answer in sorted(old):  # an answer that is asked for the first time differs from nothing
             words = [f"{row['verdict']}: {row['sentence']}" if row else "not asked"
-                     for row in (old.get(answer), new.get(answer))]  # fmt: skip
+                     for row in (old[answer], new.get(answer))]  # fmt: skip
             if words[0] != words[1]:
                 found.append(f"{key}, {answer}\n  was {words[0]}\n  is  {words[1]}")
     return found
@@ -287,6 +267,7 @@ def main() -> int:
     parser.add_argument("what", choices=("record", "compare", "part"))
     parser.add_argument("file", help="the record; for part: its name, the record before and the file to write")
     parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help="ask one part: a record is compared as far as it has it")
     parser.add_argument("--unheard", action="store_true", help="list the sentences that no answer brought up")
     asks = parser.parse_args()
     if asks.what == "part":
@@ -295,10 +276,12 @@ def main() -> int:
         part = Part(asks.file, json.loads(old.read_text(encoding="utf-8")))
         part.take()
         kept = {"rows": part.rows, "without": part.without, "unheard": part.unheard, "sentences": part.sentences}
-        new.write_text(json.dumps({**kept, "checks": len(part.checks)}), encoding="utf-8")
+        new.write_text(json.dumps({**kept, "checks": len(part.labels)}), encoding="utf-8")
         return 0
     before = json.loads(Path(asks.file).read_text(encoding="utf-8")) if asks.what == "compare" else {}
-    whole = ask_all(before)
+    if asks.only:
+        before = {key: rows for key, rows in before.items() if key.startswith((f"{asks.only}-", f"{asks.only}/"))}
+    whole = ask_all(before, asks.only)
     rows = listed(whole["rows"])
     if asks.what == "record":
         Path(asks.file).write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

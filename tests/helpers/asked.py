@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import ast
 import copy
-import doctest
 import importlib.util
-import inspect
 import json
 import os
-import re
 import signal
 import symtable
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Check = Callable[..., Any]
-Handed = tuple[Check, str, tuple[Any, ...]]
-"""A check, the source of an answer, and the answer with whatever goes with it."""
+import asking
 
-NAMED = re.compile(r"check_\w+")
-"""What a call of a check is called."""
+Handed = tuple[str, str, tuple[Any, ...]]
+"""The label of an exercise, the source of an answer, and the answer with whatever goes with it."""
+
 CELL_SECONDS = 120.0
 """For one statement of a chapter, or one example."""
 ASK = "asked_by_the_record"
@@ -54,19 +49,17 @@ def within(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def called(node: ast.AST) -> list[ast.Call]:
-    """The calls of checks in a piece of code."""
-    calls = [part for part in ast.walk(node) if isinstance(part, ast.Call)]
-    return [call for call in calls if NAMED.fullmatch(_last(call.func))]
+def called(node: ast.AST) -> list[str]:
+    """The labels that a piece of code asks for."""
+    return [_label(part) for part in ast.walk(node) if _label(part)]
 
 
-def name_of(call: ast.Call) -> str:
-    """What a call calls, without the module before it."""
-    return _last(call.func)
-
-
-def _last(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+def _label(node: ast.AST) -> str:
+    """The label in ``check("label", …)``; nothing for other code."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args):
+        return ""
+    first = node.args[0]
+    return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
 
 
 @dataclass
@@ -104,10 +97,6 @@ class Statement:
     def root(self) -> bool:
         """Whether a solution is handed to its check here."""
         return self.kind == "solution" and bool(called(self.node))
-
-    def key(self, name: str) -> str:
-        """What a check that is asked here is called in its chapter, which may have two of one name."""
-        return ("lab/" if self.cell.startswith("lab-") else "") + name.removeprefix("check_")
 
 
 def _first_made(block: ast.For | ast.With) -> set[str]:
@@ -179,18 +168,18 @@ class _Through(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        if NAMED.fullmatch(_last(node.func)):
+        if _label(node):
             node.func = ast.Call(ast.Name(ASK, ast.Load()), [node.func], [])
         return node
 
 
-def run(node: ast.stmt, where: str, names: dict[str, Any], heard: Callable[[Check, tuple[Any, ...]], None]) -> None:
+def run(node: ast.stmt, where: str, names: dict[str, Any], heard: Callable[[str, tuple[Any, ...]], None]) -> None:
     """Run a statement; whatever it hands to a check is heard."""
 
-    def ask(check: Check) -> Check:
-        def hand_over(*answer: Any) -> Any:
-            heard(check, answer)
-            return check(*answer)
+    def ask(check: Callable[..., Any]) -> Callable[..., Any]:
+        def hand_over(label: str, *answer: Any) -> Any:
+            heard(label, answer)
+            return check(label, *answer)
 
         return hand_over
 
@@ -202,9 +191,9 @@ def run(node: ast.stmt, where: str, names: dict[str, Any], heard: Callable[[Chec
 
 @dataclass
 class Asked:
-    """What a chapter asks: its checks by name, the answers that its solutions give, and why one gives none."""
+    """What a chapter asks: the labels, the answers that its solutions give, and why one gives none."""
 
-    checks: dict[str, Check] = field(default_factory=dict)
+    labels: list[str] = field(default_factory=list)
     solutions: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
 
@@ -216,63 +205,35 @@ def chapter(path: Path) -> Asked:
     for i in needed(rows):
         row = rows[i]
 
-        def heard(check: Check, answer: tuple[Any, ...], row: Statement = row) -> None:
-            key = row.key(check.__name__)
-            found.checks[key] = check
-            found.solutions.setdefault(key, []).append(answer)
+        def heard(label: str, answer: tuple[Any, ...]) -> None:
+            found.solutions.setdefault(label, []).append(answer)
 
-        before = {key: len(answers) for key, answers in found.solutions.items()}
+        before = {label: len(answers) for label, answers in found.solutions.items()}
         try:
             with chdir(path.parent):
                 run(row.node, row.cell, names, heard)
         except (Exception, TooLongError) as error:
             said = f"cell {row.cell}: {type(error).__name__}: {error}"
             failed |= dict.fromkeys(row.makes, said)
-            for key in map(row.key, map(name_of, called(row.node) if row.root else ())):
-                if len(found.solutions.get(key, ())) == before.get(key, 0):
-                    found.without[key] = next((failed[n] for n in row.needs if n in failed), said)
-    for row in rows:
-        for call in called(row.node):
-            key = row.key(name_of(call))
-            if key not in found.checks:
-                found.checks[key] = _looked_up(rows, call.func)
-                found.without.setdefault(key, "no cell of the chapter's solutions hands an answer to it")
-    return found
-
-
-def _looked_up(rows: list[Statement], node: ast.expr) -> Check:
-    """A check by the chapter's imports alone."""
-    names: dict[str, Any] = {}
-    root = node.id if isinstance(node, ast.Name) else _root(node)
-    maker = next(row for row in rows if root in row.makes and isinstance(row.node, ast.Import | ast.ImportFrom))
-    exec(compile(ast.Module([maker.node], []), maker.cell, "exec", dont_inherit=True), names)
-    return eval(ast.unparse(node), names)  # type: ignore[no-any-return]
-
-
-def examples(check: Check) -> list[tuple[str, tuple[Any, ...]]]:
-    """What a check's own examples hand to it, each by its source."""
-    names = dict(vars(sys.modules[check.__module__]))
-    found: list[tuple[str, tuple[Any, ...]]] = []
-    for example in doctest.DocTestParser().get_examples(inspect.getdoc(check) or ""):
-        for node in ast.parse(example.source).body:
-            said = [ast.unparse(call.args[0]) for call in called(node) if call.args]
-            answers: list[tuple[Any, ...]] = []
-            try:
-                run(node, "an example", names, lambda _, answer, kept=answers: kept.append(answer))
-            except (Exception, TooLongError):  # examples of what raises are the doctests' matter
-                continue
-            found += list(zip(said, answers, strict=False))
+            for label in called(row.node) if row.root else ():
+                if len(found.solutions.get(label, ())) == before.get(label, 0):
+                    found.without[label] = next((failed[n] for n in row.needs if n in failed), said)
+    found.labels = list(dict.fromkeys(label for row in rows for label in called(row.node)))
+    for label in found.labels:
+        if label not in found.solutions:
+            found.without.setdefault(label, "no cell of the chapter's solutions hands an answer to it")
     return found
 
 
 def tests(part: Path) -> Iterator[Handed]:
     """What a part's tests hand to its checks, by its source, where it can be had without running a test.
 
-    That is each row ``(check, answer, …)`` and each ``check(answer)`` whose answer the names of the file give.
+    That is each row ``(of("label"), answer, …)`` and each ``check("label", answer)`` or ``of("label")(answer)`` whose
+    answer the names of the file give.
     """
     for path in sorted(part.glob("test_*.py")):
         text = path.read_text(encoding="utf-8")
-        if not NAMED.search(text):
+        if "from asking import" not in text:
             continue
         spec = importlib.util.spec_from_file_location(f"asked_{part.name}_{path.stem}", path)
         assert spec and spec.loader
@@ -284,27 +245,28 @@ def tests(part: Path) -> Iterator[Handed]:
             continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Tuple) and len(node.elts) > 1:
-                yield from _row(node.elts[0], node.elts[1:2], vars(module))
+                yield from _row(_asks(node.elts[0], vars(module)), node.elts[1:2], vars(module))
             elif isinstance(node, ast.Call):
-                yield from _row(node.func, node.args, vars(module))
+                label = _label(node)
+                yield from _row(label or _asks(node.func, vars(module)), node.args[bool(label) :], vars(module))
 
 
-def _row(check: ast.expr, answer: list[ast.expr], names: dict[str, Any]) -> Iterator[Handed]:
-    named = isinstance(check, ast.Constant) or NAMED.fullmatch(_last(check))
-    if not answer or not named:
+def _row(label: str, answer: list[ast.expr], names: dict[str, Any]) -> Iterator[Handed]:
+    if not answer or not label:
         return
     try:
         with within(CELL_SECONDS):
-            found = _by_word(check.value, names) if isinstance(check, ast.Constant) else eval(ast.unparse(check), names)
-            if found is not None:
-                codes = [compile(ast.Expression(part), "a test", "eval", dont_inherit=True) for part in answer]
-                yield found, ast.unparse(answer[0]), tuple(eval(code, names) for code in codes)
+            codes = [compile(ast.Expression(part), "a test", "eval", dont_inherit=True) for part in answer]
+            yield label, ast.unparse(answer[0]), tuple(eval(code, names) for code in codes)
     except Exception:  # made of names that the test itself has
         return
 
 
-def _by_word(word: object, names: dict[str, Any]) -> Check | None:
-    """The check that a table of a test's file has under a word."""
-    tables = [table for table in names.values() if isinstance(table, dict) and isinstance(word, str)]
-    found = [table[word] for table in tables if word in table]
-    return next((one for one in found if NAMED.fullmatch(getattr(one, "__name__", ""))), None)
+def _asks(node: ast.expr, names: dict[str, Any]) -> str:
+    """The label that ``of("label")`` has, or that a word has in a table of the test's file; nothing for other code."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "of":
+        return str(ast.literal_eval(node.args[0]))
+    word = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    tables = [table for table in names.values() if isinstance(table, dict) and word in table]
+    found = [table[word] for table in tables if isinstance(table[word], asking.Of)]
+    return found[0].label if found else ""

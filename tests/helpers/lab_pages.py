@@ -1,4 +1,4 @@
-"""What a lab that `compared` judges must keep: its page, its solution, its hints, and whatever is handed over.
+"""What a lab whose stages are `Nested` records must keep: its page, its solution, its hints, whatever is handed over.
 
 A lab's cells have ids that begin with ``lab-``.
 """
@@ -9,12 +9,12 @@ import copy
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 
+import asking
 import nbformat
 
 from voicewire_book import paths
-from voicewire_book.kit._nested import compared
+from voicewire_book.kit.records import Made, Nested
 
 IMPORTS = """from __future__ import annotations
 import math
@@ -25,10 +25,10 @@ import numpy as np
 
 @dataclass
 class Lab:
-    """One lab: its chapter, and the module with its checks."""
+    """The lab of a chapter."""
 
     chapter: str
-    module: ModuleType
+    module: object = None
 
     @cached_property
     def rows(self):
@@ -39,12 +39,12 @@ class Lab:
 
     @cached_property
     def stages(self):
-        """(name of the answer, name of its check) as the page has them, in order."""
+        """(name of the answer, label of the stage) as the page has them, in order."""
         found = []
         for i, cell in enumerate(self.rows):
             if re.fullmatch(r"lab-stage-\d+", cell.id):
                 empty = re.fullmatch(r"(\w+) = None  # your function of .+", self.rows[i + 1].source)
-                check = re.fullmatch(r"lab\.(check_\w+)\((\w+)\)", self.rows[i + 2].source)
+                check = re.fullmatch(r'check\("(.+)", (\w+)\)', self.rows[i + 2].source)
                 assert cell.source.startswith(f"**Stage {len(found) + 1}.** `{empty[1]}(")
                 assert empty[1] == check[2] and self.rows[i + 2].metadata["tags"] == ["check"]
                 found.append((empty[1], check[1]))
@@ -64,13 +64,12 @@ class Lab:
         return "".join(output.get("text", "") for output in self.rows[self.place("lab-checked")].outputs).splitlines()
 
 
-def heard(lab, check, monkeypatch):
-    """What a check hands to its judge: cases, what is right, usual mistakes, the sentence for what is right."""
-    taken = []
-    with monkeypatch.context() as patch:
-        patch.setattr(lab.module, "compared", lambda answer, *given: taken.append(given) or compared(answer, *given))
-        getattr(lab.module, check)(lambda *given: None)
-    return taken[0]
+def stage(label):
+    """The record of a stage."""
+    record = asking.record(label)
+    record = record.make() if isinstance(record, Made) else record
+    assert isinstance(record, Nested)
+    return record
 
 
 class Agrees:
@@ -101,49 +100,45 @@ JUNK = [
 
 
 def page(lab):
-    """Four to eight stages in order, each with an empty cell and its check; no check of the module left out."""
-    checks = [check for _, check in lab.stages]
-    assert 4 <= len(checks) <= 8
-    assert sorted(checks) == sorted(name for name in lab.module.__all__ if name.startswith("check_"))
+    """Four to eight stages in order, each with an empty cell and its check."""
+    assert 4 <= len({label for _, label in lab.stages}) <= 8
     assert lab.rows[lab.place("lab-ask")].source.startswith("```{exercise} The lab's stages\n")
 
 
 def solution(lab):
     """The solution on the page passes stage by stage, as printed; without one the first stage and all others fail."""
-    for (name, check), said in zip(lab.stages, lab.printed, strict=True):
-        feedback = getattr(lab.module, check)(lab.solved[f"solved_{name}"])
+    for (name, label), said in zip(lab.stages, lab.printed, strict=True):
+        feedback = asking.check(label, lab.solved[f"solved_{name}"])
         assert feedback.ok, f"{name}: {feedback.message}"
         assert f"Right: {feedback.message}" == said
-        empty = getattr(lab.module, check)(None)
+        empty = asking.check(label, None)
         assert not empty.ok and "not answered yet" in empty.message
 
 
-def hints(lab, check, monkeypatch):
+def hints(label):
     """At least three usual mistakes, each with its own hint, and not one more that passes."""
-    _, right, mistakes, said = heard(lab, check, monkeypatch)
-    judge = getattr(lab.module, check)
-    assert judge(right).message == said
-    assert len({hint for _, hint in mistakes}) == len(mistakes) >= 3
-    for mistake, hint in mistakes:
-        feedback = judge(mistake)
+    record = stage(label)
+    assert asking.check(label, record.wanted).message == record.right
+    assert len({hint for _, hint in record.mistakes}) == len(record.mistakes) >= 3
+    for mistake, hint in record.mistakes:
+        feedback = asking.check(label, mistake)
         assert not feedback.ok and feedback.message == hint
 
 
-def anything(lab, check, monkeypatch):
+def anything(label):
     """Whatever is handed over gets a sentence; who changes what he is given changes no case."""
-    judge = getattr(lab.module, check)
+    judge, record = asking.of(label), stage(label)
     for junk in JUNK:
         for answer in (junk, lambda *given, junk=junk: junk):
             feedback = judge(answer)
             assert not feedback.ok and feedback.message, junk
     assert "raises ZeroDivisionError" in judge(lambda *given: 1 / 0).message
-    _, right, _, said = heard(lab, check, monkeypatch)
 
     def careless(*given):
-        result = copy.deepcopy(right(*given))
+        result = copy.deepcopy(record.wanted(*given))
         for one in given:
             if isinstance(one, list | dict | set):
                 one.clear()
         return result
 
-    assert judge(careless).message == said
+    assert judge(careless).message == record.right

@@ -14,6 +14,9 @@ import asked
 import numpy as np
 import sympy
 
+from voicewire_book.kit.drawn import Drawn
+from voicewire_book.kit.records import Row
+
 TABLES = ("hints", "mistakes", "confused")
 """What the tables of usual mistakes are called where a check or its judge has them."""
 OFF = {"with the other sign": -1.0, "twice": 2.0, "half": 0.5, "8 times": 8.0, "an eighth": 0.125, "10 times": 10.0,
@@ -21,7 +24,7 @@ OFF = {"with the other sign": -1.0, "twice": 2.0, "half": 0.5, "8 times": 8.0, "
        "a hundredth": 0.01, "a thousandth more": 1.001, "a fiftieth more": 1.02, "a tenth more": 1.1}  # fmt: skip
 
 
-def mistakes(check: asked.Check, answers: Iterable[tuple[Any, ...]]) -> list[tuple[str, Any]]:
+def mistakes(check: Callable[..., Any], answers: Iterable[tuple[Any, ...]]) -> list[tuple[str, Any]]:
     """What a check calls a usual mistake, seen in the tables that it and its judges hold while they look at answers."""
     found: dict[str, Any] = {}
 
@@ -51,7 +54,10 @@ def mistakes(check: asked.Check, answers: Iterable[tuple[Any, ...]]) -> list[tup
             keep([(plain(frame.f_locals.get("expected")), "looked for")], frame)
         if "self" in names and frame.f_code.co_name == "check":
             drawn = frame.f_locals["self"]
-            keep([(drawn.answer, "right"), *drawn.mistakes], frame)
+            if isinstance(drawn, Drawn):
+                keep([(drawn.answer, "right"), *drawn.mistakes], frame)
+            elif isinstance(drawn, Row):
+                keep(drawn.mistakes, frame)
 
     for answer in answers:
         try:

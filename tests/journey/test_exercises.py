@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from asking import of
 
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import Session
-from voicewire_book.chapters.journey import exercises as e
 
 LINK = Link()
 
@@ -25,13 +25,13 @@ def pieces(k, content, seconds, more=325):
 @pytest.mark.parametrize(
     ("check", "answer"),
     [
-        (e.check_text, 1.22),
-        (e.check_text, "1,22 s"),
-        (e.check_known, "0.28"),
-        (e.check_frames, frames),
-        (e.check_passes, "C)"),
-        (e.check_changed, "b"),
-        (e.check_pieces, pieces),
+        (of("journey-ex-text"), 1.22),
+        (of("journey-ex-text"), "1,22 s"),
+        (of("journey-ex-known"), "0.28"),
+        (of("journey-ex-frames"), frames),
+        (of("journey-ex-passes"), "C)"),
+        (of("journey-ex-changed"), "b"),
+        (of("journey-ex-pieces"), pieces),
     ],
 )
 def test_right_answers_pass(check, answer):
@@ -44,34 +44,38 @@ def test_right_answers_pass(check, answer):
 @pytest.mark.parametrize(
     ("check", "answer", "hint"),
     [
-        (e.check_text, 0.39, "data alone"),
-        (e.check_text, Session(17).run().seconds, "325 bytes"),
-        (e.check_text, 1.22 - 0.48, "respond three times"),
-        (e.check_known, 0.15 + 0.05, "response takes 8 slots"),
-        (e.check_known, 0.28 + 0.15, "counts once"),
-        (e.check_known, 0.15 + 0.08, "takes slots"),
-        (e.check_frames, lambda b: frames(b, ack=0), "ACK takes slots"),
-        (e.check_frames, lambda b: frames(b, per_frame=20), "two slots for each frame"),
-        (e.check_frames, lambda b: next(k for k in range(1, 999) if k * b / 10 + 5 <= 2 * k), "46 bytes"),
-        (e.check_passes, "a", "as long to learn"),
-        (e.check_passes, "b", "equally loud"),
-        (e.check_passes, "d", "held"),
-        (e.check_changed, "a", "to the right"),
-        (e.check_changed, "c", "waits of seconds"),
-        (e.check_changed, "d", "how many bytes"),
-        (e.check_pieces, lambda k, content, seconds: pieces(k, content, seconds, 0), "325 bytes more, every time"),
+        (of("journey-ex-text"), 0.39, "data alone"),
+        (of("journey-ex-text"), Session(17).run().seconds, "325 bytes"),
+        (of("journey-ex-text"), 1.22 - 0.48, "respond three times"),
+        (of("journey-ex-known"), 0.15 + 0.05, "response takes 8 slots"),
+        (of("journey-ex-known"), 0.28 + 0.15, "counts once"),
+        (of("journey-ex-known"), 0.15 + 0.08, "takes slots"),
+        (of("journey-ex-frames"), lambda b: frames(b, ack=0), "ACK takes slots"),
+        (of("journey-ex-frames"), lambda b: frames(b, per_frame=20), "two slots for each frame"),
+        (of("journey-ex-frames"), lambda b: next(k for k in range(1, 999) if k * b / 10 + 5 <= 2 * k), "46 bytes"),
+        (of("journey-ex-passes"), "a", "as long to learn"),
+        (of("journey-ex-passes"), "b", "equally loud"),
+        (of("journey-ex-passes"), "d", "held"),
+        (of("journey-ex-changed"), "a", "to the right"),
+        (of("journey-ex-changed"), "c", "waits of seconds"),
+        (of("journey-ex-changed"), "d", "how many bytes"),
         (
-            e.check_pieces,
+            of("journey-ex-pieces"),
+            lambda k, content, seconds: pieces(k, content, seconds, 0),
+            "325 bytes more, every time",
+        ),
+        (
+            of("journey-ex-pieces"),
             lambda k, content, seconds: seconds + k * Session(content // k + 325).run().seconds,
             "sets out as soon",
         ),
         (
-            e.check_pieces,
+            of("journey-ex-pieces"),
             lambda k, content, seconds: seconds + Session(content // k + 325).run().seconds,
             "one piece at a time",
         ),
-        (e.check_pieces, lambda k, content, seconds: 1 / 0, "ZeroDivisionError"),
-        (e.check_pieces, 3, "function itself"),
+        (of("journey-ex-pieces"), lambda k, content, seconds: 1 / 0, "ZeroDivisionError"),
+        (of("journey-ex-pieces"), 3, "function itself"),
     ],
 )
 def test_usual_mistakes_get_their_hint(check, answer, hint):

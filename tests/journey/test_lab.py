@@ -4,37 +4,40 @@ from __future__ import annotations
 
 import lab_pages as labs
 import pytest
+from asking import check
 from lab_pages import Lab
 
-from voicewire_book.chapters.journey import lab, stations
+from voicewire_book.chapters.journey import stations
 from voicewire_book.chapters.journey.budget import budget
+from voicewire_book.chapters.journey.exercises import from_mouth_to_kettle
 
-LAB = Lab("journey/01_from_mouth_to_kettle", lab)
-CHECKS = [check for _, check in LAB.stages]
+LAB = Lab("journey/01_from_mouth_to_kettle")
+LABELS = [label for _, label in LAB.stages]
 
 
-def test_the_lab_has_four_to_eight_stages_and_every_check_is_asked():
+def test_the_lab_has_four_to_eight_stages_and_every_one_is_asked():
     labs.page(LAB)
+    assert [label for label in from_mouth_to_kettle.EXERCISES if "-lab-" in label] == LABELS
 
 
 def test_the_chapter_s_solution_passes_stage_by_stage_and_an_empty_one_does_not():
     labs.solution(LAB)
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_each_usual_mistake_gets_its_own_hint(check, monkeypatch):
-    labs.hints(LAB, check, monkeypatch)
+@pytest.mark.parametrize("label", LABELS)
+def test_each_usual_mistake_gets_its_own_hint(label):
+    labs.hints(label)
 
 
-@pytest.mark.parametrize("check", CHECKS)
-def test_whatever_is_handed_over_a_check_answers(check, monkeypatch):
-    labs.anything(LAB, check, monkeypatch)
+@pytest.mark.parametrize("label", LABELS)
+def test_whatever_is_handed_over_a_check_answers(label):
+    labs.anything(label)
 
 
 @pytest.mark.parametrize(("delay", "loss", "mss"), [(100, 0.02, 1024), (60, 0.1, 512), (250, 0.0, 800)])
 def test_the_solution_s_way_is_the_budget_s_without_bit_errors(delay, loss, mss):
     done = budget(delay, loss, mss, 0.0)
-    way = lab.drawn(LAB.solved["solved_whole_way"], done, mss=mss)
+    way = from_mouth_to_kettle.drawn(LAB.solved["solved_whole_way"], done, mss=mss)
     assert way.known == pytest.approx(done.known)
     assert [leg.size for leg in way.legs] == [leg.size for leg in done.legs]
     for attribute in ("begins", "ends"):
@@ -42,8 +45,8 @@ def test_the_solution_s_way_is_the_budget_s_without_bit_errors(delay, loss, mss)
         assert found == pytest.approx(due)
 
 
-def test_a_publication_of_the_lab_is_the_station_s(monkeypatch):
-    _, right, *_ = labs.heard(LAB, "check_published", monkeypatch)
+def test_a_publication_of_the_lab_is_the_station_s():
+    right = labs.stage("journey-lab-budget-published").wanted
     for size in (1, 100, 16_000, 24_000):
         assert right(size, stations.TOPIC) == len(stations.publication(stations.sealed(bytes(size))))
 
@@ -65,4 +68,4 @@ def test_a_remaining_length_of_three_bytes_begins_at_16384():
         octets = LAB.solved["solved_published"](size, topic)
         return octets - 1 if octets == 16_384 + 4 else octets  # type and flags, and a length of two bytes
 
-    assert not lab.check_published(one_too_late)
+    assert not check("journey-lab-budget-published", one_too_late)

@@ -6,6 +6,7 @@ import re
 import nbformat
 import numpy as np
 import pytest
+from asking import of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ from voicewire.nfc.channel import Channel
 from voicewire.nfc.link import Link
 from voicewire.nfc.session import RESPONSE_LATENCY, Session
 from voicewire_book import paths
-from voicewire_book.chapters.nfc import exercises as ex
+from voicewire_book.chapters.nfc.exercises import errors_and_timers, reproduction, slow_link
 
 LINK = Link()
 INF = float("inf")
@@ -73,33 +74,33 @@ def best(rate, rto, of=lambda mss: mss + 40, ack=5, whole=True, odds=lambda p: p
 
 
 RIGHT = [
-    (ex.check_slots, [354, 354.0, np.int64(354), "354", "354 bytes", [354]]),
-    (ex.check_by_hand, [4.18, np.float64(4.18), "4.18 s", "4,18", 418 * 0.01]),
-    (ex.check_delay_stall, [stall, stall_by_cases]),
-    (ex.check_smallest_window, [window, lambda mss, delay: np.int64(window(mss, delay))]),
-    (ex.check_goodput, [share, lambda mss, every: [share(mss, every)]]),
-    (ex.check_gap, ["c", "C)", "(c)"]),
-    (ex.check_packet_loss, [223, "223 bytes", 223.0]),
-    (ex.check_burst_p, [to_bad, lambda rate, length, share: rate / length / (share - rate)]),
-    (ex.check_wait, [wait, wait_by_series, lambda p, m: np.float64(wait(p, m))]),
-    (ex.check_wall, [wall, lambda bits, length: float(f"{wall(bits, length):.4g}")]),
-    (ex.check_first_rto, [2.15, "2.15 s", "2,15", [2.15]]),
-    (ex.check_pauses, ["b", "(b)", "B"]),
-    (ex.check_saved, [0.1084, "10.84 %", "0,1084", 0.12163 / 1.12163, "0.108"]),
-    (ex.check_identifiable, ["b", "B)", "b."]),
-    (ex.check_control, [[20, 20, 30, 50], "20, 20, 30, 50", np.array([20, 20, 30, 50]), (20.0, 20, 30, 50)]),
-    (ex.check_best_mss, [best, lambda rate, rto: np.int64(best(rate, rto))]),
-    (ex.check_slot_checksum, [lambda size, rate: slots_of(size) * (1 - rate) ** -112]),
-    (ex.check_apart, [277, 276.6, "277", 2 * (1.96 * 6) ** 2]),
+    (of("nfc-ex-slots"), [354, 354.0, np.int64(354), "354", "354 bytes", [354]]),
+    (of("nfc-ex-by-hand"), [4.18, np.float64(4.18), "4.18 s", "4,18", 418 * 0.01]),
+    (of("nfc-ex-delay"), [stall, stall_by_cases]),
+    (of("nfc-ex-window"), [window, lambda mss, delay: np.int64(window(mss, delay))]),
+    (of("nfc-ex-goodput"), [share, lambda mss, every: [share(mss, every)]]),
+    (of("nfc-ex-gap"), ["c", "C)", "(c)"]),
+    (of("nfc-ex-loss"), [223, "223 bytes", 223.0]),
+    (of("nfc-ex-chain"), [to_bad, lambda rate, length, share: rate / length / (share - rate)]),
+    (of("nfc-ex-wait"), [wait, wait_by_series, lambda p, m: np.float64(wait(p, m))]),
+    (of("nfc-ex-wall"), [wall, lambda bits, length: float(f"{wall(bits, length):.4g}")]),
+    (of("nfc-ex-timer"), [2.15, "2.15 s", "2,15", [2.15]]),
+    (of("nfc-ex-pauses"), ["b", "(b)", "B"]),
+    (of("nfc-ex-saved"), [0.1084, "10.84 %", "0,1084", 0.12163 / 1.12163, "0.108"]),
+    (of("nfc-ex-identifiable"), ["b", "B)", "b."]),
+    (of("nfc-ex-control"), [[20, 20, 30, 50], "20, 20, 30, 50", np.array([20, 20, 30, 50]), (20.0, 20, 30, 50)]),
+    (of("nfc-ex-mss"), [best, lambda rate, rto: np.int64(best(rate, rto))]),
+    (of("nfc-ex-checksum"), [lambda size, rate: slots_of(size) * (1 - rate) ** -112]),
+    (of("nfc-ex-runs"), [277, 276.6, "277", 2 * (1.96 * 6) ** 2]),
 ]
 WRONG = [
-    (ex.check_slots, [(400, "headers"), (360, "framing"), (394, "40 bytes"), (514, "10 of them")]),
-    (ex.check_slots, [(355, "slot of its"), (350, "not full"), ("many", "number")]),
-    (ex.check_by_hand, [(3.1, "responses"), (3.58, "G', not G"), (4.78, "three responses only")]),
-    (ex.check_by_hand, [(3.78, "three times"), (4.03, "acknowledgements"), (3.88, "set-up")]),
-    (ex.check_by_hand, [(4.68, "500 bytes"), (4.15642, "round up")]),
+    (of("nfc-ex-slots"), [(400, "headers"), (360, "framing"), (394, "40 bytes"), (514, "10 of them")]),
+    (of("nfc-ex-slots"), [(355, "slot of its"), (350, "not full"), ("many", "number")]),
+    (of("nfc-ex-by-hand"), [(3.1, "responses"), (3.58, "G', not G"), (4.78, "three responses only")]),
+    (of("nfc-ex-by-hand"), [(3.78, "three times"), (4.03, "acknowledgements"), (3.88, "set-up")]),
+    (of("nfc-ex-by-hand"), [(4.68, "500 bytes"), (4.15642, "round up")]),
     (
-        ex.check_delay_stall,
+        of("nfc-ex-delay"),
         [
             (lambda d: d, "on top of the delay"),
             (lambda d: far(d) / 100, "crosses during"),
@@ -113,7 +114,7 @@ WRONG = [
         ],
     ),
     (
-        ex.check_smallest_window,
+        of("nfc-ex-window"),
         [
             (lambda mss, delay: 3 * mss, "three segments are enough only"),
             (lambda mss, delay: window(mss, delay) / mss, "in bytes"),
@@ -124,7 +125,7 @@ WRONG = [
         ],
     ),
     (
-        ex.check_goodput,
+        of("nfc-ex-goodput"),
         [
             (lambda mss, every: mss / (mss + 40), "half duplex"),
             (lambda mss, every: mss / (mss + 46), "half duplex"),
@@ -135,11 +136,11 @@ WRONG = [
             (lambda mss, every: 8000 * share(mss, every), "as a share"),
         ],
     ),
-    (ex.check_gap, [("a", "once"), ("b", "those before"), ("d", "3 s"), ("e", "none")]),
-    (ex.check_packet_loss, [(263, "headers"), (224, "more often"), (210, "upper bound"), (250, "upper bound")]),
-    (ex.check_packet_loss, [(2107, "bits"), (2067, "less 40"), (1787, "bits"), (5716, "gets through")]),
+    (of("nfc-ex-gap"), [("a", "once"), ("b", "those before"), ("d", "3 s"), ("e", "none")]),
+    (of("nfc-ex-loss"), [(263, "headers"), (224, "more often"), (210, "upper bound"), (250, "upper bound")]),
+    (of("nfc-ex-loss"), [(2107, "bits"), (2067, "less 40"), (1787, "bits"), (5716, "gets through")]),
     (
-        ex.check_burst_p,
+        of("nfc-ex-chain"),
         [
             (lambda e, n, h: e / (n * (1 - e)), "more often"),
             (lambda e, n, h: to_bad(e * h, n, 1), "divide"),
@@ -150,7 +151,7 @@ WRONG = [
         ],
     ),
     (
-        ex.check_wait,
+        of("nfc-ex-wait"),
         [
             (lambda p, m: p / (1 - 2 * p), "another tail"),
             (lambda p, m: p / (1 - 2 * p) if p < 0.5 else INF, "another tail"),
@@ -166,7 +167,7 @@ WRONG = [
         ],
     ),
     (
-        ex.check_wall,
+        of("nfc-ex-wall"),
         [
             (lambda bits, length: 1 - 0.5 ** (1 / bits), "independent"),
             (lambda bits, length: length * (1 - 0.5 ** (1 / bits)), "exactly"),
@@ -177,14 +178,14 @@ WRONG = [
             (lambda bits, length: (1 - 0.5 ** (1 / bits)) / length, "higher rate"),
         ],
     ),
-    (ex.check_first_rto, [(2.05, "before that moves"), (0.9875, "four"), (1.0, "floor"), (1.4, "half of itself")]),
-    (ex.check_first_rto, [(1.975, "eighth"), (3.9, "another came"), (1.5, "second is missing"), (2150, "milli")]),
-    (ex.check_pauses, [("a", "second cross"), ("c", "never lost"), ("d", "covers"), ("f", "none")]),
-    (ex.check_saved, [(0.12163, "solve it"), (24.33, "number of losses"), (0.19567, "both"), (0.24327, "both")]),
-    (ex.check_saved, [(0.33267, "without a loss"), (0.24963, "without a loss"), (0.10245, "predicts")]),
-    (ex.check_identifiable, [("a", "same packets"), ("c", "scatter"), ("d", "no packet"), ("e", "none")]),
+    (of("nfc-ex-timer"), [(2.05, "before that moves"), (0.9875, "four"), (1.0, "floor"), (1.4, "half of itself")]),
+    (of("nfc-ex-timer"), [(1.975, "eighth"), (3.9, "another came"), (1.5, "second is missing"), (2150, "milli")]),
+    (of("nfc-ex-pauses"), [("a", "second cross"), ("c", "never lost"), ("d", "covers"), ("f", "none")]),
+    (of("nfc-ex-saved"), [(0.12163, "solve it"), (24.33, "number of losses"), (0.19567, "both"), (0.24327, "both")]),
+    (of("nfc-ex-saved"), [(0.33267, "without a loss"), (0.24963, "without a loss"), (0.10245, "predicts")]),
+    (of("nfc-ex-identifiable"), [("a", "same packets"), ("c", "scatter"), ("d", "no packet"), ("e", "none")]),
     (
-        ex.check_control,
+        of("nfc-ex-control"),
         [
             ([14, 17.5, 28, 46.7], "Eq. 7.4"),
             ([14, 18, 28, 47], "rounded up to slots"),
@@ -197,11 +198,11 @@ WRONG = [
         ],
     ),
     (
-        ex.check_best_mss,
+        of("nfc-ex-mss"),
         [
             (lambda rate, rto: 1460, "without errors"),
             (lambda rate, rto: best(rate, 3.0), "second argument"),
-            (lambda rate, rto: ex.expected_bulk(best(rate, rto), rate, rto=rto), "the latency"),
+            (lambda rate, rto: reproduction.expected_bulk(best(rate, rto), rate, rto=rto), "the latency"),
             (lambda rate, rto: best(rate, rto, of=lambda mss: mss), "headers"),
             (lambda rate, rto: best(rate, rto, of=lambda mss: (mss + 40) / 8), "bits"),
             (lambda rate, rto: best(rate, rto, odds=lambda p: p), "lost too"),
@@ -211,7 +212,7 @@ WRONG = [
         ],
     ),
     (
-        ex.check_slot_checksum,
+        of("nfc-ex-checksum"),
         [
             (lambda size, rate: slots_of(size, 10) / (1 - rate) ** 112, "one of the ten"),
             (lambda size, rate: (size + 6) / 9 / (1 - rate) ** 112, "round up"),
@@ -223,10 +224,11 @@ WRONG = [
             (lambda size, rate: slots_of(size) * (2 - (1 - rate) ** 112), "hit again"),
         ],
     ),
-    (ex.check_apart, [(138.3, "both means"), (11.76, "square"), (16.63, "square"), (23.52, "square")]),
-    (ex.check_apart, [(72, "one standard error"), (288, "not 2"), (553, "each"), (1106, "either side")]),
+    (of("nfc-ex-runs"), [(138.3, "both means"), (11.76, "square"), (16.63, "square"), (23.52, "square")]),
+    (of("nfc-ex-runs"), [(72, "one standard error"), (288, "not 2"), (553, "each"), (1106, "either side")]),
 ]
-CHECKS = [getattr(ex, name) for name in ex.__all__ if name.startswith("check_")]
+TABLES = [chapter.EXERCISES for chapter in (slow_link, errors_and_timers, reproduction)]
+CHECKS = [of(label) for table in TABLES for label in table if label.startswith("nfc-ex-")]  # the labs': test_labs
 
 
 @pytest.mark.parametrize(("check", "answer"), [(c, a) for c, answers in RIGHT for a in answers])
@@ -249,7 +251,7 @@ def test_unanswered(check):
 
 
 def test_every_check_is_tested_both_ways_and_knows_three_mistakes():
-    hints = {c: {h for check, pairs in WRONG if check is c for _, h in pairs if h} for c in CHECKS}
+    hints = {c: {h for check, pairs in WRONG if check == c for _, h in pairs if h} for c in CHECKS}
     assert set(CHECKS) == {c for c, _ in RIGHT}
     assert all(len(known) >= 3 for known in hints.values())
 
@@ -312,7 +314,7 @@ def test_the_figures_for_the_questions_show_what_they_ask():
 
 
 def test_the_best_mss_is_best():
-    times = {mss: ex.expected_bulk(mss, 1e-4) for mss in (1460, 1024, 512, 256)}
+    times = {mss: reproduction.expected_bulk(mss, 1e-4) for mss in (1460, 1024, 512, 256)}
     assert min(times, key=times.__getitem__) == 512
 
 
@@ -338,11 +340,11 @@ def test_each_question_has_its_place_its_check_and_its_worked_solution(path):
         kind = re.search(r"\((by hand|derive|interpret|build), (easy|medium|hard)\)\n:label: (\S+)\n", rows[i].source)
         place, check, start, prose, solved, end = rows[i + 1 : i + 7]
         name = re.search(r"^answer_(\w+) = None  # your answer$", place.source, re.M)[1]
-        called = re.fullmatch(rf"(check_\w+)\(answer_{name}(?:, my_seed)?\)", check.source)[1]
+        assert re.fullmatch(rf'check\("{kind[3]}", answer_{name}(?:, my_seed)?\)', check.source)
         assert "not answered yet" in shown(check)
         assert start.source.startswith(f"```{{solution-start}} {kind[3]}\n:class: dropdown")
         assert len(prose.source.split()) >= 25, "how one finds it, in words"
-        assert solved.source.endswith(f"{called}(solved_{name})")
+        assert solved.source.endswith(f'check("{kind[3]}", solved_{name})')
         assert "Right: " in shown(solved)
         assert end.source.startswith("```{solution-end}")
         kinds.add(kind[1])
@@ -358,6 +360,6 @@ def test_no_answer_stands_on_its_page(path):
         folded = folded or cell.source.startswith("```{solution-start}")
         page += "" if folded else cell.source + shown(cell)
         folded = folded and not cell.source.startswith("```{solution-end}")
-    asked = {check.__name__: f"{value:g}" for check, value in NUMBERS.items() if check.__name__ in page}
+    asked = {check.label: f"{value:g}" for check, value in NUMBERS.items() if f'check("{check.label}"' in page}
     assert len(asked) == 2
     assert not [number for number in asked.values() if re.search(rf"(?<![\d.]){number}", page)]

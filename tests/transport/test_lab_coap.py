@@ -8,9 +8,9 @@ import socket
 
 import numpy as np
 import pytest
+from asking import check, of
 
 from voicewire.transport.reference import block_option
-from voicewire_book.chapters.transport import lab_coap as lab
 
 
 def extended(number):
@@ -77,17 +77,19 @@ def put(send, receive, path, body, most=5, first=2.5, doubled=2, same_id=True, a
         number, size = (ask or following)(number, size, said[2])
 
 
+CHECKS = {stage: of(f"transport-coap-lab-{stage}") for stage in ("option", "request", "answer", "following", "client")}
 STAGES = [
-    (lab.check_option, option),
-    (lab.check_request, request),
-    (lab.check_answer, answer),
-    (lab.check_following, following),
-    (lab.check_client, put),
+    ("option", option),
+    ("request", request),
+    ("answer", answer),
+    ("following", following),
+    ("client", put),
 ]
 
 
-@pytest.mark.parametrize(("check", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
-def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, solution):
+@pytest.mark.parametrize(("stage", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(stage, solution):
+    check = CHECKS[stage]
     assert check(solution), check(solution).message
     assert "not answered" in check(None).message
     assert not check(lambda *given: None)
@@ -97,10 +99,10 @@ def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, s
 
 @pytest.mark.parametrize("form", [int, np.bool_])
 def test_a_right_answer_in_another_form_is_taken(form):
-    assert lab.check_client(lambda *given: form(put(*given)))
-    assert lab.check_option(lambda *given: bytearray(option(*given)))
-    assert lab.check_request(lambda *given: list(request(*given)))
-    assert lab.check_following(lambda *given: list(following(*given)))
+    assert check("transport-coap-lab-client", lambda *given: form(put(*given)))
+    assert check("transport-coap-lab-option", lambda *given: bytearray(option(*given)))
+    assert check("transport-coap-lab-request", lambda *given: list(request(*given)))
+    assert check("transport-coap-lab-following", lambda *given: list(following(*given)))
 
 
 def no_deltas(packet_id, token, path, block, part):
@@ -121,43 +123,43 @@ def one_further_byte(delta, value):
 
 
 @pytest.mark.parametrize(
-    ("check", "given", "hint"),
+    ("stage", "given", "hint"),
     [
-        (lab.check_option, lambda delta, value: bytes([16 * min(delta, 15)]) + value, "the first byte is 0xb3"),
-        (lab.check_option, in_other_order, "before those of the length"),
-        (lab.check_option, one_further_byte, "14 for two"),
-        (lab.check_request, no_deltas, "Block1 is option 27|one Uri-Path"),
-        (lab.check_request, lambda i, t, path, b, part: request(i, t, path, b, part, code=2), "PUT is 3"),
-        (lab.check_request, lambda i, t, path, b, part: request(i, t, path[:1], b, part), "one Uri-Path"),
-        (lab.check_request, lambda i, t, p, b, part: request(i % 256 * 256 + i // 256, t, p, b, part), "higher first"),
-        (lab.check_request, lambda i, t, path, b, part: request(i, b"", path, b, part), "token's length"),
-        (lab.check_request, lambda i, t, p, b, part: request(i, t, p, b, part).replace(b"\xff", b"", 1), "aiocoap"),
-        (lab.check_answer, lambda data: answer(data, marker=False), "behind 0xff is payload"),
-        (lab.check_answer, lambda data: answer(bytes([0x60 + (data[0] & 15 if data else 0)]) + data[1:]), "is None"),
-        (lab.check_answer, lambda data: answer(data, lengths=False), "of lengths, too"),
-        (lab.check_answer, lambda data: (int.from_bytes(data[2:4], "big"), data[1], None), "is wanted"),
-        (lab.check_following, lambda number, size, block: (number + 1, size), "go on with them"),
-        (lab.check_following, lambda n, size, block: (n + 1, following(n, size, block)[1]), "numbers grow"),
-        (lab.check_following, lambda n, size, block: (n, size), "the next is"),
-        (lab.check_client, lambda *given: True, "the server has 0 of it"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, most=4), "after the fifth"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, most=9), "five times at most"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, first=1.0), "between 2 and 3 s"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, doubled=1), "twice as long"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, same_id=False), "after the fifth|the server has|same"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, ask=lambda n, z, block: (n + 1, z)), "ask stage 4"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b) or None, "give up"),
-        (lab.check_client, lambda s, r, p, b: put(s, r, p, b, heeds=False), "the server refused"),
+        ("option", lambda delta, value: bytes([16 * min(delta, 15)]) + value, "the first byte is 0xb3"),
+        ("option", in_other_order, "before those of the length"),
+        ("option", one_further_byte, "14 for two"),
+        ("request", no_deltas, "Block1 is option 27|one Uri-Path"),
+        ("request", lambda i, t, path, b, part: request(i, t, path, b, part, code=2), "PUT is 3"),
+        ("request", lambda i, t, path, b, part: request(i, t, path[:1], b, part), "one Uri-Path"),
+        ("request", lambda i, t, p, b, part: request(i % 256 * 256 + i // 256, t, p, b, part), "higher first"),
+        ("request", lambda i, t, path, b, part: request(i, b"", path, b, part), "token's length"),
+        ("request", lambda i, t, p, b, part: request(i, t, p, b, part).replace(b"\xff", b"", 1), "aiocoap"),
+        ("answer", lambda data: answer(data, marker=False), "behind 0xff is payload"),
+        ("answer", lambda data: answer(bytes([0x60 + (data[0] & 15 if data else 0)]) + data[1:]), "is None"),
+        ("answer", lambda data: answer(data, lengths=False), "of lengths, too"),
+        ("answer", lambda data: (int.from_bytes(data[2:4], "big"), data[1], None), "is wanted"),
+        ("following", lambda number, size, block: (number + 1, size), "go on with them"),
+        ("following", lambda n, size, block: (n + 1, following(n, size, block)[1]), "numbers grow"),
+        ("following", lambda n, size, block: (n, size), "the next is"),
+        ("client", lambda *given: True, "the server has 0 of it"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, most=4), "after the fifth"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, most=9), "five times at most"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, first=1.0), "between 2 and 3 s"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, doubled=1), "twice as long"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, same_id=False), "after the fifth|the server has|same"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, ask=lambda n, z, block: (n + 1, z)), "ask stage 4"),
+        ("client", lambda s, r, p, b: put(s, r, p, b) or None, "give up"),
+        ("client", lambda s, r, p, b: put(s, r, p, b, heeds=False), "the server refused"),
     ],
 )
-def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, given, hint):
-    feedback = check(given)
+def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(stage, given, hint):
+    feedback = CHECKS[stage](given)
     assert not feedback
     assert any(part in feedback.message for part in hint.split("|")), feedback.message
 
 
 def test_the_last_stage_has_bodies_that_are_given_up_and_smaller_blocks():
-    words = lab.check_client(put).message.split()
+    words = check("transport-coap-lab-client", put).message.split()
     assert 3 < int(words[words.index("bodies") - 1]) < 40
     assert int(words[words.index("refused,") - 1]) >= 3
 

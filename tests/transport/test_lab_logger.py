@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 
 import pytest
+from asking import of as of_label
 
-from voicewire_book.chapters.transport import lab_logger as lab
+from voicewire_book.chapters.transport.exercises import measuring_honestly as lab
 
 
 def end(packet, at, port):
@@ -69,18 +70,23 @@ def logged(packets):
     return *counted(packets, there[1]), repeated(packets), spoken(packets, here, there), spoken(packets, there, here)
 
 
+CHECKS = {
+    stage: of_label(f"transport-logger-lab-{stage}")
+    for stage in ("segment", "counted", "on-wire", "repeated", "spoken", "logged")
+}
 STAGES = [
-    (lab.check_segment, segment),
-    (lab.check_counted, counted),
-    (lab.check_on_wire, on_wire),
-    (lab.check_repeated, repeated),
-    (lab.check_spoken, spoken),
-    (lab.check_logged, logged),
+    ("segment", segment),
+    ("counted", counted),
+    ("on-wire", on_wire),
+    ("repeated", repeated),
+    ("spoken", spoken),
+    ("logged", logged),
 ]
 
 
-@pytest.mark.parametrize(("check", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
-def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, solution):
+@pytest.mark.parametrize(("stage", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(stage, solution):
+    check = CHECKS[stage]
     assert check(solution), check(solution).message
     assert "not answered" in check(None).message
     assert not check(lambda *given: None)
@@ -114,37 +120,37 @@ def as_they_come(packets, source, target):
 
 
 @pytest.mark.parametrize(
-    ("check", "given", "hint"),
+    ("stage", "given", "hint"),
     [
-        (lab.check_segment, fixed_ip, "IP header with an option"),
-        (lab.check_segment, to_the_end, "IP's total length"),
-        (lab.check_segment, lambda p: segment(p[:9] + b"\6" + p[10:]) if p else None, "UDP"),
-        (lab.check_segment, lambda p: segment(bytes([p[0] & 15 | 0x40]) + p[1:]) if p else None, "version 6"),
-        (lab.check_segment, lambda p: segment(p) and (*segment(p)[:5], 20, segment(p)[6]), "TCP header is"),
-        (lab.check_segment, lambda p: segment(p) and segment(p)[:6], "give 7 things"),
-        (lab.check_counted, lambda packets, port: (len(of(packets, port)), 20 * len(of(packets, port))), "headers"),
-        (lab.check_counted, lambda p, port: (len([s for s in of(p, port) if s[1][1] == port]), 0), "both directions"),
-        (lab.check_counted, lambda p, port: (len(p), 0), "must not be counted"),
-        (lab.check_on_wire, lambda p, port, largest: counted(p, port), "are on the wire"),
-        (lab.check_on_wire, lambda p, q, m: on_wire(p, q, m, lambda n, largest: 1 + n // largest), "are on the wire"),
-        (lab.check_on_wire, lambda p, q, m: on_wire(p, q, m, lambda n, largest: -(-n // largest)), "are on the wire"),
-        (lab.check_repeated, whole_segments, "came again"),
-        (lab.check_repeated, lambda packets: repeated(packets, way=lambda s: 0), "numbers of its own"),
-        (lab.check_repeated, lambda packets: repeated(packets, way=lambda s: s[0]), "may speak to two"),
-        (lab.check_repeated, lambda packets: repeated(packets, fin=False), "a FIN has a number"),
-        (lab.check_repeated, lambda packets: 0, "came again"),
-        (lab.check_spoken, as_they_come, "yours has others"),
-        (lab.check_spoken, lambda p, source, target: spoken(p, source, target, gaps=True), "don't close the gap"),
-        (lab.check_spoken, lambda p, source, target: spoken(p, target, source), "yours"),
-        (lab.check_spoken, lambda p, source, target: spoken(p, source, target, wraps=2**40), "modulo"),
-        (lab.check_spoken, lambda p, s, t: spoken(p, s, t, whom=(t[0], 8883)), "another end"),
-        (lab.check_logged, lambda p: (*logged(p)[:2], 0, *logged(p)[3:]), "repeated"),
-        (lab.check_logged, lambda p: (*logged(p)[:3], logged(p)[4], logged(p)[3]), "said is wrong"),
-        (lab.check_logged, lambda p: logged(p)[:3], "3 things"),
+        ("segment", fixed_ip, "IP header with an option"),
+        ("segment", to_the_end, "IP's total length"),
+        ("segment", lambda p: segment(p[:9] + b"\6" + p[10:]) if p else None, "UDP"),
+        ("segment", lambda p: segment(bytes([p[0] & 15 | 0x40]) + p[1:]) if p else None, "version 6"),
+        ("segment", lambda p: segment(p) and (*segment(p)[:5], 20, segment(p)[6]), "TCP header is"),
+        ("segment", lambda p: segment(p) and segment(p)[:6], "give 7 things"),
+        ("counted", lambda packets, port: (len(of(packets, port)), 20 * len(of(packets, port))), "headers"),
+        ("counted", lambda p, port: (len([s for s in of(p, port) if s[1][1] == port]), 0), "both directions"),
+        ("counted", lambda p, port: (len(p), 0), "must not be counted"),
+        ("on-wire", lambda p, port, largest: counted(p, port), "are on the wire"),
+        ("on-wire", lambda p, q, m: on_wire(p, q, m, lambda n, largest: 1 + n // largest), "are on the wire"),
+        ("on-wire", lambda p, q, m: on_wire(p, q, m, lambda n, largest: -(-n // largest)), "are on the wire"),
+        ("repeated", whole_segments, "came again"),
+        ("repeated", lambda packets: repeated(packets, way=lambda s: 0), "numbers of its own"),
+        ("repeated", lambda packets: repeated(packets, way=lambda s: s[0]), "may speak to two"),
+        ("repeated", lambda packets: repeated(packets, fin=False), "a FIN has a number"),
+        ("repeated", lambda packets: 0, "came again"),
+        ("spoken", as_they_come, "yours has others"),
+        ("spoken", lambda p, source, target: spoken(p, source, target, gaps=True), "don't close the gap"),
+        ("spoken", lambda p, source, target: spoken(p, target, source), "yours"),
+        ("spoken", lambda p, source, target: spoken(p, source, target, wraps=2**40), "modulo"),
+        ("spoken", lambda p, s, t: spoken(p, s, t, whom=(t[0], 8883)), "another end"),
+        ("logged", lambda p: (*logged(p)[:2], 0, *logged(p)[3:]), "repeated"),
+        ("logged", lambda p: (*logged(p)[:3], logged(p)[4], logged(p)[3]), "said is wrong"),
+        ("logged", lambda p: logged(p)[:3], "3 things"),
     ],
 )
-def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, given, hint):
-    feedback = check(given)
+def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(stage, given, hint):
+    feedback = CHECKS[stage](given)
     assert not feedback
     assert any(part in feedback.message for part in hint.split("|")), feedback.message
 

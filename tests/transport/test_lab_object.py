@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from asking import of
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from voicewire.transport.reference import CIPHERS, bytes_of, envelope_key, parts_of, people_of
-from voicewire_book.chapters.transport import lab_object as lab
+from voicewire_book.chapters.transport.exercises import which_transport as lab
 
 
 def other(one, two, known):
@@ -53,18 +54,22 @@ def opened(data, own, owner, name, now, signed=signed, place=place):
     return CIPHERS[data[5]](key).decrypt(rules[name][3], bytes_of(data, name)[1], data[:8] + bytes(4) + data[12:end])
 
 
+CHECKS = {
+    stage: of(f"transport-object-lab-{stage}") for stage in ("other", "forged", "signed", "place", "part-key", "opened")
+}
 STAGES = [
-    (lab.check_other, other),
-    (lab.check_forged, forged),
-    (lab.check_signed, signed),
-    (lab.check_place, place),
-    (lab.check_part_key, part_key),
-    (lab.check_opened, opened),
+    ("other", other),
+    ("forged", forged),
+    ("signed", signed),
+    ("place", place),
+    ("part-key", part_key),
+    ("opened", opened),
 ]
 
 
-@pytest.mark.parametrize(("check", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
-def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, solution):
+@pytest.mark.parametrize(("stage", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(stage, solution):
+    check = CHECKS[stage]
     assert check(solution), check(solution).message
     assert "not answered" in check(None).message
     assert not check(lambda *given: None)
@@ -101,39 +106,39 @@ def without_stage_3(data, own, owner, name, now):
 
 
 @pytest.mark.parametrize(
-    ("check", "answer", "hint"),
+    ("stage", "answer", "hint"),
     [
-        (lab.check_other, lambda one, two, known: bytes(a ^ b for a, b in zip(one, two, strict=True)), "difference"),
-        (lab.check_other, lambda one, two, known: bytes(a ^ b for a, b in zip(one, known, strict=True)), "mixed with"),
-        (lab.check_other, lambda one, two, known: two, "another one"),
-        (lab.check_forged, lambda c, known, wanted: bytes(a ^ b for a, b in zip(known, wanted, strict=True)), "change"),
-        (lab.check_forged, lambda c, known, wanted: bytes(a ^ b for a, b in zip(c, wanted, strict=True)), "still in"),
-        (lab.check_forged, lambda c, known, wanted: c, "reads 'shut'"),
-        (lab.check_signed, lambda data, owner: True, "one bit of byte 0"),
-        (lab.check_signed, lambda data, owner: False, "last 64 bytes"),
-        (lab.check_signed, lambda data, owner: None if signed(data, owner) else False, "say True"),
-        (lab.check_signed, raises_when_forged, "catch it"),
-        (lab.check_signed, believes_any_owner, "somebody else's key"),
-        (lab.check_signed, lambda data, owner: signed(data[:8] + bytes(4) + data[12:], owner), "last 64 bytes"),
-        (lab.check_place, asks_for_the_time_only, "no reader"),
-        (lab.check_place, reused, "part's own readers"),
-        (lab.check_place, lambda d, me, name, now: place(d, me, name, 1_700_000_030), "is no time|too early|is over"),
+        ("other", lambda one, two, known: bytes(a ^ b for a, b in zip(one, two, strict=True)), "difference"),
+        ("other", lambda one, two, known: bytes(a ^ b for a, b in zip(one, known, strict=True)), "mixed with"),
+        ("other", lambda one, two, known: two, "another one"),
+        ("forged", lambda c, known, wanted: bytes(a ^ b for a, b in zip(known, wanted, strict=True)), "change"),
+        ("forged", lambda c, known, wanted: bytes(a ^ b for a, b in zip(c, wanted, strict=True)), "still in"),
+        ("forged", lambda c, known, wanted: c, "reads 'shut'"),
+        ("signed", lambda data, owner: True, "one bit of byte 0"),
+        ("signed", lambda data, owner: False, "last 64 bytes"),
+        ("signed", lambda data, owner: None if signed(data, owner) else False, "say True"),
+        ("signed", raises_when_forged, "catch it"),
+        ("signed", believes_any_owner, "somebody else's key"),
+        ("signed", lambda data, owner: signed(data[:8] + bytes(4) + data[12:], owner), "last 64 bytes"),
+        ("place", asks_for_the_time_only, "no reader"),
+        ("place", reused, "part's own readers"),
+        ("place", lambda d, me, name, now: place(d, me, name, 1_700_000_030), "is no time|too early|is over"),
         (
-            lab.check_place,
+            "place",
             lambda d, me, n, now: place(d, me, n, now, lambda until, t: t < until),
             "first and the last|no limit",
         ),
-        (lab.check_part_key, lambda data, own, name, number: envelope_key(data, own, name), "key of the envelope"),
-        (lab.check_part_key, lambda d, own, name, n: part_key(d, own, name, n, lambda head: head), "tag does not fit"),
-        (lab.check_part_key, lambda d, own, name, n: part_key(d, own, name, n, lambda head: None), "tag does not fit"),
-        (lab.check_part_key, lambda data, own, name, number: bytes(32), "not those"),
-        (lab.check_opened, without_stage_3, "ask stage 3 first"),
-        (lab.check_opened, lambda d, own, o, n, t: opened(d, own, o, n, 1_700_000_030), "may not open it now"),
-        (lab.check_opened, lambda data, own, owner, name, now: b"", "other bytes|may not"),
+        ("part-key", lambda data, own, name, number: envelope_key(data, own, name), "key of the envelope"),
+        ("part-key", lambda d, own, name, n: part_key(d, own, name, n, lambda head: head), "tag does not fit"),
+        ("part-key", lambda d, own, name, n: part_key(d, own, name, n, lambda head: None), "tag does not fit"),
+        ("part-key", lambda data, own, name, number: bytes(32), "not those"),
+        ("opened", without_stage_3, "ask stage 3 first"),
+        ("opened", lambda d, own, o, n, t: opened(d, own, o, n, 1_700_000_030), "may not open it now"),
+        ("opened", lambda data, own, owner, name, now: b"", "other bytes|may not"),
     ],
 )
-def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, answer, hint):
-    feedback = check(answer)
+def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(stage, answer, hint):
+    feedback = CHECKS[stage](answer)
     assert not feedback
     assert any(part in feedback.message for part in hint.split("|")), feedback.message
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-
-from voicewire_book.chapters.transport import lab_sender as lab
+from asking import check, of
 
 
 def pipe(waiting):
@@ -78,18 +77,22 @@ def expire(state, first_only=True, window=1.0, doubled=2):
 
 
 SOLUTION = push, acknowledge, expire
+CHECKS = {
+    stage: of(f"transport-sender-lab-{stage}") for stage in ("pipe", "grow", "push", "acknowledge", "expire", "sender")
+}
 STAGES = [
-    (lab.check_pipe, pipe),
-    (lab.check_grow, grow),
-    (lab.check_push, push),
-    (lab.check_acknowledge, acknowledge),
-    (lab.check_expire, expire),
-    (lab.check_sender, SOLUTION),
+    ("pipe", pipe),
+    ("grow", grow),
+    ("push", push),
+    ("acknowledge", acknowledge),
+    ("expire", expire),
+    ("sender", SOLUTION),
 ]
 
 
-@pytest.mark.parametrize(("check", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
-def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(check, solution):
+@pytest.mark.parametrize(("stage", "solution"), STAGES, ids=lambda x: getattr(x, "__name__", ""))
+def test_the_solution_passes_stage_by_stage_and_nothing_is_not_answered(stage, solution):
+    check = CHECKS[stage]
     assert check(solution), check(solution).message
     assert "not answered" in check(None).message
     assert not check(lambda *given: None)
@@ -106,42 +109,43 @@ def never_rests(state, now, upto, sacked):
 
 
 @pytest.mark.parametrize(
-    ("check", "answer", "hint"),
+    ("stage", "answer", "hint"),
     [
-        (lab.check_pipe, len, "has arrived"),
-        (lab.check_pipe, lambda waiting: sum(not x["sacked"] for x in waiting), "a lost one"),
-        (lab.check_pipe, lambda waiting: sum(not (x["sacked"] or x["lost"]) for x in waiting), "once more"),
-        (lab.check_grow, lambda cwnd, ssthresh: 2 * cwnd, "doubles in a round trip"),
-        (lab.check_grow, lambda cwnd, ssthresh: cwnd + 1, "by 1/cwnd"),
-        (lab.check_grow, lambda cwnd, ssthresh: cwnd + (1 if cwnd <= ssthresh else 1 / cwnd), "by 1/cwnd"),
-        (lab.check_push, lambda state, now: push(state, now, timer=False), "it starts when"),
-        (lab.check_push, lambda state, now: push(state, now, repair_first=False), "a repair"),
-        (lab.check_push, lambda state, now: push(state, now, alone=False), "nothing under way"),
-        (lab.check_push, lambda state, now: push(state, now, arrived=False), "has arrived after all"),
-        (lab.check_push, lambda state, now: push({**state, "waiting": state["waiting"]}, now), "next: "),
-        (lab.check_acknowledge, lambda s, now, upto, sacked: acknowledge(s, now, upto, sacked, needed=2), "three"),
-        (lab.check_acknowledge, lambda s, now, upto, sacked: acknowledge(s, now, upto, ()), "mark what is SACKed"),
-        (lab.check_acknowledge, lambda s, now, upto, sacked: acknowledge(s, now, upto, sacked, held=False), "cwnd"),
-        (lab.check_acknowledge, never_rests, "rests"),
-        (lab.check_expire, forgets_sacked, "SACKed or not"),
-        (lab.check_expire, lambda state: expire(state, first_only=False), "not again"),
-        (lab.check_expire, lambda state: expire(state, window=10.0), "one segment"),
-        (lab.check_expire, lambda state: expire(state, doubled=1), "twice as long"),
-        (lab.check_sender, (push, acknowledge), "three functions"),
-        (lab.check_sender, (push, acknowledge, lambda state: None), "world"),
-        (lab.check_sender, (push, lambda s, t, u, x: acknowledge(s, t, u, x, once=False), expire), "is wanted"),
-        (lab.check_sender, (lambda state, now: [], acknowledge, expire), "the timer rests"),
-        (lab.check_sender, (lambda state, now: 1 / 0, acknowledge, expire), "ZeroDivisionError"),
-        (lab.check_grow, 5, "function itself"),
+        ("pipe", len, "has arrived"),
+        ("pipe", lambda waiting: sum(not x["sacked"] for x in waiting), "a lost one"),
+        ("pipe", lambda waiting: sum(not (x["sacked"] or x["lost"]) for x in waiting), "once more"),
+        ("grow", lambda cwnd, ssthresh: 2 * cwnd, "doubles in a round trip"),
+        ("grow", lambda cwnd, ssthresh: cwnd + 1, "by 1/cwnd"),
+        ("grow", lambda cwnd, ssthresh: cwnd + (1 if cwnd <= ssthresh else 1 / cwnd), "by 1/cwnd"),
+        ("push", lambda state, now: push(state, now, timer=False), "it starts when"),
+        ("push", lambda state, now: push(state, now, repair_first=False), "a repair"),
+        ("push", lambda state, now: push(state, now, alone=False), "nothing under way"),
+        ("push", lambda state, now: push(state, now, arrived=False), "has arrived after all"),
+        ("push", lambda state, now: push({**state, "waiting": state["waiting"]}, now), "next: "),
+        ("acknowledge", lambda s, now, upto, sacked: acknowledge(s, now, upto, sacked, needed=2), "three"),
+        ("acknowledge", lambda s, now, upto, sacked: acknowledge(s, now, upto, ()), "mark what is SACKed"),
+        ("acknowledge", lambda s, now, upto, sacked: acknowledge(s, now, upto, sacked, held=False), "cwnd"),
+        ("acknowledge", never_rests, "rests"),
+        ("expire", forgets_sacked, "SACKed or not"),
+        ("expire", lambda state: expire(state, first_only=False), "not again"),
+        ("expire", lambda state: expire(state, window=10.0), "one segment"),
+        ("expire", lambda state: expire(state, doubled=1), "twice as long"),
+        ("sender", (push, acknowledge), "three functions"),
+        ("sender", (push, acknowledge, lambda state: None), "world"),
+        ("sender", (push, lambda s, t, u, x: acknowledge(s, t, u, x, once=False), expire), "is wanted"),
+        ("sender", (lambda state, now: [], acknowledge, expire), "the timer rests"),
+        ("sender", (lambda state, now: 1 / 0, acknowledge, expire), "ZeroDivisionError"),
+        ("grow", 5, "function itself"),
     ],
 )
-def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(check, answer, hint):
-    feedback = check(answer)
+def test_a_usual_mistake_fails_where_it_should_with_its_own_hint(stage, answer, hint):
+    feedback = CHECKS[stage](answer)
     assert not feedback
     assert hint in feedback.message
 
 
 def test_the_last_stage_has_worlds_in_which_timers_fire_and_sack_repairs():
-    words = lab.check_sender(SOLUTION).message.split()
+    words = check("transport-sender-lab-sender", SOLUTION).message.split()
     assert int(words[words.index("timers") - 1]) > 30
-    assert not lab.check_sender((push, lambda s, now, upto, sacked: acknowledge(s, now, upto, ()), expire))
+    no_sack = (push, lambda s, now, upto, sacked: acknowledge(s, now, upto, ()), expire)
+    assert not check("transport-sender-lab-sender", no_sack)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from asking import of
 
-from voicewire_book.chapters.transport import lab_coap, lab_logger, lab_object, lab_sender
+from voicewire_book.chapters.transport.exercises import (
+    measuring_honestly,
+    sockets_and_segments,
+    tcp_against_mqtt,
+    which_transport,
+)
 from voicewire_book.kit.exercises import Feedback
 
-CHECKS = [
-    getattr(lab, name)
-    for lab in (lab_coap, lab_logger, lab_object, lab_sender)
-    for name in lab.__all__
-    if name.startswith("check_")
-]
+CHAPTERS = (sockets_and_segments, measuring_honestly, tcp_against_mqtt, which_transport)
+CHECKS = [of(label) for chapter in CHAPTERS for label in chapter.EXERCISES if "-lab-" in label]
 
 
 class Agrees:

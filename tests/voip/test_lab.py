@@ -5,11 +5,11 @@ import json
 import operator
 
 import pytest
+from asking import check, of
 
 from voicewire.netsim.reference import mean_interval
 from voicewire.netsim.reference.equation import WEIGHTS
 from voicewire_book import paths
-from voicewire_book.chapters.voip import lab
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,8 @@ def solved():
 
 
 CHECKS = {
-    "missing": lab.check_missing, "when": lab.check_when, "intervals": lab.check_intervals,
-    "rate": lab.check_rate, "receiver": lab.check_receiver,
+    "missing": of("voip-ex-lab-missing"), "when": of("voip-ex-lab-when"), "intervals": of("voip-ex-lab-intervals"),
+    "rate": of("voip-ex-lab-rate"), "receiver": of("voip-ex-lab-receiver"),
 }  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_middle_of_the_hole_is_not_evenly_spread(solved):
     def middles(arrivals):
         return {k: t + 1_000 for k, t in solved["solved_when"](arrivals).items()}
 
-    verdict = lab.check_when(middles)
+    verdict = check("voip-ex-lab-when", middles)
     assert not verdict and "evenly spread" in verdict.message
 
 
@@ -117,7 +117,7 @@ def test_a_hole_divided_wrongly_is_told_how(way, hint, solved):
                 found |= {k: before + part} if k in lost else {}
         return found
 
-    assert hint in lab.check_when(spread).message
+    assert hint in check("voip-ex-lab-when", spread).message
 
 
 def test_an_open_interval_without_its_first_packet_is_told_so(solved):
@@ -129,7 +129,7 @@ def test_an_open_interval_without_its_first_packet_is_told_so(solved):
             found.append(solved["solved_rate"](number - began, closed) if closed else 0.0)
         return found
 
-    assert "one more" in lab.check_receiver(rates).message
+    assert "one more" in check("voip-ex-lab-receiver", rates).message
 
 
 def test_the_examples_of_the_stages_are_true(solved):
@@ -142,7 +142,7 @@ def test_the_examples_of_the_stages_are_true(solved):
 
 
 def test_two_things_may_come_as_a_list(solved):
-    assert lab.check_intervals(lambda *given: list(solved["solved_intervals"](*given)))
+    assert check("voip-ex-lab-intervals", lambda *given: list(solved["solved_intervals"](*given)))
 
 
 def test_intervals_the_oldest_first_are_told_so(solved):
@@ -150,14 +150,14 @@ def test_intervals_the_oldest_first_are_told_so(solved):
         closed, began = solved["solved_intervals"](losses, rtt, first)
         return closed[::-1], began
 
-    assert "newest interval comes first" in lab.check_intervals(turned).message
+    assert "newest interval comes first" in check("voip-ex-lab-intervals", turned).message
 
 
 def test_a_receiver_that_counts_losses_and_not_events_is_found(solved):
     def receiver(arrivals, rtt, first):
         return solved["solved_receiver"](arrivals, 0, first)
 
-    assert not lab.check_receiver(receiver)
+    assert not check("voip-ex-lab-receiver", receiver)
 
 
 @pytest.mark.parametrize("stage", CHECKS)

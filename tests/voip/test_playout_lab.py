@@ -5,14 +5,16 @@ import math
 
 import numpy as np
 import pytest
+from asking import check, of
 
 from voicewire.voip import paper, reference
 from voicewire_book import paths
-from voicewire_book.chapters.voip import playout_lab
+from voicewire_book.chapters.voip.exercises import quality_and_playout as lab
 
 CHECKS = {
-    "rows": playout_lab.check_rows, "costs": playout_lab.check_costs, "joined": playout_lab.check_joined,
-    "all_costs": playout_lab.check_all_costs, "bound": playout_lab.check_bound,
+    "rows": of("voip-ex-bound-lab-rows"), "costs": of("voip-ex-bound-lab-costs"),
+    "joined": of("voip-ex-bound-lab-joined"), "all_costs": of("voip-ex-bound-lab-all-costs"),
+    "bound": of("voip-ex-bound-lab-bound"),
 }  # fmt: skip
 GIVEN = {
     "math": math, "paper": paper,
@@ -59,7 +61,7 @@ HINTS = [
     ("costs", lambda row: [0.0, *np.cumsum([reference.delay_impairment(d) for d in row])], "wait for the last"),
     ("costs", lambda row: [j * reference.delay_impairment(d) for j, d in enumerate(row, 1)], "numbers are asked"),
     ("costs", lambda row: [0.0, *map(reference.delay_impairment, row)], "j times the j-th"),
-    ("all_costs", lambda delays, _: playout_lab._costs(sorted(d for d in delays if d < math.inf)), "its own frames"),
+    ("all_costs", lambda delays, _: lab._costs(sorted(d for d in delays if d < math.inf)), "its own frames"),
     ("joined", lambda before, row: before + row, "numbers are asked"),
     ("joined", lambda before, row: [before[min(i, len(before) - 1)] for i in range(len(before) + len(row) - 1)], ""),
     ("all_costs", lambda delays, spurts: [0.0], "numbers are asked"),
@@ -79,7 +81,7 @@ def test_losses_among_those_that_came_are_not_all_losses(solved):
         here = [(d, s) for d, s in zip(delays, spurts, strict=True) if d < math.inf]
         return solved["solved_bound"]([d for d, _ in here], [s for _, s in here]) if here else -1e3
 
-    assert "at best" in playout_lab.check_bound(among_those_that_came).message
+    assert "at best" in check("voip-ex-bound-lab-bound", among_those_that_came).message
 
 
 def test_a_talkspurt_at_a_time_is_not_the_bound(solved):
@@ -90,7 +92,7 @@ def test_a_talkspurt_at_a_time_is_not_the_bound(solved):
         lost = reference.loss_impairment(1 - played / len(delays), paper.CODECS["G.711"])
         return 94.2 - cost / max(played, 1) - lost
 
-    assert not playout_lab.check_bound(greedy)
+    assert not check("voip-ex-bound-lab-bound", greedy)
 
 
 @pytest.mark.parametrize("stage", CHECKS)

@@ -1,7 +1,7 @@
 """Exercises by hand whose numbers are drawn for each reader from a seed: question, check, hints and solution follow.
 
-Without a seed an exercise has the numbers of the published page, so that page and notebook stay as they are. A study's
-own exercises of this kind are in its ``drawn.py``.
+Without a seed an exercise has the numbers of the published page, so that page and notebook stay as they are. They
+stand among a chapter's records (`records`).
 """
 
 from __future__ import annotations
@@ -140,5 +140,9 @@ class Exercise:
             if drawn.apart():
                 return drawn
         raise RuntimeError(f"no numbers for {self.name} in {_TRIES} draws")
+
+    def check(self, answer: object, seed: object = None) -> Feedback:
+        """Judge an answer to the exercise with the numbers of a seed."""
+        return self.own(seed).check(answer)
 
 

@@ -1,6 +1,6 @@
 """Feedback for exercises: what a student gave, judged kindly and explained.
 
-A study's ``check_…`` functions are built from these. They take whatever a student may hand over (an int, a
+The records of exercises (`records`) judge by these. They take whatever a student may hand over (an int, a
 float, a NumPy scalar, a list of one, ``"6.24 s"``, nothing at all) and always return a `Feedback`; they never
 raise because of an answer. No grader needs to be installed.
 
@@ -24,7 +24,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["UNANSWERED", "Feedback", "Mistakes", "choice", "formula", "function", "number", "sequence", "unanswered"]
+__all__ = [
+    "UNANSWERED", "Feedback", "Mistakes", "choice", "formula", "function", "number", "sequence", "unanswered", "value",
+]  # fmt: skip
 
 Mistakes = Sequence[tuple[Callable[..., Any], str]]
 """Functions that are wrong in a usual way, each with what to say to it."""
@@ -34,7 +36,7 @@ Mistakes = Sequence[tuple[Callable[..., Any], str]]
 class Feedback:
     """What a check says: whether the answer is right, and one or two sentences to the student.
 
-    It is truthy when the answer is right, so that ``assert check_slots(4)`` works.
+    It is truthy when the answer is right, so that ``assert check("nfc-ex-slots", 354)`` works.
     """
 
     ok: bool
@@ -276,13 +278,13 @@ def _one_call(
 
 def _agrees(answer: Callable[..., Any], wrong: Callable[..., Any], cases: list[tuple[Any, ...]], near: float) -> bool:
     """Whether both give the same numbers in every case, those counted in which a function fails or is infinite."""
-    pairs = [(_value(answer, case), _value(wrong, case)) for case in cases]
+    pairs = [(value(answer, case), value(wrong, case)) for case in cases]
     same = [a == b or math.isclose(a, b, rel_tol=near, abs_tol=1e-9) or (a != a and b != b) for a, b in pairs]
     return all(same) and any(a == a for a, _ in pairs)
 
 
-def _value(of: Callable[..., Any], arguments: tuple[Any, ...]) -> float:
-    """What a function gives as a number, or NaN."""
+def value(of: Any, arguments: Sequence[Any]) -> float:
+    """What a function gives as a number, or NaN, also for what is none; the arguments stay as they are."""
     try:
         return float(of(*copy.deepcopy(arguments)))
     except Exception:  # a student's code may raise anything, and a usual mistake divides by zero

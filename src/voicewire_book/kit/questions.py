@@ -1,7 +1,7 @@
 """A question of an exam paper with the steps that earn its points, its numbers drawn from a generator.
 
-Each part has its own in ``voicewire.<part>.exam``: a function ``questions(rng)``. The same state of the generator gives
-the same paper, and its marking scheme.
+Each part has its own in ``chapters/<part>/exam.py``: a function ``questions(rng)``. The same state of the generator
+gives the same paper, and its marking scheme.
 """
 
 from __future__ import annotations

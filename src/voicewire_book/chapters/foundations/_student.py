@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from voicewire_book.kit.exercises import sequence, unanswered
 def value(answer: object, *arguments: object) -> float:
     """Return what a student's function gives as a number, or NaN: to look for a usual mistake before it is judged."""
     try:
-        return float(answer(*arguments))  # type: ignore[operator]
+        return float(answer(*copy.deepcopy(arguments)))  # type: ignore[operator]
     except Exception:  # no function, or it raises: whoever judges it says so
         return float("nan")
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from voicewire_book.kit._student import as_function, expression
-from voicewire_book.kit.exercises import Feedback, number, sequence, unanswered
-
-Mistake = tuple[Callable[..., Any], str]
-"""A function that does what students often do, and what to tell them."""
+from voicewire_book.kit.exercises import Feedback, Mistakes, number, sequence, unanswered
 
 
 def judged(
     answer: object,
     cases: Sequence[tuple[Any, ...]],
     right: Callable[..., Any],
-    mistakes: Sequence[Mistake],
+    mistakes: Mistakes,
     said: str,
     *,
     tolerance: float = 1e-9,
@@ -77,3 +75,33 @@ def _compared(got: Any, wanted: Any, tolerance: float) -> Feedback:
 
 def _call(answer: object, case: tuple[Any, ...]) -> str:
     return f"{getattr(answer, '__name__', 'your function')}({', '.join(f'{given!r:.60}' for given in case)})"
+
+
+@dataclass(frozen=True)
+class Results:
+    """A function that gives a number or a row of them is asked, or an expression of SymPy."""
+
+    cases: Sequence[tuple[Any, ...]]
+    wanted: Callable[..., Any]
+    mistakes: Mistakes
+    right: str
+    tolerance: float = 1e-9
+    tidy: Callable[[Any], Any] = lambda result: result
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return judged(answer, self.cases, self.wanted, self.mistakes, self.right, tolerance=self.tolerance,
+                      tidy=self.tidy)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Places:
+    """Words are to be put to places; `confused` has a hint for a word in the place of another one."""
+
+    expected: Sequence[str]
+    confused: Mapping[tuple[str, str], str]
+    right: str
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return matched(answer, self.expected, self.confused, self.right)

@@ -2,9 +2,8 @@
 
 ``python -m voicewire_book.publish.pages`` writes a folded list in front of the imports of each chapter: the functions
 and classes of the package that its visible code or its prose names, each with the first line of its docstring. One that
-stands woven, or defined, in a cell above its first use is introduced by its source and is not listed. Nor is a
-``check_…``, which tells itself what it looks at, or a function of a module of figures, which stands above the picture
-that it draws.
+stands woven, or defined, in a cell above its first use is introduced by its source and is not listed. Nor is a function
+of a module of figures, which stands above the picture that it draws.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ def named(notebook: nbformat.NotebookNode) -> dict[str, str]:
             if match is None or match[0] in shown or match[0] in found:
                 continue
             name, thing = match
-            if name.rpartition(".")[2].startswith("check_") or _FIGURES.search(thing.__module__):
+            if _FIGURES.search(thing.__module__):
                 continue
             found[name] = (inspect.getdoc(thing) or "").partition("\n")[0]
     return found

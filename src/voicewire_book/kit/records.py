@@ -1,0 +1,213 @@
+"""Exercises as records: what is right, which mistakes are usual and what to say to each, by the labels of the book.
+
+A chapter's records stand in ``chapters/<part>/exercises/<chapter>.py``; its notebook calls
+``check("nfc-ex-slots", answer)``. A stage of a lab is called by the lab's label with the stage's name behind it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from voicewire_book.kit import _nested, _student, exercises
+from voicewire_book.kit._student import Case, Function
+from voicewire_book.kit.drawn import Drawn, Exercise
+from voicewire_book.kit.exercises import UNANSWERED, Feedback, Mistakes, unanswered
+
+__all__ = ["Choice", "Exercises", "Formula", "Judged", "Made", "Nested", "Number", "Record", "Row", "Stage"]
+
+Judge = TypeVar("Judge", bound=Callable[..., Feedback])
+
+
+class Record(Protocol):
+    """What an answer is judged by."""
+
+    def check(self, answer: object, *given: Any) -> Feedback:
+        """Judge an answer, whatever it is; `given` is what else the chapter hands over: a seed, its own results."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number is asked; `hints` has the usual wrong ones."""
+
+    expected: float
+    tolerance: float = 0.01
+    unit: str = ""
+    hints: Mapping[float, str] | None = None
+    right: str = ""
+    absolute: float = 1e-12
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return exercises.number(answer, self.expected, self.tolerance, absolute=self.absolute, unit=self.unit,
+                                hints=self.hints, right=self.right)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the options is asked, or yes or no."""
+
+    expected: str | bool
+    options: Mapping[str, str] | Sequence[str] = ()
+    hints: Mapping[str, str] | None = None
+    right: str = ""
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return exercises.choice(answer, self.expected, self.options, hints=self.hints, right=self.right)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Several numbers or words are asked; `mistakes` has the usual wrong rows."""
+
+    expected: Sequence[Any] | Mapping[str, Any] | np.ndarray
+    tolerance: float = 0.01
+    unit: str = ""
+    right: str = ""
+    mistakes: Sequence[tuple[Sequence[Any], str]] = ()
+    absolute: float = 1e-12
+    ordered: bool = True
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        if unanswered(answer):
+            return UNANSWERED
+        verdict = self._same(answer, self.expected)
+        if verdict:
+            return verdict
+        return next((Feedback(False, hint) for row, hint in self.mistakes if self._same(answer, row)), verdict)
+
+    def _same(self, answer: object, row: Sequence[object] | Mapping[str, object] | np.ndarray) -> Feedback:
+        return exercises.sequence(answer, row, self.tolerance, absolute=self.absolute, ordered=self.ordered,
+                                  unit=self.unit, right=self.right)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A function that gives a number is asked, or an expression of SymPy."""
+
+    wanted: Callable[..., Any]
+    cases: Iterable[Case]
+    mistakes: Mistakes = ()
+    tolerance: float = 1e-6
+    right: str = ""
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return exercises.formula(answer, self.wanted, self.cases, self.mistakes, self.tolerance, right=self.right)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A function that gives numbers is asked, in arrays and lists of any depth, real or complex."""
+
+    cases: Sequence[Case]
+    wanted: Callable[..., Any]
+    mistakes: Mistakes
+    right: str
+    tolerance: float = 1e-9
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return _student.staged(answer, self.cases, self.wanted, self.mistakes, self.right, self.tolerance)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A function is asked whose results hold bytes and words beside numbers, in lists, sets and dicts of any depth."""
+
+    cases: Sequence[Case]
+    wanted: Callable[..., Any]
+    mistakes: Mistakes
+    right: str
+
+    def check(self, answer: object) -> Feedback:
+        """Judge an answer."""
+        return _nested.compared(answer, self.cases, self.wanted, self.mistakes, self.right)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A record that is computed when it is asked for: importing a chapter's exercises costs nothing."""
+
+    make: Callable[[], Record]
+
+    def check(self, answer: object, *given: object) -> Feedback:
+        """Judge an answer."""
+        return self.make().check(answer, *given)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A question that needs a function of its own."""
+
+    judge: Callable[..., Feedback]
+
+    def check(self, answer: object, *given: object) -> Feedback:
+        """Judge an answer."""
+        return self.judge(answer, *given)
+
+
+class Exercises:
+    """A chapter's exercises and the stages of its lab."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, Record] = {}
+
+    def __setitem__(self, label: str, record: Record) -> None:
+        if label in self._records:
+            raise ValueError(f"{label} is there already: each exercise has a label of its own")
+        self._records[label] = record
+
+    def __getitem__(self, label: str) -> Record:
+        if label not in self._records:
+            near = difflib.get_close_matches(str(label), self._records, 1)
+            meant = f": do you mean {near[0]!r}?" if near else f". They are {', '.join(self._records)}."
+            raise LookupError(f"{label!r} is no exercise of this chapter{meant}")
+        return self._records[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def made(self, label: str) -> Callable[[Callable[[], Record]], Callable[[], Record]]:
+        """Keep a record that the decorated function makes when it is asked for."""
+
+        def keep(make: Callable[[], Record]) -> Callable[[], Record]:
+            self[label] = Made(make)
+            return make
+
+        return keep
+
+    def judged(self, label: str) -> Callable[[Judge], Judge]:
+        """Keep a question that the decorated function judges."""
+
+        def keep(judge: Judge) -> Judge:
+            self[label] = Judged(judge)
+            return judge
+
+        return keep
+
+    def called(self, label: str) -> Callable[[Callable[[Function], Feedback]], Callable[[Function], Feedback]]:
+        """Keep a question that the decorated function judges by calling what it is given: see `_student.called`."""
+
+        def keep(judge: Callable[[Function], Feedback]) -> Callable[[Function], Feedback]:
+            self[label] = Judged(_student.called(judge))
+            return judge
+
+        return keep
+
+    def check(self, label: str, answer: object, *given: object) -> Feedback:
+        """Judge an answer to the exercise of a label."""
+        return self[label].check(answer, *given)
+
+    def given(self, label: str, seed: object = None) -> Drawn:
+        """Return an exercise with the numbers of a seed, or with those of the page."""
+        record = self[label]
+        if not isinstance(record, Exercise):
+            raise LookupError(f"the numbers of {label!r} are not drawn: they stand in its question")
+        return record.own(seed)
